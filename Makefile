@@ -1,6 +1,6 @@
-# What a contributor does here. `make help` lists it.
+# Tasks for contributors. `make help` lists them.
 
-# The shell's pipes fail with their first failing part.
+# A pipe fails if any of its commands fails.
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
@@ -14,21 +14,21 @@ RUN      ?= .
 OUT      ?= bin/
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-# The linter is compiled once for each version of it and of Go, outside the module's own dependencies.
+# The linter is built once per version of it and of Go. It is not a dependency of the module.
 LINT_VERSION  := $(shell sed -n 's|^\tgithub.com/golangci/golangci-lint/v2 \(v[0-9.]*\).*|\1|p' tools/go.mod)
 GOLANGCI_LINT ?= .cache/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION)
 LINT_SOURCE   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# The race detector links against C. A machine that has Go alone tests without it, and says so.
+# The race detector needs a C compiler. Without one, tests run without the race detector and a message says so.
 RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race $(NO_RACE))
 
-# SQLite is C that was turned into Go. Watched by the race detector it takes most of a run's time, and what it
-# does to its memory, as C's, is no business of ours: it locks as C does. The packages around it are watched: they share the code of
-# generic types, such as that of sync.Map, with all others, where what is not watched hides who waits for whom.
-# Its allocator is C, too, and has one lock around it in modernc.org/libc.
+# modernc.org/sqlite is C code compiled to Go. With the race detector it would take most of a test run, and its races
+# are not ours to find: it locks as the C code does. The packages that it uses stay instrumented. They share generic
+# code such as sync.Map with all other packages, and uninstrumented generic code would hide synchronization and cause
+# false reports. The allocator is C code as well, and modernc.org/libc serializes it with a single lock.
 NO_RACE := "-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0" "-gcflags=modernc.org/memory=-race=false -d=checkptr=0" -gcflags=modernc.org/libc=-d=checkptr=0
 
-# Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
+# Runs a command with a temporary Postgres, or with the one in TEST_DATABASE_URL.
 WITHPG := $(GO) run ./internal/pgtest/withpg --
 
 .PHONY: help
@@ -36,23 +36,23 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## Serve from source on the embedded store (ARGS: more flags of serve)
+run: ## Run the server from source with SQLite (ARGS: more flags of serve)
 	@stale=$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite 2>/dev/null); [ "$$stale" != true ] || \
 		echo "make run: the first time it is compiled, which takes some minutes" >&2
 	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
 
-# At its end each program that the race detector watches sleeps for a second, in case something in it still runs: fifty of
-# them, after their tests. A twentieth of it will do.
+# With the race detector, every program sleeps for a second before it exits, in case another goroutine still runs.
+# That is once for each of fifty packages; a twentieth of it is enough.
 RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
 
-# The race detector makes tests six times slower. It does not watch the tests that run the program, since concurrent code is in the
-# packages; the models; and the tests of calendar/service, which are mostly about rules, except for those in ATONCE. `make lint` vets: this need
-# not.
+# The race detector makes tests six times slower. So these run without it: tests that start the program (concurrent
+# code is in packages), the models in compat/, and the tests of calendar/service, which mostly test rules, except
+# those in ATONCE. `make lint` runs vet, so the tests need not.
 UNWATCHED := /cmd/|/compat/|/calendar/service$$
 ATONCE    := EditsAtOnce|HomesAreNoticedOnce|ImagesKeepUp|QuotaAtOnce|RoomIsBookedOnce|Writers
 
 .PHONY: test
-test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
+test: ## Run all tests on SQLite and on a temporary Postgres, with the race detector (PKG: packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
 		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); service=$$(grep "/calendar/service$$" <<<"$$all"); \
@@ -61,21 +61,21 @@ test: ## Run every test on SQLite and on a Postgres of its own, with the race de
 		{ [ -z "$$plain" ] || $(GO) test -vet=off -timeout 20m $$plain; }'
 
 .PHONY: torture
-torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
+torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
 	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 2h -run='$(RUN)' $(ARGS) $(PKG)
 
 .PHONY: check
-check: lint test ## All that must pass before a change is proposed
+check: lint test ## Run everything that must pass before a change is proposed
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check formatting, go.mod and the linters, which vet and keep the architecture too
+lint: $(GOLANGCI_LINT) ## Check formatting and go.mod, and run the linters, which include vet and the architecture rules
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 	$(GOLANGCI_LINT) fmt --diff
 	$(GOLANGCI_LINT) run ./...
 
 .PHONY: format
-format: $(GOLANGCI_LINT) ## Format the code as lint wants it
+format: $(GOLANGCI_LINT) ## Format the code for lint
 	$(GOLANGCI_LINT) fmt
 
 $(GOLANGCI_LINT):
@@ -90,21 +90,21 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 	done
 
 .PHONY: bench
-bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packages)
+bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: packages)
 	$(WITHPG) $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem $(PKG)
 
 .PHONY: bench-table
-bench-table: ## Measure both engines against what this machine allows, and other servers (ARGS: -duration, -rounds, -peer …)
+bench-table: ## Compare both engines with the limits of this machine and with other servers (ARGS: -duration, -rounds, -peer …)
 	$(GO) run ./bench/table $(ARGS)
 
-# The same source gives the same bytes: no paths, no dates, no build ids in it.
+# The build is reproducible: it contains no paths, dates or build IDs.
 .PHONY: build
 build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' \
 		-o $(OUT) ./cmd/caldav-mcp-server
 
 .PHONY: release
-release: ## Make binaries, packages, image, SBOM and checksums in dist/, and try them (ARGS: more flags)
+release: ## Build and test binaries, packages, image, SBOM and checksums in dist/ (ARGS: more flags)
 	cd tools/release && $(GO) run . -root ../.. $(ARGS)
 
 .PHONY: compat
@@ -113,5 +113,5 @@ compat: ## Run real clients against the server on both engines
 	compat/run --engine postgres
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove build results
 	rm -rf bin dist .cache

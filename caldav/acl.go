@@ -1,13 +1,13 @@
 package caldav
 
-// The read side of RFC 3744. Ownership and shares decide about access, so that an
-// access control list can be read here and is not set.
+// The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
+// not set.
 
-// privilegeNode is a row of DAV:supported-privilege-set: a privilege and those within it
-// (RFC 3744 §5.3, appendix B; RFC 4791 §6.1.1).
+// privilegeNode is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
+// §5.3, appendix B; RFC 4791 §6.1.1).
 type privilegeNode struct {
 	tag, description string
-	// abstract ones cannot be granted by themselves.
+	// abstract privileges cannot be granted on their own.
 	abstract bool
 	within   []privilegeNode
 }
@@ -15,8 +15,8 @@ type privilegeNode struct {
 func supportedPrivileges() privilegeNode {
 	return privilegeNode{"d:all", "Do anything", true, []privilegeNode{
 		{"d:read", "Read", false, []privilegeNode{
-			{"d:read-current-user-privilege-set", "See what one may do", true, nil},
-			{"c:read-free-busy", "See busy times", false, nil},
+			{"d:read-current-user-privilege-set", "See one's own privileges", true, nil},
+			{"c:read-free-busy", "See free/busy times", false, nil},
 		}},
 		{"d:write", "Write", false, []privilegeNode{
 			{"d:write-properties", "Change properties", true, nil},
@@ -26,17 +26,17 @@ func supportedPrivileges() privilegeNode {
 		}},
 		{"c:schedule-deliver", "Send the owner messages about events", true, []privilegeNode{
 			{"c:schedule-deliver-invite", "Invite the owner", true, nil},
-			{"c:schedule-deliver-reply", "Answer the owner", true, nil},
-			{"c:schedule-query-freebusy", "Ask when the owner is busy", true, nil},
+			{"c:schedule-deliver-reply", "Reply to the owner", true, nil},
+			{"c:schedule-query-freebusy", "Query the owner's free/busy times", true, nil},
 		}},
 		{"c:schedule-send", "Send messages about events", true, []privilegeNode{
 			{"c:schedule-send-invite", "Invite others", true, nil},
-			{"c:schedule-send-reply", "Answer others", true, nil},
-			{"c:schedule-send-freebusy", "Ask when others are busy", true, nil},
+			{"c:schedule-send-reply", "Reply to others", true, nil},
+			{"c:schedule-send-freebusy", "Query others' free/busy times", true, nil},
 		}},
-		{"d:read-acl", "See who may do what", true, nil},
-		{"d:write-acl", "Say who may do what", true, nil},
-		{"d:unlock", "Take away locks", true, nil},
+		{"d:read-acl", "See access rights", true, nil},
+		{"d:write-acl", "Change access rights", true, nil},
+		{"d:unlock", "Remove locks", true, nil},
 	}}
 }
 
@@ -62,11 +62,10 @@ func (m *markup) privilege(tag string) {
 	m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
 }
 
-// owned are the kinds of resources that somebody owns.
+// owned are the kinds of resources that have an owner.
 const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
 
-// accessList is DAV:acl (RFC 3744 §5.5). A thing that belongs to nobody may be read by all users who
-// can log in.
+// accessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
 func (r *resource) accessList(m *markup) error {
 	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
 	switch {
@@ -85,19 +84,19 @@ func (r *resource) accessList(m *markup) error {
 	return nil
 }
 
-// grant writes an entry that nobody can change.
+// grant writes a protected entry.
 func (m *markup) grant(principal, privilege string) {
 	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>")
 	m.privilege(privilege)
 	m.raw("</d:grant><d:protected/></d:ace>")
 }
 
-// accessRestrictions: RFC 3744 §5.6.
+// accessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
 func (r *resource) accessRestrictions(m *markup) error {
 	return m.raw("<d:grant-only/><d:no-invert/>").ok()
 }
 
-// acl answers RFC 3744 §8.1: every entry of every list is protected.
+// acl answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
 func (x *exchange) acl() error {
 	r, err := x.find(x.at)
 	if err == nil {

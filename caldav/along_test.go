@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestAlong: the door says which calendar is asked for along with the credentials, and what was found so answers the request.
+// TestAlong: the requested calendar is prefetched with the credentials, and the request uses the result.
 func TestAlong(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

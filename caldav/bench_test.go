@@ -14,8 +14,8 @@ type discard struct{ *httptest.ResponseRecorder }
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
-// BenchmarkReading measures the door and the store below it, without HTTP and login, on a
-// calendar of a thousand events.
+// BenchmarkReading measures the CalDAV server and the store, without HTTP and login, on a calendar of a thousand
+// events.
 func BenchmarkReading(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, url string) {
 		h := newHouse(b, url, nil)

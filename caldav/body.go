@@ -15,8 +15,8 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// body returns the request's body, decompressed, of which no more than limit bytes can be
-// read. A body that says that it is larger is not read at all.
+// body returns the request's body, decompressed and limited to limit bytes. A body whose Content-Length exceeds the
+// limit is refused unread.
 func (x *exchange) body(limit int64) (io.ReadCloser, error) {
 	if x.r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
@@ -32,7 +32,7 @@ func (x *exchange) body(limit int64) (io.ReadCloser, error) {
 	return nil, refuseWith(http.StatusUnsupportedMediaType, "bodies may be compressed with gzip only")
 }
 
-// lazyGzip reads nothing before it is read: asking for the body is what makes the server
+// lazyGzip delays the first read of its source until its own first Read, because reading the body makes the server
 // send 100 Continue.
 type lazyGzip struct {
 	source io.ReadCloser
@@ -51,11 +51,11 @@ func (l *lazyGzip) Read(p []byte) (n int, err error) {
 
 func (l *lazyGzip) Close() error { return l.source.Close() }
 
-// broken tells bad compression, which is the client's doing, from the other errors.
+// broken turns corrupt compression into a 400; other errors pass unchanged.
 func broken(err error) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
-		return refuseWith(http.StatusBadRequest, "the body is not what gzip makes")
+		return refuseWith(http.StatusBadRequest, "the body is not valid gzip data")
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (x *exchange) objectBody() ([]byte, error) {
 	source, err := x.body(limit)
 	var b bytes.Buffer
 	if err == nil {
-		// The length is the client's word: it gets no more memory for it than a usual object takes.
+		// The client chose Content-Length, so it preallocates no more than a usual object takes.
 		b.Grow(int(min(max(x.r.ContentLength, 0), 64<<10)) + bytes.MinRead)
 		_, err = b.ReadFrom(source)
 	}
@@ -78,19 +78,20 @@ func (x *exchange) objectBody() ([]byte, error) {
 	case err == nil || errors.As(err, &refusal) || lapsed(err):
 		return b.Bytes(), err
 	case errors.As(err, &tooLarge):
-		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server takes objects of up to %d bytes", limit)
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server accepts objects of up to %d bytes", limit)
 	}
 	return nil, &failure{status: http.StatusBadRequest, message: "the body ended early", cause: err}
 }
 
-// lapsed tells whether a body ended because its sender's credential is no longer good, or because
-// nobody can tell just now.
+// lapsed reports whether reading the body failed because the sender's credential is no longer valid, or could not be
+// verified just now.
 func lapsed(err error) bool {
 	return errors.Is(err, auth.ErrUnauthorized) || calendar.ReasonOf(err) == calendar.Unavailable
 }
 
-// meteredBody reads a calendar object once there is room for it, and makes room for what is read out of it. Until then a
-// client that sends slowly holds no more than its body; one that does not say how long that is, as long a one as there may be.
+// meteredBody reads a calendar object after it has reserved memory for the body, and then reserves memory for the
+// parsed object. A client that sends slowly thus holds no more than its body; without a Content-Length, the largest
+// one allowed.
 func (x *exchange) meteredBody() ([]byte, error) {
 	limit := x.Service.Limits().ObjectBytes
 	length := x.r.ContentLength
@@ -109,10 +110,10 @@ func (x *exchange) meteredBody() ([]byte, error) {
 	return data, x.meter.Hold(query.ReadBytes(int64(len(data))))
 }
 
-// errNoBody says that the request has no XML at all.
-var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body")
+// errNoBody is returned for a request without any XML.
+var errNoBody = refuseWith(http.StatusBadRequest, "this method needs an XML body")
 
-// read decodes the request's XML into v; errNoBody when there is none.
+// read decodes the request's XML into v. It returns errNoBody if there is none.
 func (x *exchange) read(v any) error {
 	source, err := x.body(x.Limits.BodyBytes)
 	if err != nil {
@@ -121,7 +122,7 @@ func (x *exchange) read(v any) error {
 	return x.decode(source, v)
 }
 
-// decode decodes XML within the limits, and sees that nothing follows its root.
+// decode decodes XML within the limits, and requires that nothing follows its root.
 func (x *exchange) decode(source io.Reader, v any) error {
 	x.guard = newGuard(source, x.Limits)
 	defer x.guard.leaveReader()
@@ -139,8 +140,7 @@ func (x *exchange) decode(source io.Reader, v any) error {
 	return badXML(err)
 }
 
-// badXML keeps refusals and trouble with reading as they are; what else the decoder says
-// is about the client's text.
+// badXML returns refusals and read errors unchanged, and turns every other decoder error into a 400.
 func badXML(err error) error {
 	var (
 		f *failure

@@ -8,20 +8,20 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// box is a collection of what a user is told, or of what came to their inbox.
+// box is a collection of items that the server adds: a user's notifications, or the messages in their inbox.
 type box[T calendar.BoxItem] struct {
 	changes func(*service.Service, context.Context, calendar.Caller, calendar.SyncToken) (calendar.BoxChanges[T], error)
-	// state is the token of the box as it is.
+	// state returns the current sync token of the box.
 	state func(*service.Service, context.Context, calendar.Caller) (calendar.SyncToken, error)
-	// member is what an item is in it.
+	// member returns the resource for an item.
 	member func(in *resource, item T) *resource
 }
 
-// in makes a kind of resource such a box.
+// in makes a node such a box.
 func (b box[T]) in(n *node) { n.members, n.token, n.sync = b.members, b.token, b.sync }
 
-// members yields those that are there: none to a caller who may not read the user's own things, so that
-// they can look at what is around it.
+// members yields the items of the box. A caller who may not read them gets none instead of an error, so that a
+// listing of the surrounding collections still works.
 func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 	return func(yield func(*resource, error) bool) {
 		all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
@@ -44,7 +44,7 @@ func (b box[T]) token(r *resource) (string, error) {
 	return now.String(), err
 }
 
-// sync tells what came, changed or went.
+// sync reports the items that were added, changed or removed.
 func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	changes, err := b.changes(x.Service, x.r.Context(), x.caller, since)
 	if err != nil {
@@ -58,7 +58,7 @@ func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken,
 	return x.syncList(p, list, since, changes.Now, limit)
 }
 
-// takeOut answers DELETE of what has a name in a box.
+// takeOut answers DELETE of an item in a box.
 func takeOut[Name any](x *exchange, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
 	when, err := x.precondition()
 	if err != nil {

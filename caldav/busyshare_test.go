@@ -14,7 +14,7 @@ import (
 
 const busyNamed = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
 
-// busyShare is alice's calendar as bob has it, who may see its busy times.
+// busyShare is alice's calendar as bob sees it with free/busy access.
 type busyShare struct {
 	*house
 	t  *testing.T
@@ -32,14 +32,14 @@ func newBusyShare(t *testing.T, url string) busyShare {
 	return s
 }
 
-// write has alice write an event, of which nothing but its time is for bob.
+// write stores an event of alice's. Bob may only see its time.
 func (s busyShare) write(name, start, length string) {
 	s.t.Helper()
 	s.must(s.t, "PUT /dav/calendars/alice/work/"+name+".ics", "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:zz-hidden\nBEGIN:VEVENT\nUID:zz-hidden-"+name+
 		"\nDTSTAMP:20261120T100000Z\nDTSTART:"+start+"\nDURATION:"+length+"\nSUMMARY:zz-hidden\nBEGIN:VALARM\nACTION:AUDIO\nTRIGGER:-PT5M\nEND:VALARM\nEND:VEVENT\nEND:VCALENDAR\n")
 }
 
-// ask asks as bob, who is never told what is not his to know.
+// ask sends a request of bob's, and checks that the response reveals no details.
 func (s busyShare) ask(head, body string) reply {
 	s.t.Helper()
 	got := s.send(s.t, head+"\nAs: bob", body)
@@ -49,7 +49,7 @@ func (s busyShare) ask(head, body string) reply {
 	return got
 }
 
-// sync asks what changed since a token, at most so many at a time, and returns the objects and the next token.
+// sync lists changes since a token, with a limit, and returns the objects and the next token.
 func (s busyShare) sync(token string, limit int) (r reply, hrefs []string, next string) {
 	s.t.Helper()
 	most := ""
@@ -63,7 +63,7 @@ func (s busyShare) sync(token string, limit int) (r reply, hrefs []string, next 
 	return r, s.hrefs(r), next
 }
 
-// hrefs are the objects that an answer is about.
+// hrefs returns the hrefs of a response.
 func (s busyShare) hrefs(r reply) (list []string) {
 	for _, found := range regexp.MustCompile(`<d:href>([^<]*\.ics)</d:href>`).FindAllStringSubmatch(r.body, -1) {
 		list = append(list, found[1])
@@ -72,8 +72,8 @@ func (s busyShare) hrefs(r reply) (list []string) {
 	return list
 }
 
-// TestBusyShareIsACalendar is F1: programs take what is shared for its busy times for a calendar, and so it answers them
-// as one, with an event for each time and nothing else in it (clients F1).
+// TestBusyShareIsACalendar: programs treat a free/busy share as a calendar, so it behaves like one, with an event for
+// each busy time and nothing more (clients F1).
 func TestBusyShareIsACalendar(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -119,7 +119,7 @@ func TestBusyShareIsACalendar(t *testing.T) {
 	})
 }
 
-// TestBusyShareTellsOfBusyTimesAlone: tags and tokens move on with the busy times, and with nothing else.
+// TestBusyShareTellsOfBusyTimesAlone: tags and tokens change only with the busy times.
 func TestBusyShareTellsOfBusyTimesAlone(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -129,7 +129,7 @@ func TestBusyShareTellsOfBusyTimesAlone(t *testing.T) {
 		const body = `<D:propfind xmlns:D="DAV:" xmlns:S="http://calendarserver.org/ns/"><D:prop><D:sync-token/><S:getctag/><D:getetag/></D:prop></D:propfind>`
 		looks := s.ask(ask, body).body
 		home := s.ask("PROPFIND /dav/calendars/bob/\nDepth: 0", body).body
-		// Another title, an event within others, one that takes no time, one that goes and comes back.
+		// A new title, an overlapping event, a transparent event, and one that is deleted and restored.
 		s.write("doctor", "20261124T090000Z", "PT60M")
 		s.write("within", "20261125T120000Z", "PT10M")
 		s.write("longago", "20200101T100000Z", "PT1H")
@@ -167,7 +167,7 @@ func TestBusyShareTellsOfBusyTimesAlone(t *testing.T) {
 		if _, all, now := s.sync("", 0); !slices.Equal(slices.Compact(paged), all) || next != now || !slices.Equal(all, before) {
 			t.Errorf("page by page %v until %s, at once %v until %s", paged, next, all, now)
 		}
-		// Whose share is another one by now starts over, whichever way.
+		// After any change of access, sync starts over.
 		cal, err := s.service.CalendarAt(t.Context(), s.caller("bob"), "id-1")
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// requested is the DAV:prop of a report, in which calendar-data may have a shape.
+// requested is the DAV:prop of a report. Its calendar-data may describe a shape.
 type requested struct {
 	names names
 	data  *calendarData
@@ -30,7 +30,7 @@ func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	}, nil)
 }
 
-// calendarData is CALDAV:calendar-data as a request has it (RFC 4791 §9.6).
+// calendarData is CALDAV:calendar-data in a request (RFC 4791 §9.6).
 type calendarData struct {
 	ContentType string     `xml:"content-type,attr"`
 	Version     string     `xml:"version,attr"`
@@ -55,19 +55,19 @@ type dataProp struct {
 	NoValue string `xml:"novalue,attr"`
 }
 
-// timeRange is what elements with a start and an end have (§9.9), and what they are for.
+// timeRange holds the attributes that all elements with a time range share (§9.9).
 type timeRange struct {
 	Start string `xml:"start,attr"`
 	End   string `xml:"end,attr"`
 }
 
-// shape tells what is asked for; nil is the whole of each object.
+// shape returns the requested shape. A nil calendarData asks for whole objects.
 func (c *calendarData) shape() (s render.Shape, err error) {
 	if c == nil {
 		return s, nil
 	}
 	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") || c.Version != "" && c.Version != "2.0" {
-		return s, breach("c:supported-calendar-data", "calendar data comes as text/calendar, version 2.0")
+		return s, breach("c:supported-calendar-data", "calendar data is available as text/calendar, version 2.0 only")
 	}
 	if c.Expand != nil && c.Recurrences != nil {
 		return s, refuseWith(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
@@ -87,7 +87,7 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 	}
 	if c.Comp != nil {
 		if !strings.EqualFold(c.Comp.Name, "VCALENDAR") {
-			return s, refuseWith(http.StatusBadRequest, "the comp in calendar-data is VCALENDAR, which holds the others")
+			return s, refuseWith(http.StatusBadRequest, "the outermost comp in calendar-data must be VCALENDAR")
 		}
 		selected := c.Comp.component()
 		s.Select = &selected
@@ -106,7 +106,7 @@ func (c *dataComp) component() render.Component {
 	return selected
 }
 
-// whole reads a time of which both ends must be there.
+// whole reads a time range that needs both ends.
 func (t *timeRange) whole() (filter.TimeRange, error) {
 	if t.Start == "" || t.End == "" {
 		return filter.TimeRange{}, unfit("needs a start and an end")
@@ -114,7 +114,7 @@ func (t *timeRange) whole() (filter.TimeRange, error) {
 	return t.read()
 }
 
-// read reads a time of which one end may be open.
+// read reads a time range that may lack one end.
 func (t *timeRange) read() (r filter.TimeRange, err error) {
 	if t.Start == "" && t.End == "" {
 		return r, unfit("needs a start or an end")
@@ -126,28 +126,28 @@ func (t *timeRange) read() (r filter.TimeRange, err error) {
 		return r, err
 	}
 	if t.Start != "" && t.End != "" && !r.Start.Before(r.End) {
-		return r, unfit("ends before it has begun")
+		return r, unfit("ends before it begins")
 	}
 	return r, nil
 }
 
-// instant reads a DATE-TIME of UTC, which is all that RFC 4791 §9.9 takes; "" is the zero Time.
+// instant reads a DATE-TIME in UTC, the only form that RFC 4791 §9.9 allows. "" gives the zero Time.
 func instant(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	t, err := ical.ParseTime(text, "")
 	if err != nil || t.Form != ical.FormUTC {
-		return time.Time{}, unfit("is written in UTC, like 20261120T100000Z")
+		return time.Time{}, unfit("must be in UTC, like 20261120T100000Z")
 	}
 	return time.Unix(t.Civil.Seconds(), 0).UTC(), nil
 }
 
-// errEnough says that a request has had its share of shaping calendar data.
-var errEnough = breach("d:number-of-matches-within-limits", "the answer would be too large; ask for a shorter time or for fewer objects")
+// errEnough ends a request that has used up its limit for shaping calendar data.
+var errEnough = breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
 
-// data writes CALDAV:calendar-data. A shape that cannot be had is refused
-// only for this object: one endless series must not keep a client from all the others.
+// data writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is refused:
+// one endless series must not keep all other objects from a client.
 func (r *resource) data(m *markup) error {
 	if r.object.Data == nil {
 		return errAbsent
@@ -167,7 +167,7 @@ func (r *resource) data(m *markup) error {
 	return nil
 }
 
-// unshown is an error about calendar data: of this object only, where the rest of the answer can be had.
+// unshown limits an error about calendar data to this object if the rest of the answer can still be given.
 func (x *exchange) unshown(err error) error {
 	reason := calendar.ReasonOf(err)
 	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.begun {

@@ -13,8 +13,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestClient lets a client that others wrote find its way, from a bare host to the end of
-// an event.
+// TestClient lets a third-party client work with the server, from a bare host name to the deletion of an event.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -37,7 +36,7 @@ func TestClient(t *testing.T) {
 	})
 }
 
-// discover finds the one calendar.
+// discover finds the only calendar.
 func discover(t *testing.T, client *dav.Client) dav.Calendar {
 	t.Helper()
 	principal, err := client.FindCurrentUserPrincipal(t.Context())
@@ -101,7 +100,7 @@ func summaryOf(t *testing.T, o *dav.CalendarObject) string {
 	return summary
 }
 
-// clientEvent makes an event as the client's own library does.
+// clientEvent returns an event made with the client's own library.
 func clientEvent(uid, summary string) *ical.Calendar {
 	e := ical.NewEvent()
 	e.Props.SetText(ical.PropUID, uid)

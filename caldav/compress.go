@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// compressBytes is the length from which an answer is compressed; below it, what is saved
-// fits into the same packet.
+// compressBytes is the smallest response that is compressed: a smaller one fits into the same packet anyway.
 const compressBytes = 2 << 10
 
-// compressed answers in gzip where that is asked for and worth it. What has a strong entity
-// tag stays as it is: those stand for the very bytes (RFC 9110 §8.8.3).
+// compressed compresses a response if the client accepts gzip and it pays off. A response with a strong entity tag
+// stays as it is, because the tag stands for exactly these bytes (RFC 9110 §8.8.3).
 type compressed struct {
 	http.ResponseWriter
 	// handler is nil when the client takes no gzip.
@@ -21,7 +20,7 @@ type compressed struct {
 	begun   bool
 }
 
-// compress returns what to answer with.
+// compress wraps w.
 func (h *Handler) compress(w http.ResponseWriter, r *http.Request) *compressed {
 	c := &compressed{ResponseWriter: w}
 	if r.Method != http.MethodHead && takesGzip(r.Header.Values("Accept-Encoding")) {
@@ -45,7 +44,7 @@ func takesGzip(lines []string) bool {
 	return false
 }
 
-// WriteHeader decides, now that it is known what the answer is.
+// WriteHeader decides whether to compress: the response headers are complete now.
 func (c *compressed) WriteHeader(status int) {
 	c.begun = true
 	if h := c.Header(); c.handler != nil && worthIt(h) {
@@ -58,7 +57,7 @@ func (c *compressed) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// worthIt tells whether an answer gets smaller by it. One without a length is a long one.
+// worthIt reports whether compression pays off. A response without a length counts as a long one.
 func worthIt(h http.Header) bool {
 	length, err := strconv.Atoi(h.Get("Content-Length"))
 	long := err != nil || length >= compressBytes
@@ -68,7 +67,7 @@ func worthIt(h http.Header) bool {
 	return long && text && (tag == "" || strings.HasPrefix(tag, "W/"))
 }
 
-// Write writes a part of the answer.
+// Write writes a part of the response.
 func (c *compressed) Write(p []byte) (int, error) {
 	if !c.begun {
 		c.WriteHeader(http.StatusOK)
@@ -82,12 +81,12 @@ func (c *compressed) Write(p []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// end finishes the answer. It must not be called for one that broke off.
+// end finishes the response. It must not be called after a response that broke off.
 func (c *compressed) end() {
 	if c.gz == nil {
 		return
 	}
-	// A client that has gone cannot be told so.
+	// If the client has gone, there is no way to report the error.
 	_ = c.gz.Close()
 	c.handler.gzips.Put(c.gz)
 }

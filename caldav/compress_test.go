@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestCompressedAnswers: long answers come in gzip to who asks for it, objects never do.
+// TestCompressedAnswers: long responses are compressed for clients that accept gzip; objects never are.
 func TestCompressedAnswers(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)

@@ -8,21 +8,19 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// failure is a refusal as the wire has it: a status, and the condition that was not met
-// where an RFC names one.
+// failure is a refusal as it is sent: a status, and the condition that was not met if an RFC names one.
 type failure struct {
 	status int
-	// condition is the element of the broken pre- or postcondition (RFC 4918 §16), with its
-	// prefix; "" for none.
+	// condition is the element of the failed pre- or postcondition (RFC 4918 §16), with its prefix; "" for none.
 	condition string
-	// details writes what the condition holds; nil for nothing.
+	// details writes the content of the condition's element; nil if it is empty.
 	details func(*markup)
 	message string
-	// cause is only for the log.
+	// cause is for the log only.
 	cause error
 }
 
-// Error returns what a person may read.
+// Error returns the message for the user.
 func (f *failure) Error() string { return f.message }
 
 // Unwrap returns the cause.
@@ -32,12 +30,12 @@ func refuseWith(status int, format string, args ...any) *failure {
 	return &failure{status: status, message: fmt.Sprintf(format, args...)}
 }
 
-// breach is a broken condition. RFC 4791 §1.3: 403 says that the same request fails again.
+// breach is a failed condition. RFC 4791 §1.3: 403 means that the same request would fail again.
 func breach(condition, format string, args ...any) *failure {
 	return &failure{status: http.StatusForbidden, condition: condition, message: fmt.Sprintf(format, args...)}
 }
 
-// statuses is what each reason of the middle is called in HTTP.
+// statuses maps a reason of package calendar to its HTTP status.
 var statuses = [...]int{
 	calendar.Internal:    http.StatusInternalServerError,
 	calendar.NotFound:    http.StatusNotFound,
@@ -50,8 +48,8 @@ var statuses = [...]int{
 	calendar.Unavailable: http.StatusServiceUnavailable,
 }
 
-// conditions is what each rule of the middle is called in XML. RFC 4791 §1.3: 403 for what
-// fails again when it is sent again, 409 for what the user may resolve.
+// conditions maps a rule of package calendar to its XML element and status. RFC 4791 §1.3: 403 if the same request
+// would fail again, 409 if the user may resolve the conflict.
 var conditions = map[calendar.Rule]struct {
 	status int
 	tag    string
@@ -94,7 +92,7 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RulePrivileges: {http.StatusForbidden, "d:need-privileges"},
 }
 
-// translate says an error of the middle in the words of the wire.
+// translate turns an error of package calendar into a failure.
 func (x *exchange) translate(e *calendar.Error) *failure {
 	f := &failure{status: statuses[e.Reason], message: e.Error(), cause: e.Cause}
 	if row, ok := conditions[e.Rule]; ok {
@@ -109,13 +107,13 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 	return f
 }
 
-// conflictAt names the object in the way. Thunderbird needs it, having stored an
-// invitation before it saw that the server had it too.
+// conflictAt names the conflicting object. Thunderbird needs this: it may store an invitation and only then notice
+// that the server has it already.
 func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 	at := x.subject
 	at.form, at.object = formObject, e.Conflict
 	if e.ConflictIn != "" {
-		// Where it lies in another calendar, that need not be one that the caller sees.
+		// If the object is in another calendar, the caller may not see that calendar.
 		cal, err := x.Service.Calendar(x.r.Context(), x.caller, e.ConflictIn)
 		if err != nil {
 			return nil
@@ -125,14 +123,14 @@ func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 	return func(m *markup) { m.hrefElement(at) }
 }
 
-// neededPrivilege says what the method takes, and of which resource: of the parent where
-// a member would come or go (RFC 3744 §3.9, 3.10).
+// neededPrivilege names the privilege that the method needs and the resource it needs it on. That is the parent if a
+// member would be added or removed (RFC 3744 §3.9, §3.10).
 func (x *exchange) neededPrivilege(m *markup) {
 	privilege, at := x.needs, x.subject
 	if privilege == "" {
 		privilege = x.method.needs
 	}
-	// What is bound to a calendar by POST is not yet there to have a parent.
+	// A POST names the calendar itself; the new member has no address yet.
 	if strings.HasSuffix(privilege, "bind") && x.method.name != http.MethodPost {
 		at = at.parent()
 	}

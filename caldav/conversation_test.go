@@ -20,11 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write what the door answers into testdata")
 
-// TestConversations holds the door to the recorded conversations of testdata, those of
-// clients/ as the client of that name has them. A file says
-// on top what it is about. "given" is a request that must succeed and whose answer does
-// not matter; each "request" is followed by the "response" that it must get: every header
-// and byte of it, but for a line break between two tags and the store's epoch.
+// TestConversations compares the server with the recorded conversations in testdata. Those in clients/ come from the
+// client in the file's name. The top of a file describes it. "given" is a request that must succeed, with any response.
+// Each "request" is followed by the expected "response": every header and byte of it, except line breaks between two
+// tags and the store's epoch.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	var files []string
@@ -75,7 +74,7 @@ func converse(t *testing.T, database, file string) {
 	settle(t, file, want, got)
 }
 
-// settle compares, or writes down what was heard.
+// settle compares the responses, or with -update writes them to the file.
 func settle(t *testing.T, file string, want, got *txtar.Archive) {
 	t.Helper()
 	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
@@ -91,7 +90,7 @@ func settle(t *testing.T, file string, want, got *txtar.Archive) {
 	}
 }
 
-// answer sends a request as the files write it, and writes its answer as they do.
+// answer sends a request in the form of the files, and returns the response in that form.
 func (h *house) answer(t *testing.T, request string) string {
 	t.Helper()
 	head, body, _ := strings.Cut(request, "\n\n")
@@ -106,7 +105,7 @@ func (h *house) answer(t *testing.T, request string) string {
 	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header), strings.ReplaceAll(r.body, "><", ">\n<"))
 }
 
-// lines writes all headers but the length, in order.
+// lines returns all headers except the length, in order.
 func lines(header http.Header) string {
 	var all []string
 	for name, values := range header {
@@ -118,12 +117,12 @@ func lines(header http.Header) string {
 	return strings.Join(all, "")
 }
 
-// acts are what conversations need done for which the door has no method.
+// acts are steps of conversations that have no CalDAV method.
 var acts = map[string]func(h *house, t *testing.T, words []string){
 	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink, "BLOCK": (*house).block,
 }
 
-// block carries out "BLOCK bob alice": bob blocks alice.
+// block executes "BLOCK bob alice": bob blocks alice.
 func (h *house) block(t *testing.T, words []string) {
 	t.Helper()
 	who := calendar.Caller{User: h.users[words[1]], Scopes: calendar.ScopeAll}
@@ -132,13 +131,13 @@ func (h *house) block(t *testing.T, words []string) {
 	}
 }
 
-// newLink carries out "LINK work busy"; {link} then stands for its secret.
+// newLink executes "LINK work busy"; {link} then stands for its secret.
 func (h *house) newLink(t *testing.T, words []string) {
 	t.Helper()
 	h.publish(t, calendar.Segment(words[1]), accesses[words[2]])
 }
 
-// unlink carries out "UNLINK": the last link is revoked.
+// unlink executes "UNLINK": it revokes the last link.
 func (h *house) unlink(t *testing.T, _ []string) {
 	t.Helper()
 	if err := h.auth.RevokeLink(t.Context(), h.link.ID); err != nil {
@@ -150,14 +149,14 @@ var accesses = map[string]calendar.Access{
 	"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
 }
 
-// asks carries out "ASK": from there on shares need acceptance.
+// asks executes "ASK": shares need acceptance from then on.
 func (h *house) asks(t *testing.T, _ []string) {
 	t.Helper()
 	h.middle.NeedAcceptance = true
 	h.remake(t, nil)
 }
 
-// share carries out "SHARE alice work bob read".
+// share executes "SHARE alice work bob read".
 func (h *house) share(t *testing.T, words []string) {
 	t.Helper()
 	cal, err := h.Store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))

@@ -11,14 +11,13 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// transfer is one of the service's ways to take an object elsewhere.
+// transfer is a method of the service that copies or moves an object.
 type transfer func(*service.Service, context.Context, calendar.Caller, ledger.Transfer) (calendar.Saved, error)
 
-// copy answers RFC 4918 §9.8 for objects.
+// copy answers COPY of an object (RFC 4918 §9.8).
 func (x *exchange) copy() error { return x.transfer((*service.Service).Copy) }
 
-// move answers RFC 4918 §9.9. A calendar can be moved within its home, which gives it
-// another address and changes nothing else.
+// move answers MOVE (RFC 4918 §9.9). Moving a calendar within its home only changes its address.
 func (x *exchange) move() error {
 	if x.at.kind() == atCalendar {
 		return x.moveCalendar()
@@ -27,10 +26,10 @@ func (x *exchange) move() error {
 }
 
 var (
-	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can be put into one's calendars, and nowhere else")
-	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination lies on another server; if that is this one, its BASE_URL is not set to the name that clients use")
-	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is a calendar at the Destination already")
-	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar moves with all that is in it: no Depth but infinity")
+	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
+	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
+	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
+	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
 )
 
 func (x *exchange) transfer(carry transfer) error {
@@ -43,13 +42,13 @@ func (x *exchange) transfer(carry transfer) error {
 		return err
 	}
 	if saved.Created {
-		// RFC 9110 §15.3.2: without it, what was created would be what the request line names.
+		// RFC 9110 §15.3.2: without a Location, the request line would name the created resource.
 		x.w.Header().Set("Location", x.href(x.subject))
 	}
 	return x.done(saved.Created)
 }
 
-// transferred understands what is to go where.
+// transferred reads the source, the destination and the conditions of a COPY or MOVE of an object.
 func (x *exchange) transferred() (t ledger.Transfer, err error) {
 	to, overwrite, err := x.destination()
 	if err != nil {
@@ -76,7 +75,7 @@ func (x *exchange) transferred() (t ledger.Transfer, err error) {
 			return t, err
 		}
 	}
-	// From here on a refusal is about the other end.
+	// From here on a refusal is about the destination.
 	x.subject, x.needs = to, "d:bind"
 	if t.To, err = x.parentCalendar(to); err != nil {
 		return t, err
@@ -102,12 +101,12 @@ func (x *exchange) moveCalendar() error {
 	_, err = x.calendarAt(to)
 	switch {
 	case to == x.at:
-		return refuseWith(http.StatusForbidden, "the calendar is at this address already")
+		return refuseWith(http.StatusForbidden, "the calendar is already at this address")
 	case err == nil && !overwrite:
 		return errInTheWay
 	case err == nil:
-		// A calendar must not vanish because another one takes its name.
-		return breach("d:resource-must-be-null", "there is a calendar at the Destination already; delete it first")
+		// A calendar must not vanish because another one takes its address.
+		return breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
 	case !missing(err):
 		return err
 	}
@@ -118,8 +117,8 @@ func (x *exchange) moveCalendar() error {
 	return x.done(true)
 }
 
-// destination reads Destination and Overwrite (RFC 4918 §10.3, §10.6). What lies outside of
-// the caller's part of the tree is no place to put anything, whether it exists or not.
+// destination reads Destination and Overwrite (RFC 4918 §10.3, §10.6). An address outside of the caller's part of the
+// tree is refused in the same way whether it exists or not.
 func (x *exchange) destination() (at place, overwrite bool, err error) {
 	u, err := url.Parse(strings.TrimSpace(x.r.Header.Get("Destination")))
 	if err != nil || u.Opaque != "" || u.Host == "" && u.Path == "" {
@@ -144,13 +143,12 @@ func (x *exchange) destination() (at place, overwrite bool, err error) {
 	case "F":
 		return at, false, nil
 	default:
-		return at, false, refuseWith(http.StatusBadRequest, "Overwrite is T or F")
+		return at, false, refuseWith(http.StatusBadRequest, "Overwrite must be T or F")
 	}
 }
 
-// isOurs tells whether a URL is one of this server's: by the host that the request came to,
-// or the one that clients are told of. Ports are not compared, since proxies often do not
-// hand them on.
+// isOurs reports whether a URL points to this server: its host is the request's, or the host of the base URL. Ports
+// are not compared, since proxies often do not forward them.
 func (x *exchange) isOurs(u *url.URL) bool {
 	came := url.URL{Host: x.r.Host}
 	return strings.EqualFold(u.Hostname(), came.Hostname()) || strings.EqualFold(u.Hostname(), x.host)

@@ -9,15 +9,15 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// costing makes the house one in which a request may cost no more than that.
+// costing limits the cost of a request.
 func (h *house) costing(t testing.TB, most meter.Limits) {
 	t.Helper()
 	h.middle.Limits.Cost = most
 	h.remake(t, nil)
 }
 
-// TestALargeSeriesIsNotExpanded: its instances would take more memory than a request may have, which is known before they
-// are made. The other objects of the answer are there (security H1).
+// TestALargeSeriesIsNotExpanded: its instances would exceed the memory limit of a request, which is known before
+// expansion. The response has all other objects (security H1).
 func TestALargeSeriesIsNotExpanded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -33,7 +33,8 @@ func TestALargeSeriesIsNotExpanded(t *testing.T) {
 	}
 }
 
-// TestLongTextIsNotLookedFor: nobody types it, and it is compared with every property (security H3).
+// TestLongTextIsNotLookedFor: a long search text would be compared with every property, and no user types one
+// (security H3).
 func TestLongTextIsNotLookedFor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -46,7 +47,7 @@ func TestLongTextIsNotLookedFor(t *testing.T) {
 	}
 }
 
-// TestWorkHasAnEnd: what a query may cost is looked at while properties are compared, and the refusal says what to do.
+// TestWorkHasAnEnd: the cost of a query is checked while it compares properties, and the refusal says what to do.
 func TestWorkHasAnEnd(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -61,7 +62,7 @@ func TestWorkHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreRefused: each object of an answer may be told to lack them (security H2).
+// TestLongNamesAreRefused: the response may repeat each name for each object (security H2).
 func TestLongNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -88,7 +89,7 @@ func TestLongNamesAreRefused(t *testing.T) {
 	}
 }
 
-// TestExpandedPropertiesAreBounded: the answer to expand-property is whole before it goes out, and addresses multiply (security H2).
+// TestExpandedPropertiesAreBounded: an expand-property response is buffered, and addresses multiply (security H2).
 func TestExpandedPropertiesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -114,8 +115,8 @@ func TestExpandedPropertiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestACrowdIsRefused: an event with more guests than the calendar says it takes is refused by that rule, and nobody hears of it;
-// with as many as that it is stored.
+// TestACrowdIsRefused: an event with more attendees than the calendar's limit is refused by that rule, and no
+// invitation is sent. At the limit it is stored.
 func TestACrowdIsRefused(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

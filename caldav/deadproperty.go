@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// holders is what properties are kept of that nothing here understands.
+// holders are the kinds of resources that store dead properties, i.e. properties that no code here interprets.
 var holders = [...]struct {
 	kind  kind
 	place calendar.Place
@@ -21,7 +21,7 @@ var holders = [...]struct {
 	{atObject, calendar.AtObject},
 }
 
-// holder returns what the resource's properties are kept of, if it keeps any.
+// holder returns the key of the resource's dead properties, if its kind stores any.
 func (r *resource) holder() (calendar.Holder, bool) {
 	h := calendar.Holder{User: r.x.caller.User.ID, Calendar: r.calendar, Object: r.at.object}
 	for _, row := range holders {
@@ -33,14 +33,14 @@ func (r *resource) holder() (calendar.Holder, bool) {
 	return h, false
 }
 
-// deadProperties are those of one resource.
+// deadProperties caches the dead properties of one resource.
 type deadProperties struct {
 	of   place
 	list []calendar.DeadProperty
 }
 
-// listDead returns the properties that are kept of the resource. It asks the store as seldom
-// as it can: a listing has many resources, and most of them keep nothing.
+// listDead returns the dead properties of the resource. It keeps store queries rare: a listing has many resources,
+// and most of them have no dead properties.
 func (r *resource) listDead() ([]calendar.DeadProperty, error) {
 	if r.dead != nil && r.dead.of == r.at {
 		return r.dead.list, nil
@@ -67,7 +67,7 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	return x.Service.DeadProperties(x.r.Context(), x.caller, h)
 }
 
-// deadInHome looks at what is kept of a calendar among others.
+// deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
 func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
 	if x.homeDead == nil {
 		var err error
@@ -78,7 +78,7 @@ func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, 
 	return x.homeDead[id], nil
 }
 
-// keptAs returns the property that is kept under a name, or errAbsent.
+// keptAs returns the stored value of the property n, or errAbsent.
 func (r *resource) keptAs(n xml.Name) (string, error) {
 	list, err := r.listDead()
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *resource) keptAs(n xml.Name) (string, error) {
 	return "", errAbsent
 }
 
-// writeDead writes the property that is kept under a name.
+// writeDead writes the dead property n.
 func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
 	value, err := r.keptAs(n)
 	if err != nil {
@@ -105,7 +105,7 @@ func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
 	return m.raw(value).ok()
 }
 
-// writeAllDead writes what is kept and is not understood: RFC 4918 §9.1 wants it in allprop.
+// writeAllDead writes all dead properties except the names in but: RFC 4918 §9.1 includes them in allprop.
 func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 	list, err := r.listDead()
 	if err != nil {
@@ -125,8 +125,8 @@ func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 	return nil
 }
 
-// dress gives a property that was just written the attributes that it was set with
-// (xml:lang, Apple's symbolic-color), unless another way than PROPPATCH has changed it since.
+// dress replaces a property that was just written by the stored element, which has the attributes of its PROPPATCH
+// (xml:lang, Apple's symbolic-color). It does nothing if the value has changed since in another way.
 func (p *property) dress(r *resource, m *markup, start, inside int) error {
 	value, err := r.keptAs(p.name)
 	if err != nil {
@@ -141,7 +141,7 @@ func (p *property) dress(r *resource, m *markup, start, inside int) error {
 	return errAbsent
 }
 
-// keep returns the change that keeps an element as it is, or removes it.
+// keep returns the change that stores the edit's element unchanged, or removes it.
 func (e edit) keep() (calendar.DeadProperty, error) {
 	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.name.Space, Local: e.name.Local}}
 	if e.value == nil {
@@ -150,8 +150,8 @@ func (e edit) keep() (calendar.DeadProperty, error) {
 	var m markup
 	m.foreign(e.value, "", e.lang)
 	if len(m.buf) > calendar.MaxDeadPropertyBytes {
-		// RFC 4918 §9.2.1 has this status for it.
-		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not kept", calendar.MaxDeadPropertyBytes)
+		// RFC 4918 §9.2.1 names this status.
+		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
 	}
 	k.Value = string(m.buf)
 	return k, nil
@@ -160,9 +160,9 @@ func (e edit) keep() (calendar.DeadProperty, error) {
 // xmlNS is the namespace of xml:lang, whose prefix needs no declaration.
 const xmlNS = "http://www.w3.org/XML/1998/namespace"
 
-// foreign writes an element of any namespace so that it means the same wherever it is put:
-// it declares what it uses. around is the default namespace that it stands in; lang the
-// language it was in before (RFC 4918 §4.3), if that is to be kept.
+// foreign writes an element of any namespace so that it keeps its meaning in every document: it declares the
+// namespaces that it uses. around is the surrounding default namespace. lang is the inherited language (RFC 4918
+// §4.3), or "".
 func (m *markup) foreign(e *element, around, lang string) {
 	m.raw("<").raw(e.XMLName.Local)
 	if e.XMLName.Space != around {
@@ -184,8 +184,8 @@ func (m *markup) foreign(e *element, around, lang string) {
 	m.raw("</").raw(e.XMLName.Local).raw(">")
 }
 
-// attributes writes an element's attributes. Prefixes that only a value refers to, as XML
-// Schema does, are lost: no property that we know has such.
+// attributes writes an element's attributes. Prefixes used only inside a value, as in XML Schema, are lost: no known
+// property has any.
 func (m *markup) attributes(attrs []xml.Attr, lang string) {
 	spaces := 0
 	for _, a := range attrs {
@@ -215,7 +215,7 @@ func (m *markup) attributes(attrs []xml.Attr, lang string) {
 	}
 }
 
-// isDressed tells whether an element has attributes that are worth keeping.
+// isDressed reports whether an element has attributes that are worth storing.
 func (e *element) isDressed() bool {
 	var m markup
 	m.attributes(e.Attrs, "")

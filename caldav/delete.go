@@ -2,11 +2,11 @@ package caldav
 
 import "caldav-mcp-server/calendar"
 
-// delete removes what can be removed.
+// delete answers DELETE.
 func (x *exchange) delete() error { return x.nodes[x.at.form].remove(x) }
 
-// deleteCalendar removes a calendar with all of its objects: that takes no condition, and the trash gives it back. Its meetings
-// are cancelled or declined (RFC 6638 §3.2.3.2). Another owner's calendar disappears from the caller's home only.
+// deleteCalendar moves a calendar with all of its objects to the trash; it evaluates no precondition. Its meetings
+// are cancelled or declined (RFC 6638 §3.2.3.2). If another user owns the calendar, it leaves the caller's home only.
 func (x *exchange) deleteCalendar() error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/calendar/filter"
 )
 
-// nothing is the value of properties that are always there and always empty: this server
-// has no locks (RFC 4918 §15.8, §15.10).
+// nothing writes properties that always exist and are always empty: this server has no locks (RFC 4918 §15.8,
+// §15.10).
 func nothing(*resource, *markup) error { return nil }
 
 func (r *resource) resourceType(m *markup) error { return m.raw(r.node().types(r)).ok() }
@@ -27,7 +27,7 @@ func (r *resource) displayName(m *markup) error {
 	return m.text(name).ok()
 }
 
-// etag is what GET says in its header: of a calendar the tag of its text, which is a weak one.
+// etag writes the tag that GET sends. For a calendar it is the weak tag of its text.
 func (r *resource) etag(m *markup) error {
 	if r.at.kind() == atCalendar {
 		token, err := r.token()
@@ -40,8 +40,7 @@ func (r *resource) etag(m *markup) error {
 	return m.text(string(cmp.Or(r.object.ETag, r.notification.ETag))).ok()
 }
 
-// calendarType names the component, too (RFC 5545 §8.1), so that a client can tell a task
-// from an event by the listing itself.
+// calendarType also names the component (RFC 5545 §8.1), so that a client can tell a task from an event in a listing.
 const calendarType = "text/calendar; charset=utf-8; component="
 
 func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
@@ -53,7 +52,7 @@ func (r *resource) contentType(m *markup) error {
 	return m.raw(calendarType).text(string(r.object.Kind)).ok()
 }
 
-// contentLength is the length of what GET answers. That of a calendar is known only once all of its objects
+// contentLength is the length of GET's response. The length of a calendar's text is unknown until all of its objects
 // have been read.
 func (r *resource) contentLength(m *markup) error {
 	switch r.at.kind() {
@@ -61,7 +60,7 @@ func (r *resource) contentLength(m *markup) error {
 		return m.number(int64(len(r.rendered())))
 	case atObject, atItem:
 		if r.at.kind() == atObject && r.object.Data == nil && r.calendar.Access != calendar.OwnerAccess {
-			return errAbsent // it takes reading the object to know what is the caller's own of it
+			return errAbsent // the size includes the caller's own part, which only reading the object reveals
 		}
 		return m.number(r.object.Size)
 	default:
@@ -77,7 +76,7 @@ func (r *resource) lastModified(m *markup) error {
 	return m.date(changed, http.TimeFormat)
 }
 
-// date writes a date; a busy time has none.
+// date writes a date, or returns errAbsent for the zero time that busy times have.
 func (m *markup) date(at time.Time, layout string) error {
 	if at.IsZero() {
 		return errAbsent
@@ -133,8 +132,8 @@ func (r *resource) supportedReports(m *markup) error {
 	return nil
 }
 
-// syncToken is the CTag as well: both change when, and only when, something in the
-// calendar does, or in one of the calendars of a home.
+// syncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar, or
+// in one of the calendars of a home, changes.
 func (r *resource) syncToken(m *markup) error {
 	token, err := r.token()
 	if closed(err) {
@@ -144,22 +143,22 @@ func (r *resource) syncToken(m *markup) error {
 	return err
 }
 
-// closed tells whether an error says that the caller may not look into something, or that there is too much in it to tell.
+// closed reports whether an error means that the caller may not see the content, or that there is too much of it.
 func closed(err error) bool {
 	reason := calendar.ReasonOf(err)
 	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
 }
 
-// resourceID names the resource for as long as it is there, wherever it moves.
+// resourceID identifies the resource for its lifetime, wherever it is moved.
 func (r *resource) resourceID(m *markup) error {
-	// A user has one id but two resources.
+	// A user has one ID but two resources: the principal and the home.
 	id := string(r.person().ID)
 	if r.at.kind() == atCalendar {
 		id = string(r.calendar.ID)
 	} else if r.at.kind() == atHome {
 		id = "home of " + id
 	}
-	// RFC 9562 §5.8: a UUID made by rules of our own.
+	// RFC 9562 §5.8: a UUID whose bits we define ourselves.
 	sum := sha256.Sum256([]byte(id))
 	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
 	return m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).ok()
@@ -207,7 +206,7 @@ func (r *resource) maxSize(m *markup) error {
 	return m.number(r.x.Service.Limits().ObjectBytes)
 }
 
-// minTime and maxTime are what a date can say that is taken at all.
+// minTime and maxTime are the limits of the dates that the server accepts.
 func (r *resource) minTime(m *markup) error { return m.raw("10000101T000000Z").ok() }
 
 func (r *resource) maxTime(m *markup) error { return m.raw("99991231T235959Z").ok() }
@@ -219,8 +218,8 @@ func (r *resource) collations(m *markup) error {
 	return nil
 }
 
-// kindSets are sets of components of which calendars can be made: each by itself, as Apple's
-// clients make them, and all together.
+// kindSets lists the sets of components that a new calendar may have: each one alone, as Apple's clients create
+// calendars, and all together.
 func (r *resource) kindSets(m *markup) error {
 	sets := []calendar.Kinds{calendar.AllKinds()}
 	for _, k := range calendar.AllKinds() {
@@ -253,8 +252,8 @@ func (r *resource) transparency(m *markup) error {
 	return nil
 }
 
-// userAddresses names the user as an attendee: the mail addresses, which Apple's programs want first, and the
-// principal.
+// userAddresses lists the user's addresses as an attendee: first the mail addresses, which Apple's programs expect
+// first, then the principal.
 func (r *resource) userAddresses(m *markup) error {
 	mails, err := r.x.Service.Mails(r.x.r.Context(), r.person())
 	if err != nil {
@@ -266,7 +265,7 @@ func (r *resource) userAddresses(m *markup) error {
 	return m.hrefElement(r.at).ok()
 }
 
-// publishedURL is BASE_URL; empty where it is not set.
+// publishedURL writes the configured base URL; it is empty if none is set.
 func (r *resource) publishedURL(m *markup) error {
 	if r.other != nil {
 		return errAbsent
@@ -274,7 +273,7 @@ func (r *resource) publishedURL(m *markup) error {
 	return m.text(r.x.published).ok()
 }
 
-// wayHere is how this very request came.
+// wayHere writes how this request reached the server.
 func (r *resource) wayHere(m *markup) error {
 	if r.other != nil || r.x.Way == nil {
 		return errAbsent
@@ -282,7 +281,7 @@ func (r *resource) wayHere(m *markup) error {
 	return m.text(r.x.Way(r.x.r)).ok()
 }
 
-// individual and group are what a principal is (RFC 6638 §2.4.2) who is no room and no resource.
+// individual and group are the calendar user types (RFC 6638 §2.4.2) of principals that are no room or resource.
 const individual, group = "INDIVIDUAL", "GROUP"
 
 func userType(u calendar.User) string {
@@ -297,7 +296,7 @@ func userType(u calendar.User) string {
 
 func (r *resource) userType(m *markup) error { return m.raw(userType(r.person())).ok() }
 
-// members are those of a group (RFC 3744 §4.3); a person has none.
+// members lists the members of a group (RFC 3744 §4.3); a person has none.
 func (r *resource) members(m *markup) error {
 	if !r.person().Group {
 		return nil
@@ -306,7 +305,7 @@ func (r *resource) members(m *markup) error {
 	return m.principals(all, err)
 }
 
-// membership are the groups that a person is in, as far as the caller is in them too (RFC 3744 §4.4).
+// membership lists the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
 func (r *resource) membership(m *markup) error {
 	if r.person().Group {
 		return nil
@@ -329,7 +328,7 @@ func (r *resource) emailAddresses(m *markup) error {
 	return nil
 }
 
-// optional writes a text that may never have been set.
+// optional writes a text that may be unset.
 func (m *markup) optional(s *string) error {
 	if s == nil {
 		return errAbsent

@@ -1,8 +1,7 @@
-// Package caldav is the DAV door: it translates HTTP, WebDAV and CalDAV into calls of
-// the middle, and what comes of them back.
+// Package caldav is the CalDAV server. It translates HTTP, WebDAV and CalDAV requests into calls of calendar/service,
+// and the results into responses.
 //
-// Everything that the RFCs list is listed here as a table: methods (method.go), reports
-// (report.go), properties (property.go), privileges (privilege.go), preconditions
-// (condition.go) and addresses (path.go). A request finds its address, then its method,
-// which returns an error or has answered; only refuse.go renders errors.
+// Every list of the RFCs is a table here: methods (method.go), reports (report.go), properties (property.go),
+// privileges (privilege.go), preconditions (condition.go) and addresses (path.go). A request is resolved to its
+// address, then to its method, which answers it or returns an error. Only refuse.go renders errors.
 package caldav

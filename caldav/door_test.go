@@ -19,8 +19,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestVerbatim: what was PUT is what GET and multiget give, whatever its line ends, folds
-// and order are; XML alone makes CRLF a plain line end.
+// TestVerbatim: GET and multiget return exactly the bytes of the PUT, whatever their line ends, folds and order. Only
+// XML turns CRLF into a plain line end.
 func TestVerbatim(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -42,7 +42,7 @@ func TestVerbatim(t *testing.T) {
 			if tag := got.header.Get("ETag"); tag == "" || tag != put.header.Get("ETag") {
 				t.Errorf("%s: the ETag of GET is %s, of PUT %s", name, tag, put.header.Get("ETag"))
 			}
-			// The same again changes nothing: not the tag, and not the calendar's version.
+			// Storing the same bytes again changes neither the tag nor the calendar's version.
 			before := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body
 			h.must(t, "PUT "+path, data)
 			if after := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body; after != before {
@@ -54,8 +54,8 @@ func TestVerbatim(t *testing.T) {
 
 const syncTokenBody = `<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>`
 
-// TestPagesAfterPruning: the token of every page can be honoured, also when the journal has
-// forgotten what came before the oldest objects' next change.
+// TestPagesAfterPruning: the token of every page stays valid, even if the journal has been pruned before the next
+// change of the oldest objects.
 func TestPagesAfterPruning(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -93,7 +93,7 @@ func TestPagesAfterPruning(t *testing.T) {
 	})
 }
 
-// unreadable is a body that must not be asked for.
+// unreadable is a body that must not be read.
 type unreadable struct{ t *testing.T }
 
 func (u unreadable) Read([]byte) (int, error) {
@@ -101,8 +101,7 @@ func (u unreadable) Read([]byte) (int, error) {
 	return 0, errors.New("not to be read")
 }
 
-// TestExpect: a client that waits for 100 Continue learns that its PUT is refused before
-// it has sent anything.
+// TestExpect: a client that waits for 100 Continue learns that its PUT is refused before it sends the body.
 func TestExpect(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -142,8 +141,8 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// TestStaleIfMatch: a tag that is not the object's is 412, whatever the bytes are, and whether the
-// client waits for 100 Continue or not. vdirsyncer's own suite holds servers to it (clients F8).
+// TestStaleIfMatch: another tag than the object's gives 412, whatever the bytes are, with and without 100 Continue.
+// vdirsyncer's test suite requires this (clients F8).
 func TestStaleIfMatch(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -164,7 +163,7 @@ func TestStaleIfMatch(t *testing.T) {
 	})
 }
 
-// cutter is a client that goes away at the first byte of an answer.
+// cutter is a client that disconnects at the first byte of a response.
 type cutter struct {
 	*httptest.ResponseRecorder
 	leave context.CancelFunc
@@ -175,14 +174,14 @@ func (c cutter) Write(p []byte) (int, error) {
 	return c.ResponseRecorder.Write(p)
 }
 
-// TestBrokenAnswer: when the store fails in the middle of a multistatus, the connection
-// breaks. A client that took half an answer for a whole one would delete the rest.
+// TestBrokenAnswer: if the store fails in the middle of a multistatus, the connection is aborted. A client that took
+// the truncated response for a complete one would delete the missing objects.
 func TestBrokenAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	var hrefs strings.Builder
-	for i := range 3000 { // more than goes out at once
+	for i := range 3000 { // more than one flush
 		fmt.Fprintf(&hrefs, "<D:href>/dav/calendars/alice/work/%d.ics</D:href>", i)
 	}
 	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` + hrefs.String() + "</C:calendar-multiget>"
@@ -200,7 +199,7 @@ func TestBrokenAnswer(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "REPORT", "/dav/calendars/alice/work/", strings.NewReader(body)))
 }
 
-// TestHangingUpIsNoFault: a client that has gone is no fault of the server's, which the log would call one (security L19).
+// TestHangingUpIsNoFault: a client that disconnects causes no error in the log (security L19).
 func TestHangingUpIsNoFault(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -217,7 +216,7 @@ func TestHangingUpIsNoFault(t *testing.T) {
 	}
 }
 
-// TestInnerErrors: what went wrong inside is told to the log alone.
+// TestInnerErrors: the details of an internal error only go to the log.
 func TestInnerErrors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -239,8 +238,7 @@ func TestInnerErrors(t *testing.T) {
 	}
 }
 
-// TestBaseURL: behind a proxy that publishes the server under a path, all hrefs and
-// redirects have it.
+// TestBaseURL: behind a proxy that publishes the server under a path, all hrefs and redirects contain the path.
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) {

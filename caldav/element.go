@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// element is an element of a request whose content its property understands, or keeps.
+// element is an element of a request whose content a property interprets or stores.
 type element struct {
 	XMLName xml.Name
 	Attrs   []xml.Attr
-	// Text is the text that stands directly in it.
+	// Text is the element's own text, without the text of its children.
 	Text     string
 	Children []element
-	// content is text and children in their order.
+	// content holds the text and the children in document order.
 	content []contentPart
 }
 
-// contentPart is a text, or a child.
+// contentPart is a text or a child.
 type contentPart struct {
 	text  string
 	child *element
 }
 
-// within reads what is in the element that was entered, up to its end. Each child is the reader's
-// to read or to skip, whole; text may be nil.
+// within reads the content of the element that was just opened, up to its end tag. child must consume its whole
+// element, by reading or skipping it. text may be nil.
 func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.CharData)) error {
 	for {
 		t, err := d.Token()
@@ -46,8 +46,7 @@ func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.Ch
 	}
 }
 
-// UnmarshalXML reads an element with all that is in it. How deep it recurses is bounded by
-// the guard.
+// UnmarshalXML reads an element with all of its content. The guard limits the depth of the recursion.
 func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	e.XMLName, e.Attrs = start.Name, start.Attr
 	var text strings.Builder
@@ -74,7 +73,7 @@ func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
-// has tells whether the element holds one of that name.
+// has reports whether the element has a child named n.
 func (e *element) has(n xml.Name) bool {
 	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
 }

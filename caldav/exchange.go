@@ -10,54 +10,54 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// exchange is one request and its answer.
+// exchange is one request and its response.
 type exchange struct {
 	*Handler
 	w      http.ResponseWriter
 	r      *http.Request
 	caller calendar.Caller
-	// at is what the request line names, method its row.
+	// at is the address in the request line, method its row in the table.
 	at     place
 	method *method
-	// begun is set once a part of a streamed answer has gone out.
+	// begun is set once a part of a streamed response has been sent.
 	begun bool
-	// guard stands before the decoder of the body that is read.
+	// guard checks the tokens of the body for its decoder.
 	guard *guard
-	// view is the shape in which the request wants calendar data.
+	// view describes the requested calendar data.
 	view query.View
-	// meter counts what the answer costs.
+	// meter counts the cost of the response.
 	meter *meter.Meter
-	// subject is what a refusal is about where that is not what the request line names, and
-	// needs the privilege that it takes where that is not the method's own.
+	// subject is the resource that a refusal is about, if it differs from at. needs is the privilege that was
+	// missing, if it differs from the method's own.
 	subject place
 	needs   string
-	// tags are those of objects by which a condition was found to be true.
+	// tags are the entity tags seen while a condition was found to be true.
 	tags map[place]calendar.ETag
-	// said is how the caller wants to be scheduled with, once looked up: two properties tell of it.
+	// said caches the caller's scheduling settings: two properties show them.
 	said *calendar.Scheduling
-	// scheduleTags are those of the objects of calendars, once looked up.
+	// scheduleTags caches the schedule tags of each calendar's objects.
 	scheduleTags map[calendar.CalendarID]map[calendar.ObjectName]calendar.ScheduleTag
-	// shares are the shares of each calendar, once looked up.
+	// shares caches the shares of each calendar.
 	shares map[calendar.CalendarID][]calendar.Share
-	// homeDead and keepers are what keeps properties that are not understood, once looked up.
+	// homeDead caches the dead properties of calendars, keepers the names of the objects that have any.
 	homeDead map[calendar.CalendarID][]calendar.DeadProperty
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
-	// granted are the calendars that the answer may be of, with what the caller may do there; good,
-	// where there is one, looks again at what the request was let in by.
+	// granted are the calendars that the response may cover, with the caller's access to each. good, if set, verifies
+	// again the credential that admitted the request.
 	granted map[calendar.CalendarID]calendar.Access
 	good    func(context.Context) error
-	// home is the caller's home, once something asked what changed in it.
+	// home caches the state of the caller's home.
 	home *calendar.HomeChanges
-	// people are the users whom the caller sees, once looked up.
+	// people caches the users whom the caller may see.
 	people []calendar.User
-	// quota is the caller's, once looked up.
+	// quota caches the caller's quota.
 	quota *quota
 }
 
-// errToolsOnly refuses a token that is for certain tools of assistants: this door would give it more.
-var errToolsOnly = refuseWith(http.StatusForbidden, "this token is for certain tools of an assistant, and for nothing else: calendar apps need a password, or a token made without --tools")
+// errToolsOnly refuses a token limited to certain tools of assistants: CalDAV would give it more access than that.
+var errToolsOnly = refuseWith(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
 
-// serve finds the address, then the method, and lets it answer.
+// serve resolves the address and the method, and runs the method.
 func (x *exchange) serve() error {
 	if x.caller.Tools != nil {
 		return errToolsOnly
@@ -75,7 +75,7 @@ func (x *exchange) serve() error {
 	}
 	m := x.methodNamed(x.r.Method)
 	if m == nil {
-		return refuseWith(http.StatusMethodNotAllowed, "this server does not speak this method")
+		return refuseWith(http.StatusMethodNotAllowed, "this server does not support this method")
 	}
 	x.method = m
 	if m.on&at.kind() == 0 {
@@ -90,7 +90,7 @@ func (x *exchange) serve() error {
 	return x.quietly(m.serve)
 }
 
-// once asks something about a calendar, and remembers it: a listing of objects would ask for every one of them.
+// once caches the result of ask for each calendar: a listing of objects would ask for every one of them.
 func once[T any](x *exchange, known *map[calendar.CalendarID]T, cal calendar.Calendar, ask func(context.Context, calendar.Caller, calendar.Calendar) (T, error)) (T, error) {
 	if answer, is := (*known)[cal.ID]; is {
 		return answer, nil
@@ -105,7 +105,7 @@ func once[T any](x *exchange, known *map[calendar.CalendarID]T, cal calendar.Cal
 	return answer, err
 }
 
-// did says what the request does, where a POST may be one of several things.
+// did reports the action of the request, for methods such as POST that have several.
 func (x *exchange) did(what string) {
 	if x.Did != nil {
 		x.Did(x.r.Context(), what)
@@ -127,7 +127,7 @@ var depths = map[string]depth{"": depthMissing, "0": depthZero, "1": depthOne, "
 func (x *exchange) depth() (depth, error) {
 	d, ok := depths[strings.ToLower(strings.TrimSpace(x.r.Header.Get("Depth")))]
 	if !ok {
-		return d, refuseWith(http.StatusBadRequest, "Depth is 0, 1 or infinity")
+		return d, refuseWith(http.StatusBadRequest, "Depth must be 0, 1 or infinity")
 	}
 	return d, nil
 }

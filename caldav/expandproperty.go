@@ -17,16 +17,15 @@ type expandRequest struct {
 	Properties []expandProperty `xml:"DAV: property"`
 }
 
-// expandProperty is DAV:property, which names one by attributes.
+// expandProperty is DAV:property, whose attributes name a property.
 type expandProperty struct {
 	Name       string           `xml:"name,attr"`
 	Namespace  *string          `xml:"namespace,attr"`
 	Properties []expandProperty `xml:"DAV: property"`
 }
 
-// expandProperty answers RFC 3253 §3.8: properties of a resource and, in place of the
-// addresses in them, properties of the resources that these name. Apple's clients ask so
-// for the people whose calendars one may see.
+// expandProperty answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
+// properties of the resource there. Apple's clients use it to list the users whose calendars the caller may see.
 func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
@@ -43,32 +42,31 @@ func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 	return ms.end()
 }
 
-// depthZero refuses what reports about one resource have no meaning for (RFC 3253 §3.6,
-// RFC 3744 §9): another Depth than 0.
+// depthZero refuses any Depth but 0, for reports that are defined for a single resource (RFC 3253 §3.6, RFC 3744 §9).
 func (x *exchange) depthZero() error {
 	d, err := x.depth()
 	if err == nil && d != depthMissing && d != depthZero {
-		return refuseWith(http.StatusBadRequest, "this report takes Depth: 0")
+		return refuseWith(http.StatusBadRequest, "this report needs Depth: 0")
 	}
 	return err
 }
 
 const (
-	// expandedMost is how many resources an answer tells of in place of their addresses, expandedBytes how long it may get by
-	// that: nothing of it goes out before it is whole.
+	// expandedMost limits the number of addresses that one response expands. expandedBytes limits the size of that
+	// response, which is buffered until it is complete.
 	expandedMost  = 1000
 	expandedBytes = 4 << 20
 )
 
-// expandable is what is wanted of the resources that a property names.
+// expandable is the part of a request about the resources that a property names.
 type expandable struct {
 	plan plan
-	// left is how many more resources the whole answer may tell of: the properties of a
-	// request multiply.
+	// left is the number of resources that the whole response may still expand. Nested properties multiply, so all
+	// levels share it.
 	left *int
 }
 
-// expansion plans for properties and what is within them.
+// expansion plans for properties and the properties nested in them.
 func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
 	wanted := make(names, len(list))
 	inner := make(map[xml.Name][]expandProperty, len(list))
@@ -98,16 +96,16 @@ func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
 	return p, nil
 }
 
-// name returns the name of the property that is asked for. It comes from an attribute, where
-// anything can stand, and an answer names it as an element.
+// name returns the name of the requested property. It comes from an attribute, so it is checked: the response uses it
+// as an element name.
 func (q *expandProperty) name() (xml.Name, error) {
 	for i, c := range q.Name {
 		if !unicode.IsLetter(c) && c != '_' && (i == 0 || !unicode.IsDigit(c) && c != '-' && c != '.') {
-			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is no name of a property", q.Name)
+			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is not a valid name of a property", q.Name)
 		}
 	}
 	if len(q.Name) > nameMax || q.Namespace != nil && len(*q.Namespace) > nameMax {
-		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace have %d bytes at most", nameMax)
+		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace may have at most %d bytes each", nameMax)
 	}
 	if q.Name == "" {
 		return xml.Name{}, refuseWith(http.StatusBadRequest, "each DAV:property needs a name")
@@ -118,8 +116,8 @@ func (q *expandProperty) name() (xml.Name, error) {
 	return xml.Name{Space: *q.Namespace, Local: q.Name}, nil
 }
 
-// eachHref calls do for every DAV:href in the value of a property, with its place in the
-// text. Values that we write have our prefix, kept ones are as their client wrote them.
+// eachHref calls do for every DAV:href in the value of a property, with its byte offsets. Values that we write have
+// our prefix; dead properties are as their client wrote them.
 func eachHref(value []byte, do func(from, to int64, href string) error) error {
 	d := xml.NewDecoder(bytes.NewReader(value))
 	for {
@@ -145,8 +143,7 @@ func eachHref(value []byte, do func(from, to int64, href string) error) error {
 	}
 }
 
-// expand puts responses in the place of the addresses in a property that was written from
-// start on.
+// expand replaces the addresses in the property value that begins at start by responses.
 func (e *expandable) expand(x *exchange, m *markup, start int) error {
 	value := bytes.Clone(m.buf[start:])
 	m.buf = m.buf[:start]
@@ -182,7 +179,7 @@ func (e *expandable) answer(x *exchange, m *markup, href string) error {
 	return m.response(r, &e.plan)
 }
 
-// grown tells the meter of a buffer that got larger. Each level of the answer has a copy.
+// grown reports the growth of a buffer to the meter. Each level of the response has its own copy.
 func (x *exchange) grown(m *markup) error {
 	held := x.meter.Held()
 	if now := 3 * int64(cap(m.buf)); now > held && cap(m.buf) > keptBytes {
@@ -193,8 +190,8 @@ func (x *exchange) grown(m *markup) error {
 	return x.meter.Work(100)
 }
 
-// findHref looks up an address of a property's value; nil is what the caller sees nothing
-// at, which may be a mail address, too.
+// findHref looks up an address in a property's value. It returns nil if the caller can see no resource there; the
+// address may also be a mail address.
 func (x *exchange) findHref(href string) (*resource, error) {
 	at, err := x.parseHref(href)
 	if err != nil {
@@ -208,7 +205,7 @@ func (x *exchange) findHref(href string) (*resource, error) {
 	return r, err
 }
 
-// hrefsOf returns the addresses in the value of a property; none when it is not there.
+// hrefsOf returns the addresses in the value of a property, none if the property is absent.
 func (r *resource) hrefsOf(p planItem) (hrefs []string, err error) {
 	m := r.x.markup()
 	defer r.x.release(m)

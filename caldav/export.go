@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// getCalendar answers GET of a calendar: all of it as one iCalendar text, which any
-// calendar program can subscribe to or import.
+// getCalendar answers GET of a calendar with a single iCalendar text, which any calendar program can subscribe to or
+// import.
 func (x *exchange) getCalendar(r *resource) error {
 	if r.calendar.Subscribed() {
 		return x.getNote(r)
@@ -26,7 +26,7 @@ func (x *exchange) getCalendar(r *resource) error {
 	}
 	modified := r.calendar.Modified
 	if x.caller.SeesBusyAlone(r.calendar) {
-		modified = time.Time{} // it would tell of changes that they do not see
+		modified = time.Time{} // the date would reveal changes that the caller may not see
 	}
 	t := calendarText{textTag(token), modified, r.calendar.Name + ".ics", func(to io.Writer) error {
 		_, err := x.Service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
@@ -35,8 +35,8 @@ func (x *exchange) getCalendar(r *resource) error {
 	return x.wholeText(t)
 }
 
-// getNote answers GET of a subscription, which holds nothing for apps: they fetch what is in it elsewhere, also where the server does
-// so for others. The version of the calendar counts what the server fetches, so that the tag is made of the text.
+// getNote answers GET of a subscription with an empty calendar: apps fetch the feed themselves, even if the server
+// fetches it too. The tag is a hash of the text, because the calendar's version counts the server's fetches.
 func (x *exchange) getNote(r *resource) error {
 	var text bytes.Buffer
 	if err := x.Service.ExportHeader(r.calendar, &text); err != nil {
@@ -48,29 +48,29 @@ func (x *exchange) getNote(r *resource) error {
 	}})
 }
 
-// textTag is the tag of a calendar's text, which is another one whenever the token is.
+// textTag is the tag of a calendar's text. It changes with the token.
 func textTag(token string) calendar.ETag { return calendar.ETag(`"` + token + `"`) }
 
 // calendarText is a calendar as one iCalendar text.
 type calendarText struct {
-	// tag changes whenever the text may.
+	// tag changes whenever the text may have changed.
 	tag calendar.ETag
-	// modified is zero where it is nobody's business.
+	// modified is zero if the reader must not learn it.
 	modified time.Time
-	// file is what to call it.
+	// file is the suggested file name.
 	file  string
 	write func(io.Writer) error
 }
 
-// wholeText answers with a calendar's text, or that it is what the client has already.
+// wholeText answers with a calendar's text, or with 304 if the client has it already.
 func (x *exchange) wholeText(t calendarText) error {
 	h := x.w.Header()
-	// The bytes are made anew each time, so that the tag is a weak one (RFC 9110 §8.8.1).
+	// The text is generated for each request, so the tag is a weak one (RFC 9110 §8.8.1).
 	h.Set("ETag", "W/"+string(t.tag))
 	if !t.modified.IsZero() {
 		h.Set("Last-Modified", t.modified.UTC().Format(http.TimeFormat))
 	}
-	// To say that nothing has changed is cheap; and a user who may no longer read it must learn so at once.
+	// A 304 is cheap, and a user who has lost access must learn that at once: clients revalidate each time.
 	h.Set("Cache-Control", "private, no-cache")
 	when, err := x.precondition()
 	if err != nil {
@@ -94,13 +94,13 @@ func (x *exchange) wholeText(t calendarText) error {
 	return out.Flush()
 }
 
-// leftOut notes an object that is not in the text of its calendar.
+// leftOut logs an object that is missing from the text of its calendar.
 func (x *exchange) leftOut(o calendar.Object, err error) {
 	x.Logger.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 }
 
-// streamed is an answer that goes out in parts: once it has begun, an error cannot be told.
+// streamed is a response sent in parts. Once it has begun, no error can be reported.
 type streamed struct{ x *exchange }
 
 func (s streamed) Write(p []byte) (int, error) {

@@ -14,12 +14,11 @@ type busyRequest struct {
 	TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
 }
 
-// freeBusyQuery answers RFC 4791 §7.10, for a calendar or for all of a user's that take
-// their time. The Depth is not looked at: to leave out what is deeper would say that
-// a busy person has time.
+// freeBusyQuery answers RFC 4791 §7.10 for one calendar, or for all calendars of a user that count as busy. It
+// ignores Depth: leaving out deeper objects would show a busy user as free.
 func (x *exchange) freeBusyQuery(r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
-		return refuseWith(http.StatusBadRequest, "free-busy-query takes a time-range")
+		return refuseWith(http.StatusBadRequest, "free-busy-query needs a time-range")
 	}
 	window, err := q.TimeRange.whole()
 	if err != nil {

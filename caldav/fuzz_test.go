@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// questions are XML bodies of every method that takes one.
+// questions are XML bodies for every method that takes one.
 var questions = []string{
 	`<D:propfind xmlns:D="DAV:"><D:allprop/><D:include><D:owner/></D:include></D:propfind>`,
 	`<D:propfind xmlns:D="DAV:"><D:propname/></D:propfind>`,
@@ -26,7 +26,7 @@ var questions = []string{
 	`<A:mkcol xmlns:A="DAV:"/>`, `<?xml version="1.0"?><!DOCTYPE a><a/>`, ``, ` `, `<`,
 }
 
-// bodied are the methods that take XML, and where they do something with it.
+// bodied are the methods with an XML body, and addresses where they work.
 var bodied = []struct{ method, path string }{
 	{"PROPFIND", "work/"},
 	{"REPORT", "work/"},
@@ -39,8 +39,8 @@ var bodied = []struct{ method, path string }{
 	{"ACL", "work/"},
 }
 
-// FuzzBodies: no XML body makes the door panic, fail inside or answer with what is no XML
-// itself, whatever the method; and what was kept of it can be read back.
+// FuzzBodies: no XML body makes any method panic, fail internally or answer with invalid XML; and stored properties
+// can be read again.
 func FuzzBodies(f *testing.F) {
 	for i := range bodied {
 		for _, q := range questions {
@@ -65,7 +65,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// request is one to an address in alice's home.
+// request returns a request for an address in alice's home.
 func (h *house) request(t *testing.T, method, path, body string) *http.Request {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, "/dav/calendars/alice/"+path, strings.NewReader(body))
@@ -73,7 +73,7 @@ func (h *house) request(t *testing.T, method, path, body string) *http.Request {
 	return r
 }
 
-// sound wants an answer that does not blame the server, and is XML if it says so.
+// sound requires a response without a server error, and valid XML if its type is XML.
 func (h *house) sound(t *testing.T, r *http.Request) {
 	t.Helper()
 	got := h.do(t, r) //nolint:contextcheck // it sets the test's
@@ -85,7 +85,7 @@ func (h *house) sound(t *testing.T, r *http.Request) {
 	}
 }
 
-// FuzzHeaders: no header and no address does either.
+// FuzzHeaders checks the same for headers and addresses.
 func FuzzHeaders(f *testing.F) {
 	for i, o := range caldav.Operations() {
 		if o.Method == "REPORT" {

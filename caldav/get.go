@@ -5,8 +5,7 @@ import (
 	"net/http"
 )
 
-// page is shown to a person who opens a collection of collections in a browser. It tells
-// nothing of what is in there.
+// page is shown to a user who opens one of the upper collections in a browser. It reveals nothing about the content.
 const page = "This is a CalDAV server, and it works. Give this address to a calendar program.\n"
 
 // get answers GET and HEAD.
@@ -23,7 +22,7 @@ func (x *exchange) getPage(*resource) error {
 	return nil
 }
 
-// getObject answers with an object, or with a message of an inbox.
+// getObject answers with an object, or with a message from an inbox.
 func (x *exchange) getObject(r *resource) error {
 	if r.object.ScheduleTag != "" {
 		x.w.Header().Set("Schedule-Tag", string(r.object.ScheduleTag))
@@ -31,10 +30,10 @@ func (x *exchange) getObject(r *resource) error {
 	h := x.w.Header()
 	h.Set("ETag", string(r.object.ETag))
 	h.Set("Content-Type", mediaTypeOf(r.object))
-	// A stranger's text in an invitation must never run as a page of this host.
+	// Text from a stranger's invitation must never run as a page of this host.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", "attachment")
-	// Without this, RFC 9111 §4.2.2 lets a client guess from Last-Modified how long it is fresh.
+	// Without this, RFC 9111 §4.2.2 lets a client derive a freshness lifetime from Last-Modified.
 	h.Set("Cache-Control", "private, no-cache")
 	http.ServeContent(x.w, x.r, "", r.object.Modified, bytes.NewReader(r.object.Data))
 	return nil

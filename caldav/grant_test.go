@@ -17,8 +17,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestGrantsHaveNoDoor: what alice let an assistant do it does at the endpoint of assistants. By CalDAV its access token gets nothing,
-// whatever is asked of whatever address, and changes nothing; nor does it as her password.
+// TestGrantsHaveNoDoor: alice's grant to an assistant works at the MCP endpoint only. By CalDAV its access token gets
+// no access at any address and changes nothing; it does not work as her password either.
 func TestGrantsHaveNoDoor(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -33,7 +33,7 @@ func TestGrantsHaveNoDoor(t *testing.T) {
 		for _, o := range caldav.Operations() {
 			for _, a := range caldav.Addresses() {
 				if wellKnown(a) {
-					continue // it redirects anyone who asks, see TestNobody
+					continue // it redirects every caller, see TestNobody
 				}
 				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
 				c.sample.header = strings.TrimSpace(c.sample.header + "\nAuthorization: Bearer " + access)
@@ -54,7 +54,7 @@ func TestGrantsHaveNoDoor(t *testing.T) {
 	})
 }
 
-// granted lets an assistant do all that alice may, and returns its access token.
+// granted grants an assistant all of alice's rights, and returns its access token.
 func (h *house) granted(t *testing.T) string {
 	t.Helper()
 	must := func(err error) {

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// RFC 3744 §4: a group is a principal with members, a member one with groups, and to others neither is there.
+// RFC 3744 §4: a group is a principal with members, and a member is one with groups. Other users see neither.
 func TestGroupPrincipal(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -49,7 +49,7 @@ func TestGroupPrincipal(t *testing.T) {
 	})
 }
 
-// flat is a document without blanks between its elements.
+// flat removes the blanks between the elements of a document.
 func flat(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

@@ -13,19 +13,18 @@ import (
 	"unicode/utf8"
 )
 
-// guard hands on the tokens of an XML document, as long as it keeps the limits. It stands
-// before every decoder: what decodes recurses, and a stack that overflows ends the process.
+// guard passes on the tokens of an XML document while it stays within the limits. Every decoder reads through one:
+// the decoders recurse, and a stack overflow ends the process.
 type guard struct {
 	limits Limits
 	source *measured
 	tokens *xml.Decoder
 	depth  int
-	// elements counts what is not an href, hrefs those: only they come in thousands.
+	// elements counts all elements but hrefs. Only hrefs come in thousands, so they have their own count.
 	elements, hrefs int
-	// opened is the name, as written, of a plain href that was entered, repeats that of one that has
-	// just ended.
+	// opened is the name, as written, of a plain href that is open; repeats is the name of one that has just ended.
 	opened, repeats xml.Name
-	// scopes are the prefixes declared by the open elements, innermost last.
+	// scopes are the prefixes that the open elements declare, innermost last.
 	scopes []scope
 }
 
@@ -35,7 +34,7 @@ type scope struct {
 	depth  int
 }
 
-// scopesMax bounds the prefixes in scope, which every name is looked up in.
+// scopesMax limits the prefixes in scope, which every name is looked up in.
 const scopesMax = 256
 
 func newGuard(r io.Reader, l Limits) *guard {
@@ -45,10 +44,10 @@ func newGuard(r io.Reader, l Limits) *guard {
 	return &guard{limits: l, source: source, tokens: xml.NewDecoder(source)}
 }
 
-// readers are the buffers of guards, which each request leaves to the next one.
+// readers pools the read buffers of guards.
 var readers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
-// leaveReader ends the use of a guard.
+// leaveReader returns the guard's buffer to the pool. The guard cannot be used afterwards.
 func (g *guard) leaveReader() {
 	g.source.in.Reset(nil)
 	readers.Put(g.source.in)
@@ -65,8 +64,8 @@ func (g *guard) Token() (xml.Token, error) {
 	g.watch(t)
 	switch t := t.(type) {
 	case xml.Directive:
-		// RFC 4918 §17.7: entities can make a small body huge, or fetch what is not the client's.
-		err = breach("d:no-external-entities", "a document type is not taken")
+		// RFC 4918 §17.7: entities can make a small body huge, or fetch files that the client must not see.
+		err = breach("d:no-external-entities", "document types are not allowed")
 	case xml.StartElement:
 		err = g.enter(t)
 	case xml.EndElement:
@@ -77,13 +76,13 @@ func (g *guard) Token() (xml.Token, error) {
 		}
 	}
 	if err != nil {
-		return nil, err // xml.Decoder looks at no error that comes with a token
+		return nil, err // xml.Decoder ignores an error that comes with a token
 	}
 	return t, nil
 }
 
-// watch notes the tag of an href without attributes, and its end. Only then has the decoder read
-// exactly up to there.
+// watch notes the start and the end of an href without attributes. At that end tag the decoder has read no byte
+// beyond it, so plainHrefs may continue from there.
 func (g *guard) watch(t xml.Token) {
 	g.repeats = xml.Name{}
 	switch t := t.(type) {
@@ -99,8 +98,9 @@ func (g *guard) watch(t xml.Token) {
 	}
 }
 
-// plainHrefs reads the hrefs behind one that has just ended, as long as they are written like that. A multiget is hardly anything
-// else, and encoding/xml looks at each byte of it several times. Whatever else comes is left to it.
+// plainHrefs reads the hrefs that follow the one that has just ended, while they are written in the same way. A
+// multiget consists of little else, and encoding/xml looks at each byte several times. encoding/xml reads everything
+// else.
 func (g *guard) plainHrefs(to []string) ([]string, error) {
 	if g.repeats.Local == "" {
 		return to, nil
@@ -122,11 +122,11 @@ func (g *guard) plainHrefs(to []string) ([]string, error) {
 	}
 }
 
-// plainHref reads an href if there is one, all of it has arrived, and it is plain text.
+// plainHref reads an href if the next one is complete in the buffer and is plain text.
 func (g *guard) plainHref(start, end []byte) (href string, found bool) {
 	in := g.source.in
 	if in.Buffered() == 0 {
-		_, _ = in.Peek(1) // its error comes again
+		_, _ = in.Peek(1) // the next read returns the same error
 	}
 	there, _ := in.Peek(in.Buffered())
 	rest, found := bytes.CutPrefix(there, start)
@@ -168,12 +168,12 @@ func (g *guard) enter(e xml.StartElement) error {
 // count counts an href.
 func (g *guard) count() error {
 	if g.hrefs++; g.hrefs > g.limits.Hrefs {
-		return breach("d:number-of-matches-within-limits", "a request may name %d addresses", g.limits.Hrefs)
+		return breach("d:number-of-matches-within-limits", "a request may name at most %d addresses", g.limits.Hrefs)
 	}
 	return nil
 }
 
-// declare notes the prefixes that an element declares.
+// declare records the prefixes that an element declares.
 func (g *guard) declare(attrs []xml.Attr) error {
 	for _, a := range attrs {
 		if (a.Name.Space == "xmlns" || a.Name.Local == "xmlns") && len(a.Value) > nameMax {
@@ -194,7 +194,7 @@ func (g *guard) declare(attrs []xml.Attr) error {
 	return nil
 }
 
-// resolve sees that the names of an element and its attributes mean something.
+// resolve checks the names of an element and its attributes.
 func (g *guard) resolve(e xml.StartElement) error {
 	if len(e.Name.Local) > nameMax {
 		return refuseWith(http.StatusBadRequest, "the name of an element has more than %d bytes", nameMax)
@@ -210,16 +210,16 @@ func (g *guard) resolve(e xml.StartElement) error {
 	return nil
 }
 
-// knows sees that a name has a prefix that means something, and behind it what can stand behind
-// another prefix: properties are answered and kept by their names. encoding/xml would take an
-// unknown prefix for a namespace, and ":" or "x:1" for a name (Namespaces in XML §3).
+// knows requires that a name's prefix is declared and its local part can be a name on its own: properties are sent
+// and stored by name. encoding/xml would take an unknown prefix for a namespace, and ":" or "x:1" for a name
+// (Namespaces in XML §3).
 func (g *guard) knows(n xml.Name) error {
 	if !g.declared(n.Space) {
 		return undeclared(n.Space)
 	}
 	first, _ := utf8.DecodeRuneInString(n.Local)
 	if first != '_' && !unicode.In(first, unicode.L, unicode.Nl) || strings.Contains(n.Local, ":") {
-		return refuseWith(http.StatusBadRequest, "%q is no name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
+		return refuseWith(http.StatusBadRequest, "%q is not a valid name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
 	}
 	return nil
 }
@@ -242,14 +242,14 @@ func (g *guard) leave() {
 	g.depth--
 }
 
-// measured gives out a bounded number of bytes per token, so that a single tag with a
-// million attributes is refused before they are all in memory.
+// measured limits the bytes per token, so that a single tag with a million attributes is refused before they are all
+// in memory.
 type measured struct {
 	in         *bufio.Reader
 	size, left int
 }
 
-// ReadByte is what xml.Decoder reads with: it never reads past a token.
+// ReadByte is the method that xml.Decoder uses; it never reads past a token.
 func (m *measured) ReadByte() (byte, error) {
 	if m.left--; m.left < 0 {
 		return 0, refuseWith(http.StatusRequestEntityTooLarge, "a tag or text of the XML has more than %d bytes", m.size)
@@ -257,7 +257,7 @@ func (m *measured) ReadByte() (byte, error) {
 	return m.in.ReadByte()
 }
 
-// Read makes measured an io.Reader, as xml.NewDecoder wants; it is not called.
+// Read makes measured an io.Reader, as xml.NewDecoder requires. It is never called.
 func (m *measured) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// walk reads all tokens that a guard lets through.
+// walk reads all tokens that a guard passes on.
 func walk(document string, l Limits) error {
 	d := xml.NewTokenDecoder(newGuard(strings.NewReader(document), l))
 	for {
@@ -87,8 +87,7 @@ func TestGuardBoundsThePrefixesInScope(t *testing.T) {
 	}
 }
 
-// FuzzGuard: whatever it is given, a guard keeps to its limits and gives back what
-// encoding/xml itself would read.
+// FuzzGuard: for any input, a guard keeps its limits and returns the same tokens as encoding/xml.
 func FuzzGuard(f *testing.F) {
 	for _, document := range []string{
 		"<a/>", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`, "<a><b></a></b>", "<!DOCTYPE a><a/>", "<a>&lt;</a>",
@@ -101,7 +100,7 @@ func FuzzGuard(f *testing.F) {
 		if walk(document, l) != nil {
 			return
 		}
-		// encoding/xml alone must take what passed; the guard is only ever stricter.
+		// encoding/xml must accept everything that passed: the guard may only be stricter.
 		plain := xml.NewDecoder(strings.NewReader(document))
 		for depth := 0; ; {
 			token, err := plain.Token()

@@ -17,23 +17,23 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// Limits bound what one request may cost before anything is known about it.
+// Limits bound the cost of one request before its content is known.
 type Limits struct {
-	// BodyBytes is the largest XML body, after decompression; objects have a limit of their own.
+	// BodyBytes is the largest XML body after decompression; objects have their own limit.
 	BodyBytes int64
 	// TokenBytes is the largest tag or text within it.
 	TokenBytes int
-	// Depth is how deep elements may nest, Elements how many there may be (hrefs have a limit of
-	// their own), Attributes how many each may have.
+	// Depth limits how deep elements nest, Elements how many there are (except hrefs), Attributes how many each one
+	// has.
 	Depth, Elements, Attributes int
-	// Hrefs is how many addresses a multiget may name, Properties how many properties a request.
+	// Hrefs limits the addresses of a multiget, Properties the properties of a request.
 	Hrefs, Properties int
-	// Filters is how many filters a query may have, each of which is tried on every object.
+	// Filters limits the filters of a query: each one is tested on every object.
 	Filters int
 }
 
-// DefaultLimits returns limits with ample room for every known client: Evolution asks for
-// all objects of a calendar in one multiget.
+// DefaultLimits returns limits that leave every known client ample room: Evolution fetches all objects of a calendar
+// in one multiget.
 func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 5_000, Attributes: 64,
@@ -44,41 +44,41 @@ func DefaultLimits() Limits {
 // Config has the parts and settings of a Handler.
 type Config struct {
 	Service *service.Service
-	// BaseURL is where the service is found from outside. Nil, or
-	// without a path, means the root of a host. Its host is one that a Destination may name.
+	// BaseURL is the public address of the service. Nil, or a URL without a path, means the root of a host. A
+	// Destination header may name its host.
 	BaseURL *url.URL
 	Limits  Limits
 	Logger  *slog.Logger
-	// Way tells how a request came, for a person who looks for a fault of a proxy; nil tells nothing.
+	// Way describes how a request arrived, to diagnose proxies; it may be nil.
 	Way func(*http.Request) string
-	// Did is told what a request does where its method and address do not say it; nil if nobody asks.
+	// Did receives the action of a request that its method and address do not show; it may be nil.
 	Did func(ctx context.Context, what string)
-	// Reports is told which of the reports a request asks for; nil if nobody asks.
+	// Reports receives the kind of each report; it may be nil.
 	Reports func(ctx context.Context, kind string)
-	// Push lets programs on devices be told of changes; nil tells nobody.
+	// Push notifies apps on devices of changes; nil turns push off.
 	Push *Push
 	// Now is the clock.
 	Now func() time.Time
 }
 
-// Handler is the DAV door. It holds tables and spare memory, and nothing of a request.
+// Handler is the CalDAV server. It holds tables and pooled memory, and no state of a request.
 type Handler struct {
 	Config
 	addresses
-	// host is the name that clients are told of, "" if none is known; published is the base URL as it was given.
+	// host is the public host name, "" if unknown. published is the base URL as configured.
 	host, published string
-	// classes is the DAV header.
+	// classes are the values of the DAV header.
 	classes []string
 
 	methods    []method
 	reports    []report
 	nodes      [len(layout)]node
 	properties []property
-	// byName are properties by their names, ofLinks those of public links.
+	// byName indexes the properties by name, ofLinks the properties of public links.
 	byName, ofLinks map[xml.Name]*property
-	// buffers keeps the memory that replies are written in, gzips what compresses them.
+	// buffers pools the memory of responses, gzips their compressors.
 	buffers, gzips sync.Pool
-	// timezones are the VTIMEZONEs that were written, by the names of their zones: no more than there are zones.
+	// timezones caches rendered VTIMEZONEs by zone name. The number of known zones limits it.
 	timezones sync.Map
 	repeated  repeated
 }
@@ -105,14 +105,14 @@ func New(c Config) (*Handler, error) {
 	}
 	h.buffers.New = func() any { return &markup{addresses: at} }
 	h.gzips.New = func() any {
-		// The level is one that there is.
+		// The error is impossible: the level is valid.
 		gz, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		return gz
 	}
 	return h, nil
 }
 
-// rowsByName makes rows ready to be found by their names.
+// rowsByName completes the rows and indexes them by name.
 func rowsByName(rows []property) map[xml.Name]*property {
 	byName := make(map[xml.Name]*property, len(rows))
 	for i := range rows {
@@ -125,7 +125,7 @@ func rowsByName(rows []property) map[xml.Name]*property {
 	return byName
 }
 
-// ServeDAV answers a request of a caller who is known.
+// ServeDAV answers a request of an authenticated caller.
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
@@ -133,8 +133,8 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 	x.meter = h.Service.Meter(x.r.Context(), caller)
 	x.view.Meter = x.meter
 	defer x.meter.Close()
-	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
-	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
+	// Old Apple clients look for this header on PROPFIND, others on OPTIONS, so every response has it. RFC 4918 §10.1
+	// writes it in capitals, and some clients do not recognize it in any other case.
 	w.Header()["DAV"] = h.classes
 	if err := x.serve(); err != nil {
 		x.refuse(err)
@@ -142,24 +142,23 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 	answer.end()
 }
 
-// Public answers what needs no login and leaves the rest to private. It takes every path
-// as it comes: behind an http.ServeMux, which cleans paths, `//` and `..` would be
-// redirected instead of refused.
+// Public answers the requests that need no login and passes all others to private. It must not be mounted under an
+// http.ServeMux: that cleans paths, and would redirect `//` and `..` instead of refusing them.
 func (h *Handler) Public(private http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's
-		// may not follow, so that their PROPFIND is answered in place, once they have logged in.
+		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's may not follow, so a
+		// PROPFIND is answered in place after login.
 		if r.Method == "PROPFIND" || !h.isWellKnown(pathOf(r.URL)) {
 			private.ServeHTTP(w, h.along(r))
 			return
 		}
-		// For a day: without an end, clients might never learn of another path behind a proxy.
+		// Cached for a day only: otherwise clients might never notice that a proxy's path has changed.
 		w.Header().Set("Cache-Control", "max-age=86400")
 		redirect(w, r, h.href(place{form: formRoot}))
 	})
 }
 
-// along says which calendar a request is about, before its credentials are asked for.
+// along adds the calendar and object of a request to its context, to prefetch them during authentication.
 func (h *Handler) along(r *http.Request) *http.Request {
 	at, err := h.parse(pathOf(r.URL))
 	if err != nil || at.calendar == "" {
@@ -168,8 +167,8 @@ func (h *Handler) along(r *http.Request) *http.Request {
 	return r.WithContext(auth.AskAlong(r.Context(), at.calendar))
 }
 
-// redirect sends a client elsewhere on the same host. The Location is relative: behind a
-// proxy only the client knows the host and the scheme.
+// redirect sends a client to another path of the same host. The Location is relative, since only the client knows the
+// host and scheme in front of a proxy.
 func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Location", to)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

@@ -13,8 +13,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// flood is a body of a head, and then the same text again and again. It counts what is
-// read of it.
+// flood is a body that repeats a text without end after a head. It counts the bytes read.
 type flood struct {
 	head, again string
 	size, read  int
@@ -37,8 +36,7 @@ func (f *flood) Read(p []byte) (int, error) {
 
 const multigetHead = `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><D:getetag/></D:prop>`
 
-// TestHostileBodies: whatever is sent without end is refused with a status that says why,
-// and no more is read of it than the limit.
+// TestHostileBodies: endless bodies are refused with a status that says why, and are read no further than the limit.
 func TestHostileBodies(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -72,7 +70,7 @@ func TestHostileBodies(t *testing.T) {
 		if got.status != c.status || !strings.Contains(got.body, c.says) {
 			t.Errorf("%s: %d %s; want %d with %q", c.name, got.status, got.body, c.status, c.says)
 		}
-		// A reader's buffer may take a little more than was asked of it.
+		// The reader's buffer may read a little ahead.
 		if read := int64(c.body.read); read > c.most+4096 {
 			t.Errorf("%s: %d bytes were read; %d would do", c.name, read, c.most)
 		}
@@ -94,7 +92,7 @@ func TestTooManyHrefs(t *testing.T) {
 	}
 }
 
-// TestAmplification: a small request cannot make a reply that is larger than what there is.
+// TestAmplification: a small request cannot cause a response larger than the stored data.
 func TestAmplification(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -116,8 +114,7 @@ func TestAmplification(t *testing.T) {
 	}
 }
 
-// TestGzipBodies: a compressed body is worth as much as a plain one, and the limit holds
-// for what comes out of it.
+// TestGzipBodies: a compressed body works like a plain one, and its limit is the decompressed size.
 func TestGzipBodies(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -154,7 +151,7 @@ func compressed(t *testing.T, r io.Reader) string {
 	return b.String()
 }
 
-// TestSearchesAreBounded: what a search for people looks for is compared to every user.
+// TestSearchesAreBounded: every search term is compared with every user.
 func TestSearchesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)

@@ -16,23 +16,23 @@ import (
 	"caldav-mcp-server/internal/housetest"
 )
 
-// house is a door with everything behind it: the service and a real store.
+// house is a CalDAV server with the service and a real store.
 type house struct {
 	*housetest.House
 	service *service.Service
-	// middle is what the service is made of.
+	// middle holds the parts of the service.
 	middle  service.Config
 	handler *caldav.Handler
 	users   map[string]calendar.User
 	auth    *auth.Service
-	// link is the last public link that was made, secret its secret.
+	// link is the last public link, secret its secret.
 	link   auth.Link
 	secret auth.Secret
-	// door is in place of the login that believes As, where a test has one.
+	// door replaces the login that trusts the header As, if set.
 	door http.Handler
 }
 
-// now is the time in all tests of this package.
+// now is the current time in all tests of this package.
 var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
 // people are the users of every house.
@@ -56,7 +56,7 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	return h
 }
 
-// remake makes the service and its door anew.
+// remake makes a new service and CalDAV server.
 func (h *house) remake(t testing.TB, change func(*caldav.Config)) {
 	t.Helper()
 	h.service = service.New(h.middle)
@@ -70,15 +70,14 @@ func (h *house) remake(t testing.TB, change func(*caldav.Config)) {
 	}
 }
 
-// scopes are the words by which a test gives its caller less than everything.
+// scopes are the words with which a test limits its caller's scopes.
 var scopes = map[string]calendar.Scope{
 	"read": calendar.ScopeRead, "write": calendar.ScopeWrite, "delete": calendar.ScopeDelete,
 }
 
-// ServeHTTP is the door behind a login that believes what the header As says:
-// "alice", or "alice read,write" for a token, "alice none" for one without a scope and
-// "alice bound" for one that is good for another calendar, and "alice tools" for one that is for
-// certain tools.
+// ServeHTTP answers a request with a login that trusts the header As: "alice", "alice read,write" for a token with
+// these scopes, "alice none" for one without scopes, "alice bound" for one limited to another calendar, and "alice
+// tools" for one limited to certain tools.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.handler.Public(h.handler.Links(h.auth.VerifyLink, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h.door != nil {
@@ -110,14 +109,14 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}))).ServeHTTP(w, r)
 }
 
-// reply is an answer that has been read.
+// reply is a response with its body.
 type reply struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// send passes a request through the door as a server would read it.
+// send parses a request as a server would, and answers it.
 func (h *house) send(t testing.TB, head, body string) reply {
 	t.Helper()
 	line, headers, _ := strings.Cut(strings.TrimSpace(head), "\n")
@@ -135,7 +134,7 @@ func (h *house) send(t testing.TB, head, body string) reply {
 	return h.do(t, r)
 }
 
-// do passes a request through the door.
+// do answers a request.
 func (h *house) do(t testing.TB, r *http.Request) reply {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -156,7 +155,7 @@ func (h *house) publish(t testing.TB, at calendar.Segment, access calendar.Acces
 	}
 }
 
-// must is send for what a test takes for granted.
+// must is send for requests that must succeed.
 func (h *house) must(t testing.TB, head, body string) reply {
 	t.Helper()
 	r := h.send(t, head, body)

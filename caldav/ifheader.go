@@ -7,12 +7,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// The If header of RFC 4918 §10.4. There are no locks here, so that entity tags and sync
-// tokens (RFC 6578 §5) are the states that it can name.
+// The If header of RFC 4918 §10.4. Without locks, the only states that it can name are entity tags and sync tokens
+// (RFC 6578 §5).
 
-// stateList is one list of it: conditions that must all hold of a resource.
+// stateList is one list of the header: conditions that must all hold for a resource.
 type stateList struct {
-	// on is the resource's tag, "" for that of the request.
+	// on is the resource's tag; "" means the request's resource.
 	on         string
 	conditions []stateCondition
 }
@@ -24,12 +24,12 @@ type stateCondition struct {
 	tag   calendar.ETag
 }
 
-// stateListsMax bounds the lists of a header, each of which may be about another resource.
+// stateListsMax limits the lists of a header: each may name another resource, which must be looked up.
 const stateListsMax = 64
 
 var errIfHeader = refuseWith(http.StatusBadRequest, "the If header cannot be read: see RFC 4918 §10.4.2")
 
-// parseIf reads the header.
+// parseIf parses the header.
 func parseIf(header string) ([]stateList, error) {
 	var lists []stateList
 	on := ""
@@ -61,7 +61,7 @@ func parseIf(header string) ([]stateList, error) {
 	return lists, nil
 }
 
-// cutList finds the end of a list; tags and tokens may hold parentheses.
+// cutList finds the end of a list. Tags and tokens may contain parentheses.
 func cutList(s string) (inside, rest string, ok bool) {
 	closing := byte(0)
 	for i := range len(s) {
@@ -106,7 +106,7 @@ func parseConditions(s string) ([]stateCondition, error) {
 	return all, nil
 }
 
-// cutTag reads an entity tag up to the bracket behind it.
+// cutTag reads an entity tag and the bracket that closes it.
 func cutTag(s string) (tag calendar.ETag, rest string, ok bool) {
 	end := strings.IndexByte(s, ']')
 	if strings.HasPrefix(strings.TrimPrefix(s, "W/"), `"`) {
@@ -119,20 +119,20 @@ func cutTag(s string) (tag calendar.ETag, rest string, ok bool) {
 	return calendar.ETag(strings.TrimSpace(s[:end])), rest, ok
 }
 
-// states looks up, once each, the resources that an If header is about.
+// states looks up the resources of an If header, each of them once.
 type states struct {
 	x     *exchange
 	known map[place]state
 }
 
-// state is what a condition is compared to; the zero state is that of nothing.
+// state is the value that a condition is compared with. A resource that does not exist has the zero state.
 type state struct {
 	tag   calendar.ETag
 	token string
 }
 
-// require evaluates the If header (§10.4.3): one of its lists must hold. What it said of
-// objects must then still be so when they are written, see pin.
+// require evaluates the If header (§10.4.3): one of its lists must hold. Conditions on objects must still hold when
+// the objects are written; see pin.
 func (x *exchange) require() error {
 	header := strings.Join(x.r.Header.Values("If"), " ")
 	if header == "" {
@@ -179,7 +179,7 @@ func (s states) hold(list stateList) (bool, error) {
 	return true, nil
 }
 
-// of looks a state up. A resource that the caller cannot see has none.
+// of looks up a state. A resource that the caller cannot see has none.
 func (s states) of(at place) (state, error) {
 	now, known := s.known[at]
 	if known {
@@ -205,7 +205,7 @@ func (s states) of(at place) (state, error) {
 	return now, nil
 }
 
-// seen notes what an object's tag was when a condition was found to be true; "" for none.
+// seen records the tag that an object had when a condition was true; "" if the object did not exist.
 func (x *exchange) seen(at place, tag calendar.ETag) {
 	if at.kind() != atObject {
 		return
@@ -216,8 +216,8 @@ func (x *exchange) seen(at place, tag calendar.ETag) {
 	x.tags[at] = tag
 }
 
-// pin demands that an object is what it was when a condition on it was found to be true:
-// between that and the write others may have been quicker.
+// pin makes the write fail if the object has changed since a condition on it was true: another writer may have been
+// faster.
 func (x *exchange) pin(at place, p *calendar.Precondition) {
 	tag, is := x.tags[at]
 	switch {

@@ -9,11 +9,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// atScheduling is where messages come and go.
+// atScheduling are the resources for scheduling messages.
 const atScheduling = atInbox | atItem | atOutbox
 
-// schedulingProperties are those of RFC 6638 and RFC 7953. Apple's programs have a name of their own for the latter: it is
-// one value.
+// schedulingProperties are the properties of RFC 6638 and RFC 7953. Apple has its own name for the availability, with
+// the same value.
 func schedulingProperties() []property {
 	availability := func(name xml.Name) property {
 		return property{name: name, on: atInbox, get: (*resource).availability, arrange: arrangeAvailability}
@@ -36,7 +36,7 @@ func schedulingProperties() []property {
 func (r *resource) inboxURL(m *markup) error  { return r.ownPlace(m, formInbox) }
 func (r *resource) outboxURL(m *markup) error { return r.ownPlace(m, formOutbox) }
 
-// ownPlace tells of a place of the caller's only: those of others are not there for the caller.
+// ownPlace writes the address of one of the caller's own collections. For any other user it is absent.
 func (r *resource) ownPlace(m *markup, at form) error {
 	if r.other != nil {
 		return errAbsent
@@ -44,7 +44,7 @@ func (r *resource) ownPlace(m *markup, at form) error {
 	return m.hrefElement(place{form: at, user: r.at.user}).ok()
 }
 
-// scheduling is how the caller wants to be scheduled with, where they may know.
+// scheduling returns the caller's scheduling settings, or errAbsent if the caller may not see them.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
 	if r.x.said != nil {
 		return *r.x.said, nil
@@ -84,7 +84,8 @@ func (r *resource) availability(m *markup) error {
 	return m.optional(said.Availability)
 }
 
-// scheduleTag is that of an object. A listing has the tags of all objects of a calendar, few of which have one.
+// scheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few objects
+// have one.
 func (r *resource) scheduleTag(m *markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
@@ -113,7 +114,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 	if e == nil {
 		return nil
 	}
-	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL holds a DAV:href of a calendar of one's own that takes events and is linked to none elsewhere")
+	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
 	for _, c := range e.Children {
 		if c.XMLName != dav("href") {
 			continue
@@ -132,7 +133,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 	return wrong
 }
 
-// patchInbox changes how the caller wants to be scheduled with.
+// patchInbox changes the caller's scheduling settings.
 func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
 	err = x.Service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
 		o = outcome{}
@@ -141,9 +142,9 @@ func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
 			row := x.byName[e.name]
 			switch {
 			case row == nil || row.on&atInbox == 0:
-				v.refusal = refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+				v.refusal = refuseWith(http.StatusForbidden, "this resource stores no properties")
 			case row.arrange == nil:
-				v.refusal = breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+				v.refusal = breach("d:cannot-modify-protected-property", "only the server sets this property")
 			default:
 				if err := row.arrange(x, s, e.value); err != nil {
 					v.refusal = x.failureOf(err)
@@ -163,12 +164,12 @@ func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
 	return o, err
 }
 
-// message is the member of the caller's inbox that a message is.
+// message returns the inbox member for a message.
 func (r *resource) message(i calendar.InboxItem) *resource {
 	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
 }
 
-// getMessages answers a multiget for an inbox.
+// getMessages answers a multiget of an inbox.
 func (r *resource) getMessages(p plan, hrefs []string) error {
 	all, err := r.x.Service.Messages(r.x.r.Context(), r.x.caller)
 	if err != nil {
@@ -196,11 +197,11 @@ func (r *resource) getMessages(p plan, hrefs []string) error {
 	return ms.end()
 }
 
-// discard answers DELETE of a message. It answers no invitation: that is done in the calendar.
+// discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
 func (x *exchange) discard() error { return takeOut(x, x.at.object, x.Service.Discard) }
 
-// telling is what Schedule-Reply says (RFC 6638 §8.1): an invitation that is thrown away is declined, unless the client
-// does not want that.
+// telling reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
+// send the decline.
 func (x *exchange) telling() calendar.Telling {
 	if strings.EqualFold(strings.TrimSpace(x.r.Header.Get("Schedule-Reply")), "F") {
 		return calendar.TellNobody

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// shareRequest is CS:share (caldav-sharing §6.26): edits in the order in which they stand.
+// shareRequest is CS:share (caldav-sharing §6.26): edits in document order.
 type shareRequest struct {
 	XMLName xml.Name    `xml:"http://calendarserver.org/ns/ share"`
 	Edits   []shareEdit `xml:",any"`
@@ -24,28 +24,28 @@ type shareEdit struct {
 	ReadWrite  *struct{} `xml:"http://calendarserver.org/ns/ read-write"`
 }
 
-// maxShareEdits bounds what one request changes: it is one transaction.
+// maxShareEdits limits the edits of one request, which share one transaction.
 const maxShareEdits = 100
 
-// edit understands an edit, but for the sharee.
+// edit reads an edit, except for its sharee.
 func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 	edit := calendar.ShareEdit{Title: strings.TrimSpace(e.Summary), CommonName: strings.TrimSpace(e.CommonName)}
 	switch {
 	case e.XMLName == server("remove"):
 	case e.XMLName != server("set"):
-		return edit, refuseWith(http.StatusBadRequest, "CS:share holds CS:set and CS:remove")
+		return edit, refuseWith(http.StatusBadRequest, "CS:share may only hold CS:set and CS:remove")
 	case e.ReadWrite != nil:
 		edit.Access = calendar.WriteAccess
 	case e.Read != nil:
 		edit.Access = calendar.ReadAccess
 	default:
-		return edit, refuseWith(http.StatusBadRequest, "CS:set holds CS:read or CS:read-write")
+		return edit, refuseWith(http.StatusBadRequest, "CS:set must hold CS:read or CS:read-write")
 	}
 	return edit, nil
 }
 
-// share answers caldav-sharing §5.3.2: all that the request asks for is done, or nothing, and
-// then the answer says of each user why.
+// share answers caldav-sharing §5.3.2. It applies all edits or none; if none, the response gives the reason for each
+// user.
 func (x *exchange) share() error {
 	x.did("share")
 	x.needs = "d:write-acl"
@@ -54,7 +54,7 @@ func (x *exchange) share() error {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
-		return refuseWith(http.StatusBadRequest, "CS:share holds from 1 to %d of CS:set and CS:remove", maxShareEdits)
+		return refuseWith(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove", maxShareEdits)
 	}
 	cal, err := x.calendarAt(x.at)
 	if err == nil {
@@ -89,7 +89,7 @@ func (x *exchange) share() error {
 	return x.blank(http.StatusOK)
 }
 
-// sharee finds the user whom a calendar user address means: a mail address or a principal of this server.
+// sharee resolves a calendar user address, which is a mail address or a principal of this server.
 func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, error) {
 	name := strings.TrimSpace(href)
 	if scheme, address, ok := strings.Cut(name, ":"); ok && strings.EqualFold(scheme, "mailto") {
@@ -100,7 +100,7 @@ func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, er
 	return x.Service.Sharee(x.r.Context(), x.caller, cal.ID, name)
 }
 
-// unshared says of each user whether they are the obstacle.
+// unshared writes for each user whether they prevented the change.
 func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
 	ms := x.multistatus(plan{})
 	for i, e := range edits {
@@ -117,7 +117,7 @@ func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
 	return ms.end()
 }
 
-// reply answers caldav-sharing §5.4.1.
+// replyInvitation answers caldav-sharing §5.4.1.
 func (x *exchange) replyInvitation() error {
 	x.did("answer-share")
 	x.needs = "d:bind"
@@ -126,7 +126,7 @@ func (x *exchange) replyInvitation() error {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {
-		return refuseWith(http.StatusBadRequest, "CS:invite-reply holds one of CS:invite-accepted and CS:invite-declined")
+		return refuseWith(http.StatusBadRequest, "CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
 	}
 	cal, err := x.Service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
 		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})
@@ -145,5 +145,5 @@ func (x *exchange) replyInvitation() error {
 	return nil
 }
 
-// bare is the href of a calendar as Apple's server writes it about shares: clients add the slash.
+// bare is the href of a shared calendar as Apple's server writes it, without the final slash: clients add it.
 func bare(href string) string { return strings.TrimSuffix(href, "/") }

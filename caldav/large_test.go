@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestLargeObjectsComeOneByOne: however many of them a request names, it holds no more than one, and a few megabytes. All
-// are in the answer, as they are stored, on both engines (security M6).
+// TestLargeObjectsComeOneByOne: however many large objects a request names, it holds one of them in memory, and a few
+// megabytes. The response has all of them, as stored, on both engines (security M6).
 func TestLargeObjectsComeOneByOne(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -22,7 +22,7 @@ func TestLargeObjectsComeOneByOne(t *testing.T) {
 			h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i), strings.Replace(event(fmt.Sprint(i), "Large"), "SUMMARY", large+"SUMMARY", 1))
 			hrefs += fmt.Sprintf("<D:href>/dav/calendars/alice/work/%d.ics</D:href>", i)
 		}
-		// The twelve together have 5 MB.
+		// All twelve together have 5 MB.
 		h.costing(t, meter.Limits{Held: 4 << 20})
 		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
 		const spaces = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`
@@ -31,7 +31,7 @@ func TestLargeObjectsComeOneByOne(t *testing.T) {
 			"sync":     `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props + `</D:sync-collection>`,
 			"query":    query(`<C:calendar-data/>`, ""),
 		} {
-			for range 3 { // from the store, then from the image
+			for range 3 { // from the store, then from the cache
 				got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", ask)
 				if n := strings.Count(got.body, large); n != 12 || strings.Contains(got.body, "within-limits") {
 					t.Errorf("%s: %d of 12 in %d bytes", what, n, len(got.body))

@@ -17,24 +17,24 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// VerifyLink returns the link of a secret; its errors are those of [auth.Service.VerifyLink].
+// VerifyLink returns the link for a secret, with the errors of [auth.Service.VerifyLink].
 type VerifyLink func(ctx context.Context, secret string) (auth.Link, error)
 
-// linkPath is where public links are, below the service, so that a proxy which lets that through
-// lets them through. It is no collection: nobody can list it.
+// linkPath is the path of public links. It lies below the path of the service, so that a proxy that passes on the
+// service passes on the links too. It is no collection, so links cannot be listed.
 var linkPath = [...]string{"dav", "links"}
 
-// LinkPath returns the path of a public link below the base URL. Behind the secret it says what the
-// link is of: programs that ask for no name show the end of the address.
+// LinkPath returns the path of a public link below the base URL. It ends in a title for programs that show the end of
+// the address as the calendar's name.
 func LinkPath(l auth.Link, secret auth.Secret) string {
 	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
 }
 
-// linkTitleRunes bounds what an address says of its calendar: people send addresses to each other.
+// linkTitleRunes limits the length of the title in a link: users send links to each other.
 const linkTitleRunes = 40
 
-// linkTitle is what an address calls its calendar: the words of its name, without what people or programs may
-// take for something else. Of busy times it must not tell what they are for.
+// linkTitle returns the calendar's title in an address: the words of its name, without punctuation that people or
+// programs could misread. A free/busy link must not reveal the name.
 func linkTitle(l auth.Link) string {
 	if l.Access == calendar.FreeBusyAccess {
 		return "busy"
@@ -44,15 +44,15 @@ func linkTitle(l auth.Link) string {
 	return cmp.Or(string(title[:min(len(title), linkTitleRunes)]), "calendar")
 }
 
-// linkAddress is the address of a public link, understood.
+// linkAddress is the parsed address of a public link.
 type linkAddress struct {
 	secret string
 	form   query.FeedForm
-	// segments are the whole of it below the base.
+	// segments are the decoded path segments below the base.
 	segments []string
 }
 
-// linkHref writes the address of a public link as [addresses.append] writes those of places.
+// linkHref writes the address of a public link in the way of [addresses.append].
 func (a addresses) linkHref(at linkAddress) string {
 	var href strings.Builder
 	href.WriteString(a.prefix)
@@ -62,8 +62,8 @@ func (a addresses) linkHref(at linkAddress) string {
 	return href.String()
 }
 
-// linkAt understands the address of a public link; false tells that it is none, not even in form. What stands
-// between the secret and the ending is for people, and links of before had nothing there.
+// linkAt parses the address of a public link. It returns false if the path has another form. The title between the
+// secret and the extension is ignored; older links have none.
 func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	segments, err := split(escaped)
 	if err != nil {
@@ -88,7 +88,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	return linkAddress{}, true
 }
 
-// Links answers a visitor who comes by a public link, without a login, and leaves the rest to next.
+// Links answers requests for public links, which need no login, and passes all others to next.
 func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := h.linkAt(pathOf(r.URL)); ok {
@@ -101,7 +101,7 @@ func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 
 func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify VerifyLink, at linkAddress) {
 	head := w.Header()
-	// The address is all it takes: it must not get to other sites, nor into what search engines list.
+	// The address alone grants access: it must not reach other sites or search engines.
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
@@ -114,14 +114,14 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	answer.end()
 }
 
-// linkMethods are those that work on public links, as the Allow header has them.
+// linkMethods are the methods that work on public links, as an Allow header.
 const linkMethods = "OPTIONS, GET, HEAD, PROPFIND"
 
-// follow answers what a link is asked.
+// follow answers a request for a public link.
 func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 	switch x.r.Method {
 	case http.MethodOptions:
-		// Whether there is something here is not looked up, as in [exchange.options].
+		// As in [exchange.options], the answer does not depend on whether the link exists.
 		x.w.Header().Set("Allow", linkMethods)
 		return x.blank(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
@@ -132,7 +132,7 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 	return errNotAllowed
 }
 
-// enter lets in a visitor with a good link, and has serve answer.
+// enter verifies the link and answers with serve.
 func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
 	link, err := verify(x.r.Context(), at.secret)
 	if err != nil {
@@ -149,7 +149,7 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 	return serve(x, link.Calendar, at)
 }
 
-// feedText answers with what a link shows.
+// feedText answers with the calendar text of a link.
 func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
 	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
 	if err != nil {
@@ -160,8 +160,7 @@ func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
 	}})
 }
 
-// refuseLink renders an error for somebody who is nobody here: whatever is wrong with a link, there
-// is nothing at its address.
+// refuseLink renders an error for an anonymous visitor. Every invalid link gets the same 404.
 func (x *exchange) refuseLink(err error) {
 	h := x.w.Header()
 	for _, name := range [...]string{"ETag", "Last-Modified", "Content-Disposition"} {
@@ -175,13 +174,13 @@ func (x *exchange) refuseLink(err error) {
 	switch {
 	case errors.Is(err, errNotAllowed):
 		h.Set("Allow", linkMethods)
-		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is for reading\n"))
+		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
 	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
 	default:
-		// Advice to the owner is not for strangers to read.
+		// Messages for the owner must not reach strangers.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above
 	}
 	x.refuse(err)

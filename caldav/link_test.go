@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// linked is a house with a calendar of which there is a public link.
+// linked is a house with a public link to a calendar.
 func linked(t *testing.T, change func(*caldav.Config)) *house {
 	t.Helper()
 	h := newHouse(t, testdb.SQLite(t), change)
@@ -26,13 +26,13 @@ func linked(t *testing.T, change func(*caldav.Config)) *house {
 	return h
 }
 
-// follow comes by a path as somebody who has no login.
+// follow requests a path without a login.
 func (h *house) follow(t *testing.T, path string, headers ...string) reply {
 	t.Helper()
 	return h.send(t, "GET "+path+"\nAs: nobody\n"+strings.Join(headers, "\n"), "")
 }
 
-// TestLinkBelowBase: a proxy may publish the service below a path, and take it away or not.
+// TestLinkBelowBase: a proxy may publish the service under a path, and remove that path or not.
 func TestLinkBelowBase(t *testing.T) {
 	t.Parallel()
 	h := linked(t, func(c *caldav.Config) {
@@ -44,7 +44,7 @@ func TestLinkBelowBase(t *testing.T) {
 		"/my/cal/dav/links/" + secret + "/work.ics":  http.StatusOK,
 		"/my/cal/dav/links/" + secret + "/work.ics/": http.StatusOK,
 		"/my/dav/links/" + secret + "/work.ics":      http.StatusUnauthorized,
-		"/dav/links/" + secret + ".ics":              http.StatusOK, // links of before
+		"/dav/links/" + secret + ".ics":              http.StatusOK, // older links
 		"/dav/links/" + secret + "/.ics":             http.StatusOK,
 		"/dav/links/" + secret + "/Other%20name.ifb": http.StatusOK,
 		"/dav/links/" + secret + "/work":             http.StatusNotFound,
@@ -60,8 +60,8 @@ func TestLinkBelowBase(t *testing.T) {
 	}
 }
 
-// TestLinkPathSaysWhatItIsOf: an address ends in the calendar's name as far as that is plain words, and that of busy
-// times does not tell what they are for.
+// TestLinkPathSaysWhatItIsOf: a link's address ends in the plain words of the calendar's name. A free/busy link does
+// not reveal the name.
 func TestLinkPathSaysWhatItIsOf(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -83,7 +83,7 @@ func TestLinkPathSaysWhatItIsOf(t *testing.T) {
 	}
 }
 
-// TestLinkPropfindHref: the address in the answer is the one by which clients know the link.
+// TestLinkPropfindHref: the href in the response is the address that clients know.
 func TestLinkPropfindHref(t *testing.T) {
 	t.Parallel()
 	h := linked(t, func(c *caldav.Config) {
@@ -97,8 +97,8 @@ func TestLinkPropfindHref(t *testing.T) {
 	}
 }
 
-// TestLinkPropfindKeepsTheLimits: what strangers ask has the limits of what users ask, and whether a link is good
-// comes first.
+// TestLinkPropfindKeepsTheLimits: requests of strangers have the same limits as those of users, and the link is
+// verified first.
 func TestLinkPropfindKeepsTheLimits(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
@@ -126,7 +126,7 @@ func TestLinkPropfindKeepsTheLimits(t *testing.T) {
 	}
 }
 
-// ending is a body at whose end something happens.
+// ending is a body that calls a function at its end.
 type ending struct {
 	*strings.Reader
 	happens func()
@@ -140,7 +140,7 @@ func (e ending) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestLinkEndsWhileTheQuestionArrives: a link that is revoked by the end of a PROPFIND tells nothing any more.
+// TestLinkEndsWhileTheQuestionArrives: a link that is revoked before the end of a PROPFIND body reveals nothing.
 func TestLinkEndsWhileTheQuestionArrives(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
@@ -168,7 +168,7 @@ func TestLinkCompressed(t *testing.T) {
 	}
 }
 
-// TestLinkIsNotLogged: whatever goes wrong, the address is in no line of the log.
+// TestLinkIsNotLogged: no error writes the address to the log.
 func TestLinkIsNotLogged(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
@@ -187,7 +187,7 @@ func TestLinkIsNotLogged(t *testing.T) {
 	}
 }
 
-// TestLinkGuesses: anyone who asks for what is no link learns nothing, and anyone who has one does not wait for that.
+// TestLinkGuesses: guessing reveals nothing, and does not slow down visitors with a valid link.
 func TestLinkGuesses(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
@@ -202,8 +202,8 @@ func TestLinkGuesses(t *testing.T) {
 	}
 }
 
-// TestLinkLogsNoCalendar: a stranger's GET writes of an object that cannot be read where it is broken, not
-// what it says (security M10).
+// TestLinkLogsNoCalendar: if a stranger's GET finds an unreadable object, the log says where it is broken, but not
+// its content (security M10).
 func TestLinkLogsNoCalendar(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)

@@ -6,9 +6,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// linkProperties are what a public link tells of itself: what its text tells, and that it can be read and not
-// written. Thunderbird asks for them before it subscribes, for a name and a colour; everything else about a calendar
-// is not for strangers.
+// linkProperties are the properties of a public link. Like the text of the link, they reveal its name and color, and
+// they say that the link is read-only: Thunderbird asks for these before it subscribes. Strangers see no other
+// property.
 func linkProperties() []property {
 	return []property{
 		row(dav("resourcetype"), everything, allprop, nothing),
@@ -25,7 +25,7 @@ func (r *resource) feedName(m *markup) error { return m.text(r.feed.Name).ok() }
 
 func (r *resource) feedTag(m *markup) error { return m.text("W/" + string(r.feed.Tag)).ok() }
 
-// feedType has no charset: Thunderbird compares all of it to find out whether this is a calendar.
+// feedType has no charset: Thunderbird compares the whole value to recognize a calendar.
 func (r *resource) feedType(m *markup) error { return m.raw("text/calendar").ok() }
 
 func (r *resource) feedModified(m *markup) error {
@@ -39,7 +39,7 @@ func (r *resource) feedPrivileges(m *markup) error {
 
 func (r *resource) feedColor(m *markup) error { return m.optional(r.feed.Color) }
 
-// describeFeed answers a PROPFIND of a public link. It has no members, so that every Depth is 0.
+// describeFeed answers PROPFIND of a public link. It has no members, so every Depth means 0.
 func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	if _, err := x.depth(); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	if err != nil {
 		return err
 	}
-	// A body may take its time, and the link may have ended meanwhile.
+	// The body may arrive slowly, and the link may have been revoked in the meantime.
 	if err := x.good(x.r.Context()); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestALostTextKeepsNobodyFromTheOthers: of one event the database has lost the text. A client learns that it is there and cannot be had,
-// for one that is told nothing would drop its own copy, and it gets all the others.
+// TestALostTextKeepsNobodyFromTheOthers: the database has lost the text of one event. A client gets an error for this
+// event and keeps its copy of it; without the error it would delete the copy. It gets all other events.
 func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -26,7 +26,7 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 			hrefs += "<D:href>/dav/calendars/alice/work/" + uid + ".ics</D:href>"
 		}
 		h.lose(t, url, "lost.ics", "large.ics")
-		h.remake(t, nil) // with nothing in memory
+		h.remake(t, nil) // with an empty cache
 		const spaces = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`
 		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
 		for what, ask := range map[string]string{
@@ -35,7 +35,7 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 			"query":    query(`<C:calendar-data/>`, `<C:time-range start="20261101T000000Z" end="20261201T000000Z"/>`),
 			"filter":   query(`<C:calendar-data/>`, `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
 		} {
-			for range 3 { // from the store, then from the image
+			for range 3 { // from the store, then from the cache
 				got := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", ask).body
 				for _, want := range []string{
 					"Dinner of a", "Dinner of z", "/dav/calendars/alice/work/lost.ics</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>",
@@ -63,7 +63,7 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 	})
 }
 
-// lose has the database lose the texts of some objects.
+// lose deletes the texts of some objects in the database.
 func (h *house) lose(t *testing.T, url string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -71,7 +71,7 @@ func (h *house) lose(t *testing.T, url string, names ...string) {
 	}
 }
 
-// spoil does something to the database behind everybody's back.
+// spoil changes the database directly.
 func (h *house) spoil(t *testing.T, url, text string, args ...any) {
 	t.Helper()
 	driver := "pgx"
@@ -88,8 +88,8 @@ func (h *house) spoil(t *testing.T, url, text string, args ...any) {
 	}
 }
 
-// TestALostMessageIsNoEmptyOne: of a message that two were sent nothing can be made any more. It is shown to nobody as an empty one, the others are
-// shown, and it can be taken out.
+// TestALostMessageIsNoEmptyOne: a message sent to two users can no longer be read. It is not shown as an empty one,
+// other messages are shown, and it can be deleted.
 func TestALostMessageIsNoEmptyOne(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

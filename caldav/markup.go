@@ -11,7 +11,7 @@ import (
 
 const xmlType = "application/xml; charset=utf-8"
 
-// The namespaces that replies declare, once, on their root.
+// The namespaces that every response declares on its root element.
 const (
 	davNS      = "DAV:"
 	caldavNS   = "urn:ietf:params:xml:ns:caldav"
@@ -21,10 +21,10 @@ const (
 	namespaces = ` xmlns:d="` + davNS + `" xmlns:c="` + caldavNS + `" xmlns:cs="` + serverNS + `" xmlns:a="` + appleNS + `" xmlns:oc="` + owncloudNS + `">`
 )
 
-// prefixes are what stands for the namespaces in replies.
+// prefixes are the namespace prefixes used in responses.
 var prefixes = map[string]string{davNS: "d:", caldavNS: "c:", serverNS: "cs:", appleNS: "a:", owncloudNS: "oc:"}
 
-// tagOf returns a name as replies write it, or "" when its namespace is foreign.
+// tagOf returns the name with its prefix, or "" if no prefix is declared for its namespace.
 func tagOf(n xml.Name) string {
 	if p, ok := prefixes[n.Space]; ok {
 		return p + n.Local
@@ -32,27 +32,27 @@ func tagOf(n xml.Name) string {
 	return ""
 }
 
-// markup is XML in the making. It is written by hand: encoding/xml takes longer over a
-// reply than the database over its rows.
+// markup is a buffer for XML. The XML is written by hand, because encoding/xml takes longer for a response than the
+// database takes for its rows.
 type markup struct {
 	addresses
 	buf []byte
-	// absent are the items that the resource in the making lacks; behind those of the one
-	// around it, when it is inside of another's property.
+	// absent are the properties that the current resource lacks. When a response is nested in another resource's
+	// property, the outer resource's entries come first.
 	absent []xml.Name
 }
 
-// markup lends memory to write in; release takes it back.
+// markup takes a buffer from the pool; release returns it.
 func (x *exchange) markup() *markup {
 	m, _ := x.buffers.Get().(*markup)
 	m.buf, m.absent = m.buf[:0], m.absent[:0]
 	return m
 }
 
-// keptBytes bounds the memory that is kept for the next request.
+// keptBytes is the size of the largest buffer that is kept for the next request.
 const keptBytes = 256 << 10
 
-// shrink empties the buffer, and lets go of it if one answer has made it large.
+// shrink empties the buffer, and frees it if one response has made it large.
 func (m *markup) shrink() {
 	m.buf = m.buf[:0]
 	if cap(m.buf) > keptBytes {
@@ -71,7 +71,7 @@ func (m *markup) raw(s string) *markup {
 	return m
 }
 
-// ok ends what a property has to write, which cannot fail.
+// ok is the result of a write that cannot fail.
 func (*markup) ok() error { return nil }
 
 // begin writes the XML declaration and a root element with its namespaces.
@@ -95,14 +95,14 @@ func (m *markup) text(s string) *markup {
 	return m.raw(s)
 }
 
-// attribute writes an attribute's value, in which quotes, too, must be escaped.
+// attribute writes an attribute's value, with quotes escaped too.
 func (m *markup) attribute(s string) *markup {
-	// It fails only when the writer does.
+	// EscapeText fails only if its writer does.
 	_ = xml.EscapeText(m, []byte(s))
 	return m
 }
 
-// element writes an element of text.
+// element writes an element that contains text.
 func (m *markup) element(tag, text string) *markup {
 	return m.raw("<").raw(tag).raw(">").text(text).raw("</").raw(tag).raw(">")
 }
@@ -124,7 +124,7 @@ func (m *markup) empty(n xml.Name) {
 func (m *markup) address(p place) *markup {
 	start := len(m.buf)
 	m.buf = m.append(m.buf, p)
-	// Of what XML reserves, an encoded path can hold only the ampersand.
+	// The ampersand is the only character of an encoded path that XML reserves.
 	if bytes.IndexByte(m.buf[start:], '&') >= 0 {
 		href := string(m.buf[start:])
 		m.buf = m.buf[:start]
@@ -137,15 +137,15 @@ func (m *markup) hrefElement(p place) *markup {
 	return m.raw("<d:href>").address(p).raw("</d:href>")
 }
 
-// cdata writes calendar data. Plain character data would need every CR escaped, a quarter
-// more bytes for nothing: clients take both line ends.
+// cdata writes calendar data. Plain character data would have to escape every CR, which adds a quarter to the size
+// for nothing: clients accept both line endings.
 func (m *markup) cdata(data []byte) {
 	if !legible(data) {
 		data = bytes.Map(legibleRune, data)
 	}
 	m.raw("<![CDATA[")
 	for {
-		// XML 1.0 §2.7: a section cannot hold its own end, so that it is cut inside of it.
+		// XML 1.0 §2.7: a section cannot contain its own end, so that is split over two sections.
 		head, tail, found := bytes.Cut(data, []byte("]]>"))
 		m.buf = append(m.buf, head...)
 		if !found {
@@ -157,11 +157,11 @@ func (m *markup) cdata(data []byte) {
 	}
 }
 
-// legible tells whether XML can say data at all (XML 1.0 §2.2). One object with a control
-// character must not make a whole reply unreadable.
+// legible reports whether XML can represent the data (XML 1.0 §2.2). One object with a control character must not
+// make a whole response unreadable.
 func legible(data []byte) bool {
 	for i := 0; i < len(data); {
-		// Eight at a time: nearly all of it is plain text.
+		// Eight bytes at a time: nearly all data is plain text.
 		if i+8 <= len(data) && printable(binary.LittleEndian.Uint64(data[i:])) {
 			i += 8
 			continue
@@ -175,14 +175,13 @@ func legible(data []byte) bool {
 	return true
 }
 
-// printable tells whether eight bytes are all ASCII, and none of them a control character but for
-// tabs and line ends.
+// printable reports whether eight bytes are all ASCII without control characters, except tabs and line ends.
 func printable(eight uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	if eight&high != 0 {
 		return false
 	}
-	// In each byte the high bit tells, and nothing is carried from one byte to the next.
+	// The high bit of each byte is the result; no carry crosses from one byte to the next.
 	control := ^((eight | high) - ' '*ones) & high
 	tabs, feeds, returns := eight^'\t'*ones, eight^'\n'*ones, eight^'\r'*ones
 	others := (tabs + 0x7F*ones) & (feeds + 0x7F*ones) & (returns + 0x7F*ones)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLegibleOfAnyBytes: to look at eight bytes at a time finds what looking at each finds.
+// TestLegibleOfAnyBytes: looking at eight bytes at a time gives the same result as looking at each byte.
 func TestLegibleOfAnyBytes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 2026))
@@ -24,8 +24,8 @@ func TestLegibleOfAnyBytes(t *testing.T) {
 	}
 }
 
-// TestHrefsInBothWays: what is read quickly because it needs no escapes is written so, too, and
-// any other name comes back as it was.
+// TestHrefsInBothWays: a path that is parsed quickly because it needs no escapes is also written without escapes, and
+// every other name round-trips.
 func TestHrefsInBothWays(t *testing.T) {
 	t.Parallel()
 	var a addresses

@@ -16,9 +16,9 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestAuthorization tries every method and every report on every kind of resource as
-// everybody. What is granted works, what is not is refused, and changes nothing; what
-// cannot be seen is refused just as if it were not there.
+// TestAuthorization tries every method and every report on every kind of resource as every kind of caller. Permitted
+// requests succeed. Forbidden ones are refused and change nothing. A resource that the caller must not see is refused
+// like one that does not exist.
 func TestAuthorization(t *testing.T) {
 	t.Parallel()
 	for _, r := range relations() {
@@ -29,7 +29,7 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
-// authorize tries everything as one of them.
+// authorize tries everything as one kind of caller.
 func authorize(t *testing.T, h *house, r relation) {
 	h.must(t, "MKCALENDAR /dav/calendars/alice/own/", "")
 	h.must(t, "MKCALENDAR /dav/calendars/bob/own/\nAs: bob", "")
@@ -41,7 +41,7 @@ func authorize(t *testing.T, h *house, r relation) {
 		}
 		for _, a := range caldav.Addresses() {
 			if wellKnown(a) && o.Name != "PROPFIND" {
-				continue // it redirects anyone who asks, see TestNobody
+				continue // it redirects every caller, see TestNobody
 			}
 			stands, ok := shelves()[a.Name]
 			if !ok {
@@ -53,8 +53,8 @@ func authorize(t *testing.T, h *house, r relation) {
 	}
 }
 
-// TestTokensForToolsHaveNoDoor: a token that is for certain tools of an assistant gets nothing by
-// CalDAV, whatever is asked of whatever address, and changes nothing (security M1).
+// TestTokensForToolsHaveNoDoor: a token limited to certain tools of an assistant gets no access by CalDAV at any
+// address, and changes nothing (security M1).
 func TestTokensForToolsHaveNoDoor(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -65,7 +65,7 @@ func TestTokensForToolsHaveNoDoor(t *testing.T) {
 		for _, o := range caldav.Operations() {
 			for _, a := range caldav.Addresses() {
 				if wellKnown(a) && o.Name != "PROPFIND" {
-					continue // it redirects anyone who asks, see TestNobody
+					continue // it redirects every caller, see TestNobody
 				}
 				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
 				if got := c.ask(m.at); got.status != http.StatusForbidden || o.Method != http.MethodHead && !strings.Contains(got.body, "--tools") {
@@ -81,27 +81,26 @@ func TestTokensForToolsHaveNoDoor(t *testing.T) {
 
 func wellKnown(a caldav.Address) bool { return strings.Contains(a.Name, "well-known") }
 
-// matrix is what one relation may do, with a calendar to do it to.
+// matrix holds the rights of one relation, with a calendar to test them on.
 type matrix struct {
 	t        *testing.T
 	house    *house
 	relation relation
-	// at is the calendar's last part as the relation has it, "" when there has to be a new one.
+	// at is the calendar's last path segment for this relation, "" if a new calendar is needed.
 	at string
-	// invitation is what bob was offered of it, if he was.
+	// invitation is bob's invitation to the calendar, if any.
 	invitation calendar.InvitationID
-	// before is how things stand.
+	// before is the state before the request.
 	before string
 }
 
-// cell is one of the matrix.
 type cell struct {
 	*matrix
 	operation caldav.Operation
 	address   caldav.Address
 	shelf     shelf
 	sample    sample
-	// user is whose part of the tree is asked for, where that is not what the relation says.
+	// user is the user in the address, if it is not the relation's usual one.
 	user string
 }
 
@@ -150,7 +149,7 @@ func (c *cell) try() {
 	}
 }
 
-// reached tells whether the address lies where who asks may look.
+// reached reports whether the caller may look at the address.
 func (c *cell) reached() bool {
 	switch {
 	case c.shelf == everybodys || !c.relation.inOwners || c.relation.owns():
@@ -161,7 +160,7 @@ func (c *cell) reached() bool {
 	return false
 }
 
-// looksUninhabited compares an answer with the one for a user who never was.
+// looksUninhabited compares a response with the one for a user who never existed.
 func (c *cell) looksUninhabited(what string, got reply) {
 	c.user = "nobody"
 	want := c.ask(c.at)
@@ -171,12 +170,12 @@ func (c *cell) looksUninhabited(what string, got reply) {
 	}
 }
 
-// refused tells whether an answer says which privilege is missing, as RFC 3744 §7.1.1 has it.
+// refused reports whether a response names the missing privilege (RFC 3744 §7.1.1).
 func refused(r reply) bool {
 	return r.status == http.StatusForbidden && strings.Contains(r.body, "need-privileges")
 }
 
-// looksAbsent compares an answer with the one for a calendar that never was.
+// looksAbsent compares a response with the one for a calendar that never existed.
 func (c *cell) looksAbsent(what string, got reply) {
 	phantom := "no" + c.at[2:]
 	want := c.ask(phantom)
@@ -187,8 +186,7 @@ func (c *cell) looksAbsent(what string, got reply) {
 	c.givesNothing(what, got)
 }
 
-// givesNothing wants an answer without anything in it. A multiget says of each object that
-// it is not there.
+// givesNothing requires a response without content. A multiget answers 404 for each object.
 func (c *cell) givesNothing(what string, got reply) {
 	absent := got.status == http.StatusMultiStatus && !strings.Contains(got.body, "200 OK")
 	if got.status/100 == 2 && !absent || got.status >= 500 || strings.Contains(strings.ToLower(got.body), "secret") {
@@ -196,7 +194,7 @@ func (c *cell) givesNothing(what string, got reply) {
 	}
 }
 
-// prepare makes a calendar of alice's with an event, and shares it. Both were told something.
+// prepare makes a calendar of alice's with an event, and shares it. Both users have notifications.
 func (c *matrix) prepare() {
 	owner := c.house.users["alice"]
 	cal, err := c.house.service.CreateCalendar(c.t.Context(), calendar.Caller{User: owner, Scopes: calendar.ScopeAll},
@@ -230,14 +228,14 @@ func (c *matrix) prepare() {
 	}
 }
 
-// clear takes the calendar away, if it is there still: a home that grows makes the rest slow.
+// clear deletes the calendar if it still exists: a growing home would slow down the other cases.
 func (c *matrix) clear() {
 	c.house.send(c.t, "DELETE /dav/calendars/alice/"+c.at+"/", "")
 	c.at = ""
 }
 
-// state is what alice and bob have, keep and were told. Whatever changes in a calendar moves its
-// version on.
+// state is everything stored for alice and bob, and their notifications. Every change in a calendar changes its
+// version.
 func (c *matrix) state() string {
 	var b strings.Builder
 	for _, user := range []string{"alice", "bob"} {
@@ -272,11 +270,11 @@ func (c *matrix) state() string {
 
 func (c *cell) granted() bool {
 	if c.sample.fresh || c.shelf != calendars {
-		// What is one's own, or everybody's.
+		// Resources of the caller, or of all users.
 		return c.operation.Name == "OPTIONS" || c.ofOwn()
 	}
 	if c.operation.Name == "COPY" && c.relation.holds("read") {
-		return false // it takes leave to write at the other end, too
+		return false // the destination needs the right to write, too
 	}
 	needs := c.operation.Needs
 	if c.sample.needs != "" {
@@ -292,8 +290,7 @@ func (c *cell) granted() bool {
 		!c.address.Object && slices.Contains(c.relation.finds, c.operation.Name)
 }
 
-// ofOwn tells whether who asks may do this with what is their own or everybody's, or with a
-// user whom they see.
+// ofOwn reports whether the caller may do this with their own or a common resource, or with a user whom they see.
 func (c *cell) ofOwn() bool {
 	r := c.relation
 	changes := c.sample.fresh || c.operation.Name == "PROPPATCH" && c.shelf != everybodys
@@ -307,21 +304,21 @@ func (c *cell) ofOwn() bool {
 	case c.shelf == words:
 		return c.ofWords()
 	}
-	// Nothing is kept of what belongs to nobody, so that PROPPATCH there has a reason of its own.
+	// Common resources store no properties, so PROPPATCH fails there for another reason.
 	return !changes || !r.holds("")
 }
 
-// replies tells whether the operation answers an invitation.
+// replies reports whether the operation answers an invitation.
 func (c *cell) replies() bool { return c.sample.home != "" && c.shelf == privates }
 
-// ofWords tells it of what a user was told. That there is such a collection is no secret.
+// ofWords is ofOwn for notifications and messages. The existence of their collections is no secret.
 func (c *cell) ofWords() bool {
 	r := c.relation
 	switch {
 	case c.operation.Name == "DELETE", c.operation.Name == "PROPPATCH" && strings.HasSuffix(c.address.Name, "/inbox/"):
 		return !r.holds("")
 	case strings.HasPrefix(c.operation.Name, "calendar-") && strings.HasSuffix(c.address.Name, "/outbox/"):
-		return true // it never has any
+		return true // it is always empty
 	case c.operation.Name == "sync-collection", strings.HasPrefix(c.operation.Name, "calendar-"), strings.HasPrefix(c.operation.Name, "POST"),
 		strings.Contains(c.address.Name, "{notice}"), strings.Contains(c.address.Name, "{message}"):
 		return !r.holds("none") && !r.holds("bound")
@@ -329,7 +326,7 @@ func (c *cell) ofWords() bool {
 	return true
 }
 
-// ask sends the request to an address in which the calendar is called so.
+// ask sends the request, with the calendar's name in the address.
 func (c *cell) ask(name string) reply {
 	user := strings.Fields(c.relation.as)[0]
 	own := "/dav/calendars/" + user + "/own/"

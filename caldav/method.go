@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// davClasses is the DAV header (RFC 4918 §10.1): what works, and nothing else. Class 2
-// would be locks.
+// davClasses is the DAV header (RFC 4918 §10.1). It names only what works; class 2 would be locks.
 const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.
@@ -16,23 +15,22 @@ type method struct {
 	// needs is the privilege that a refusal names (RFC 3744, appendix B).
 	needs string
 	serve func(*exchange) error
-	// elsewhere is what other kinds of resource say.
+	// elsewhere is the refusal for other kinds of resources.
 	elsewhere *failure
-	// source is where the method is defined.
+	// source is the section that defines the method.
 	source string
 }
 
 var (
 	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
-	errNoCopy     = refuseWith(http.StatusForbidden, "objects are copied one by one, collections are not")
-	// RFC 4918 §9.3.1: 405 would say that there is something at the address already.
-	errNoCollection = refuseWith(http.StatusForbidden, "collections are made in one's calendar home, and are calendars")
-	// RFC 4791 §5.3.1.1: calendars stand in a calendar home and nowhere else, in particular not
-	// in each other.
-	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars are made in one's calendar home")
+	errNoCopy     = refuseWith(http.StatusForbidden, "only single objects can be copied, not collections")
+	// RFC 4918 §9.3.1: 405 would mean that the address is taken.
+	errNoCollection = refuseWith(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
+	// RFC 4791 §5.3.1.1: calendars lie directly in a calendar home, never inside one another.
+	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
 )
 
-// methods is what this door speaks. Allow, supported-method-set and 405 come from it.
+// methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
 func methods() []method {
 	return []method{
 		{"OPTIONS", everything, "d:read", (*exchange).options, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
@@ -52,7 +50,7 @@ func methods() []method {
 	}
 }
 
-// refusal is what a kind of resource says on which the method does not work.
+// refusal returns the refusal for a kind of resource that does not support the method.
 func (m *method) refusal(k kind) *failure {
 	if m.name == "MKCOL" && k&leaves != 0 {
 		return errNoCollection
@@ -60,7 +58,7 @@ func (m *method) refusal(k kind) *failure {
 	return m.elsewhere
 }
 
-// makes tells whether the method works only where there is nothing yet.
+// makes reports whether the method needs a free address.
 func (m *method) makes() bool { return strings.HasPrefix(m.name, "MK") }
 
 func (h *Handler) methodNamed(name string) *method {
@@ -72,7 +70,7 @@ func (h *Handler) methodNamed(name string) *method {
 	return nil
 }
 
-// allowed lists those of some methods that work on a kind, as the Allow header has them.
+// allowed lists the methods that work on a kind, as an Allow header.
 func allowed(methods []method, k kind) string {
 	var names []string
 	for _, m := range methods {
@@ -83,8 +81,8 @@ func allowed(methods []method, k kind) string {
 	return strings.Join(names, ", ")
 }
 
-// options says what may be done here. Whether there is something here is not looked up:
-// clients ask this before they make a calendar, too.
+// options lists the methods for the address, whether or not a resource exists there: clients also ask before they
+// create a calendar.
 func (x *exchange) options() error {
 	x.w.Header().Set("Allow", allowed(x.methods, x.at.kind()))
 	return x.blank(http.StatusOK)

@@ -23,7 +23,7 @@ type mkcolRequest struct {
 	Set     []instruction `xml:"DAV: set"`
 }
 
-// mkcalendar answers RFC 4791 §5.3.1.
+// mkcalendar answers MKCALENDAR (RFC 4791 §5.3.1).
 func (x *exchange) mkcalendar() error {
 	var q mkcalendarRequest
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
@@ -37,13 +37,13 @@ func (x *exchange) mkcalendar() error {
 		err = x.create(editsOf(q.Set, q.Lang), x.refuseCalendar)
 	}
 	if !free || calendar.ReasonOf(err) == calendar.Exists {
-		return breach("d:resource-must-be-null", "there is a calendar at this address already")
+		return breach("d:resource-must-be-null", "there is already a calendar at this address")
 	}
 	return err
 }
 
-// isFree tells whether there is no calendar here: the store would not mind one that is
-// shared with the caller, which a new one would hide.
+// isFree reports whether there is no calendar at the address. The store only checks the caller's own calendars, and a
+// new calendar would hide a shared one.
 func (x *exchange) isFree() (bool, error) {
 	_, err := x.calendarAt(x.at)
 	if missing(err) {
@@ -52,8 +52,8 @@ func (x *exchange) isFree() (bool, error) {
 	return false, err
 }
 
-// mkcol answers RFC 5689 §3. A plain collection, as of RFC 4918, cannot be made: a
-// calendar home holds calendars.
+// mkcol answers extended MKCOL (RFC 5689 §3). It cannot make a plain collection (RFC 4918), since a calendar home
+// holds only calendars.
 func (x *exchange) mkcol() error {
 	var q mkcolRequest
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
@@ -75,11 +75,11 @@ func (x *exchange) mkcol() error {
 	return err
 }
 
-// errTaken is what RFC 4918 §9.3.1 says where there is something already.
-var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
+// errTaken is the refusal that RFC 4918 §9.3.1 requires for an address in use.
+var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is already a calendar at this address")
 
-// create makes a calendar with the properties that are set, or none. refuse tells which of
-// them kept it from being made.
+// create makes a calendar with the given properties. If any of them cannot be set, it makes none and refuse renders
+// the reasons.
 func (x *exchange) create(set []edit, refuse func(outcome) error) error {
 	n := calendar.NewCalendar{Segment: x.at.calendar, Subscription: isSubscription(set)}
 	outcome := x.apply(set, &n.Properties, true)
@@ -106,8 +106,8 @@ func (x *exchange) create(set []edit, refuse func(outcome) error) error {
 	return x.done(true)
 }
 
-// refuseCalendar: RFC 4791 §5.3.1.1 has a multistatus for properties that cannot be set,
-// though nothing is made.
+// refuseCalendar answers with the multistatus that RFC 4791 §5.3.1.1 requires for properties that cannot be set,
+// although no calendar was made.
 func (x *exchange) refuseCalendar(o outcome) error {
 	m := x.markup()
 	defer x.release(m)
@@ -119,8 +119,7 @@ func (x *exchange) refuseCalendar(o outcome) error {
 	return nil
 }
 
-// refuseCollection: RFC 5689 §3 has no status for all of the properties that cannot be
-// set; a 207 would look like success.
+// refuseCollection answers with 403. RFC 5689 §3 defines no status for this case, and a 207 would look like success.
 func (x *exchange) refuseCollection(o outcome) error {
 	m := x.markup()
 	defer x.release(m)

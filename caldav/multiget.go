@@ -16,14 +16,14 @@ type multigetRequest struct {
 	prop     *requested
 	propName bool
 	hrefs    []string
-	// guard reads hrefs that are alike.
+	// guard reads runs of similar hrefs.
 	guard *guard
 }
 
 func (q *multigetRequest) behind(g *guard) { q.guard = g }
 
-// UnmarshalXML reads it without encoding/xml's reflection, which takes longer over the hrefs than
-// all that is done about them.
+// UnmarshalXML avoids the reflection of encoding/xml, which would take longer for the hrefs than the rest of the
+// request.
 func (q *multigetRequest) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	return within(d, func(t xml.StartElement) error { return q.child(d, &t) }, nil)
 }
@@ -48,15 +48,15 @@ func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
 	return d.Skip()
 }
 
-// textOf reads the text of the element that was entered; what is in elements below is not of it.
+// textOf reads the text of the element that was just opened, without the text of nested elements.
 func textOf(d *xml.Decoder) (string, error) {
 	text := make([]byte, 0, 128)
 	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
 	return string(text), err
 }
 
-// chunk is how many objects are fetched, and held in memory, at a time; chunkBytes of how many bytes. What is past that is
-// fetched one by one.
+// chunk is the number of objects, and chunkBytes the number of bytes, that are fetched into memory at a time. Objects
+// of a chunk beyond chunkBytes are fetched one by one.
 const (
 	chunk      = 50
 	chunkBytes = 1 << 20
@@ -82,7 +82,7 @@ func (x *exchange) multiget(r *resource, q *multigetRequest) error {
 	return ms.end()
 }
 
-// planFor plans for the DAV:prop of a report; without one, for allprop.
+// planFor plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
 func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
 	if q == nil && nameOnly {
 		p := x.flagged(0)
@@ -99,8 +99,8 @@ func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
 	return x.named(q.names)
 }
 
-// addAll answers for each href, in the order in which the client named them; once for each,
-// so that a reply is never larger than the calendar.
+// addAll answers the hrefs in the order of the request. Each object is answered once, so that a response is never
+// larger than the calendar.
 func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
 	f.places = slices.Grow(f.places[:0], len(hrefs))
 	for _, href := range hrefs {
@@ -126,7 +126,7 @@ func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
 	r, err := f.at(at)
 	switch {
 	case calendar.ReasonOf(err) == calendar.Unavailable && err != nil && ms.x.begun:
-		// There is no room for this one by now; the others need not be asked for again.
+		// Memory has run out for this object; the client need not ask for the others again.
 		ms.raw("<d:response>").element("d:href", href).status(http.StatusServiceUnavailable).raw("</d:response>")
 		return nil
 	case err != nil:
@@ -138,7 +138,7 @@ func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
 	return ms.add(r)
 }
 
-// member is an object of the home that a request is about.
+// member identifies an object within the home of the request.
 type member struct {
 	calendar calendar.Segment
 	object   calendar.ObjectName
@@ -146,28 +146,29 @@ type member struct {
 
 func memberAt(at place) member { return member{at.calendar, at.object} }
 
-// fetcher fetches objects by their addresses, many at a time.
+// fetcher fetches objects by address, in chunks.
 type fetcher struct {
 	x *exchange
-	// data tells whether their bytes are wanted.
+	// data is set if the objects' bytes are needed.
 	data bool
-	// own is the address of the request's own calendar as text; "" if it has none.
+	// own is the href of the request's own calendar, "" if it has none.
 	own string
-	// calendars are those that the request has met.
+	// calendars caches the calendars of the request.
 	calendars map[calendar.Segment]calendar.Calendar
-	// told are the objects that were answered for.
+	// told are the objects that have been answered.
 	told map[member]bool
 	*fetched
-	// bytes is what the objects hold; cut tells that there were too many, so that others may be there.
+	// bytes is the size of the fetched objects. cut is set if the chunk ended early, so a missing object may still
+	// exist.
 	bytes int64
 	cut   bool
-	// one is the resource that was asked for last.
+	// one is the resource that was last returned.
 	one resource
 }
 
-// fetched is a chunk of objects. It takes twenty kilobytes, which a request leaves to the next one.
+// fetched is the pooled memory of a chunk, about twenty kilobytes.
 type fetched struct {
-	// places are what is fetched by now, objects what was found of it, and found where.
+	// places are the addresses of the current chunk, objects the objects found there, found their indexes.
 	places  []place
 	objects []calendar.Object
 	found   map[member]int
@@ -175,7 +176,7 @@ type fetched struct {
 
 var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}} }}
 
-// newFetcher makes a fetcher for a request whose own calendar, if it has one, is known.
+// newFetcher makes a fetcher. own is the request's own calendar, if it has one.
 func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
 	of, _ := chunks.Get().(*fetched)
 	f := &fetcher{
@@ -188,8 +189,8 @@ func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
 	return f
 }
 
-// place understands an href. One that cannot be read, or that lies outside of what the
-// request names (RFC 4791 §7.9), is the zero place, at which no object is.
+// place parses an href. An href that is invalid or outside of the request's resource (RFC 4791 §7.9) becomes the zero
+// place, which holds no object.
 func (f *fetcher) place(href string) place {
 	if name, ok := f.plainName(href); ok {
 		return place{form: formObject, user: f.x.at.user, calendar: f.x.at.calendar, object: name}
@@ -201,8 +202,8 @@ func (f *fetcher) place(href string) place {
 	return at
 }
 
-// plainName returns the name of an object of the request's own calendar, from an href as this server
-// writes it. Nearly all are.
+// plainName returns the object name from an href that this server wrote for the request's own calendar. Nearly all
+// hrefs are of this kind.
 func (f *fetcher) plainName(href string) (name calendar.ObjectName, ok bool) {
 	rest, ours := strings.CutPrefix(href, f.own)
 	if f.own == "" || !ours || rest == "" || rest[0] == '.' {
@@ -211,14 +212,14 @@ func (f *fetcher) plainName(href string) (name calendar.ObjectName, ok bool) {
 	return calendar.ObjectName(rest), strings.IndexByte(rest, '/') < 0 && plainPath(rest)
 }
 
-// contains tells whether an object lies at or below an address.
+// contains reports whether an object lies at or below p.
 func (p place) contains(object place) bool {
 	return object.kind() == atObject && p.user == object.user &&
 		(p.kind() == atHome || p.calendar == object.calendar) &&
 		(p.kind() != atObject || p.object == object.object)
 }
 
-// fetch fetches what is there at the places.
+// fetch fetches the objects of the current chunk.
 func (f *fetcher) fetch() error {
 	f.empty()
 	f.objects = slices.Grow(f.objects[:0], len(f.places))
@@ -239,7 +240,7 @@ func (f *fetcher) fetch() error {
 	return nil
 }
 
-// empty lets go of what was fetched before.
+// empty frees the previous chunk.
 func (f *fetcher) empty() {
 	clear(f.found)
 	clear(f.objects)
@@ -247,7 +248,7 @@ func (f *fetcher) empty() {
 	f.bytes, f.cut = 0, false
 }
 
-// leave ends the use of a fetcher.
+// leave returns the memory to the pool.
 func (f *fetcher) leave() {
 	f.empty()
 	clear(f.places)
@@ -287,7 +288,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 	return nil
 }
 
-// at returns what was fetched, or nil. It is good until the next is asked for.
+// at returns a fetched object, or nil. The resource is valid until the next call.
 func (f *fetcher) at(at place) (*resource, error) {
 	i, ok := f.found[memberAt(at)]
 	if at.kind() != atObject {
@@ -300,7 +301,7 @@ func (f *fetcher) at(at place) (*resource, error) {
 	return &f.one, nil
 }
 
-// late looks for what may be past the bytes of a chunk.
+// late fetches an object that chunkBytes may have cut off.
 func (f *fetcher) late(at place) (*resource, error) {
 	cal, known := f.calendars[at.calendar]
 	if !f.cut || !known {
@@ -317,7 +318,7 @@ func (f *fetcher) late(at place) (*resource, error) {
 	return &f.one, err
 }
 
-// show makes an object the resource that was asked for last.
+// show makes an object the resource that is returned next.
 func (f *fetcher) show(at place, o calendar.Object) {
 	if f.one.at.calendar != at.calendar || f.one.at.kind() != atObject {
 		f.one.calendar = f.calendars[at.calendar]

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestMultigetRequests: what is read by hand is what encoding/xml would read.
+// TestMultigetRequests: the hand-written parser gives the same result as encoding/xml.
 func TestMultigetRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{
@@ -49,7 +49,7 @@ func TestMultigetRequests(t *testing.T) {
 	}
 }
 
-// TestHrefsAreCheap: of an href its text is all that is made, and they are counted as by the tokens.
+// TestHrefsAreCheap: an href allocates only its text, and counts as if it were read as tokens.
 func TestHrefsAreCheap(t *testing.T) {
 	body := `<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">` +
 		strings.Repeat("<D:href>/dav/calendars/alice/work/event.ics</D:href>", 1000) + "</C:calendar-multiget>"
@@ -72,8 +72,7 @@ func TestHrefsAreCheap(t *testing.T) {
 	}
 }
 
-// TestPlainPlaces: an href that is taken as it is written names what it would name if it were
-// understood part by part.
+// TestPlainPlaces: an href that is used as written names the same place as after full parsing.
 func TestPlainPlaces(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "https://example.org/cal", "https://example.org/dav/calendars"} {

@@ -10,30 +10,29 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// flushBytes is how much of a reply is gathered before it goes out: enough for most to go
-// at once with their length (a multiget of fifty objects has 80 KB), little enough that memory
-// does not grow with a collection.
+// flushBytes is the size at which a buffered part of a response is sent. Most responses are smaller, and are sent
+// whole with a Content-Length (a multiget of fifty objects has 80 KB). Yet memory does not grow with the collection.
 const flushBytes = 128 << 10
 
-// resourceSteps is what it takes to find a resource and what is asked of it: thousands of them are work, too, and others
-// get their turn in between.
+// resourceSteps is the work charged for finding and writing one resource. Thousands of them take time, and the meter
+// lets other requests run in between.
 const resourceSteps = 200
 
-// multistatus streams a reply of RFC 4918 §13.
+// multistatus streams a multistatus response (RFC 4918 §13).
 type multistatus struct {
 	*markup
 	x    *exchange
 	plan plan
 }
 
-// multistatus begins a reply. Nothing goes out yet, so that an error can still be told.
+// multistatus begins a response. It sends nothing yet, so that an error can still be reported.
 func (x *exchange) multistatus(p plan) *multistatus {
 	ms := &multistatus{markup: x.markup(), x: x, plan: p}
 	ms.begin("d:multistatus")
 	return ms
 }
 
-// add writes what the plan asks of a resource.
+// add writes the planned properties of a resource.
 func (ms *multistatus) add(r *resource) error {
 	held, before := ms.x.meter.Held(), len(ms.buf)
 	if ms.plan.data && r.lost() {
@@ -49,8 +48,8 @@ func (ms *multistatus) add(r *resource) error {
 	return err
 }
 
-// response writes what a plan asks of a resource: what it has, and apart from that what it
-// lacks and what it cannot give.
+// response writes the planned properties of a resource: first those it has, then those it lacks, then those it
+// refuses.
 func (m *markup) response(r *resource, p *plan) error {
 	m.raw("<d:response>").hrefElement(r.at)
 	if err := m.propstats(r, p); err != nil {
@@ -59,7 +58,7 @@ func (m *markup) response(r *resource, p *plan) error {
 	return m.raw("</d:response>").ok()
 }
 
-// propstats writes what a plan asks of a resource without its address.
+// propstats writes the planned properties of a resource, without its address.
 func (m *markup) propstats(r *resource, p *plan) error {
 	start, before := len(m.buf), len(m.absent)
 	m.raw("<d:propstat><d:prop>")
@@ -69,7 +68,7 @@ func (m *markup) propstats(r *resource, p *plan) error {
 		return err
 	}
 	absent := m.absent[before:]
-	// A response has one propstat at least, be it empty.
+	// A response needs at least one propstat, even an empty one.
 	if len(m.buf) > inside || len(absent)+len(refused) == 0 {
 		m.raw("</d:prop>").status(http.StatusOK).raw("</d:propstat>")
 	} else {
@@ -85,14 +84,14 @@ func (m *markup) propstats(r *resource, p *plan) error {
 	return nil
 }
 
-// refusedItem is a property that a resource has, but cannot give.
+// refusedItem is a property that a resource has but refuses to give.
 type refusedItem struct {
 	name    xml.Name
 	failure *failure
 }
 
-// values writes the properties that the resource has, adds those that it lacks to absent,
-// and tells which ones it refuses.
+// values writes the properties that the resource has. It adds missing properties to absent and returns the refused
+// ones.
 func (m *markup) values(r *resource, p *plan) (refused []refusedItem, err error) {
 	for i := range p.items {
 		item := &p.items[i]
@@ -113,35 +112,36 @@ func (m *markup) values(r *resource, p *plan) (refused []refusedItem, err error)
 	return refused, nil
 }
 
-// lost tells that the text of an object, or of a message, was read, and is not there.
+// lost reports whether the text of an object or message was read and turned out to be lost.
 func (r *resource) lost() bool {
 	return r.at.kind()&(atObject|atItem) != 0 && r.object.Data != nil && r.object.CheckText() != nil
 }
 
-// unread says that one object cannot be had: a client that has it keeps it, and all have the others. The log names it.
+// unread gives one lost object the status 500: a client with a copy keeps it, and gets all other objects. The log
+// names the object.
 func (ms *multistatus) unread(r *resource) {
 	ms.x.Logger.LogAttrs(ms.x.r.Context(), slog.LevelError, "an object cannot be shown", slog.String("method", ms.x.r.Method),
 		slog.String("error", service.ForLog(r.object.CheckText())))
 	ms.raw("<d:response>").hrefElement(r.at).status(http.StatusInternalServerError).raw("</d:response>")
 }
 
-// gone says that there is nothing at an address, as the client wrote it or as we would.
+// gone writes a 404 for an address, as the client wrote it or as we would.
 func (ms *multistatus) gone(href string) error {
 	ms.raw("<d:response>").element("d:href", href).status(http.StatusNotFound).raw("</d:response>")
 	return ms.flush(flushBytes)
 }
 
-// truncated says that the collection has more (RFC 6578 §3.6).
+// truncated reports that the result was cut off (RFC 6578 §3.6).
 func (ms *multistatus) truncated(at place) {
 	ms.refused(at, http.StatusInsufficientStorage, "d:number-of-matches-within-limits")
 }
 
-// refused says by which condition an address has no answer.
+// refused writes a failed condition in place of an address's properties.
 func (ms *multistatus) refused(at place, status int, condition string) {
 	ms.raw("<d:response>").hrefElement(at).status(status).raw("<d:error><").raw(condition).raw("/></d:error></d:response>")
 }
 
-// end finishes the reply.
+// end finishes the response.
 func (ms *multistatus) end() error {
 	defer ms.x.release(ms.markup)
 	ms.raw("</d:multistatus>\n")
@@ -151,7 +151,7 @@ func (ms *multistatus) end() error {
 	return ms.flush(0)
 }
 
-// flush sends what was gathered, if that is as much as least.
+// flush sends the buffer if it holds at least least bytes.
 func (ms *multistatus) flush(least int) error {
 	if len(ms.buf) < least {
 		return nil
@@ -167,7 +167,7 @@ func (ms *multistatus) flush(least int) error {
 	return err
 }
 
-// propstat writes what became of some properties, without their values.
+// propstat writes the status of some properties, without their values.
 func (m *markup) propstat(names []xml.Name, f *failure) {
 	m.raw("<d:propstat><d:prop>")
 	for _, n := range names {
@@ -185,7 +185,7 @@ func (m *markup) propstat(names []xml.Name, f *failure) {
 	m.raw("</d:propstat>")
 }
 
-// status writes the line that stands for a status inside of a multistatus.
+// status writes a status line inside of a multistatus.
 func (m *markup) status(status int) *markup {
 	return m.raw("<d:status>HTTP/1.1 ").raw(strconv.Itoa(status)).raw(" ").raw(http.StatusText(status)).raw("</d:status>")
 }

@@ -8,31 +8,31 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// node is what differs by kind of resource. The rest is the same for all, or a row of another table says for which
-// kinds it is.
+// node holds the behavior that differs by kind of resource. Everything else is common to all kinds, or the rows of
+// other tables name their kinds.
 type node struct {
-	// types stand in its DAV:resourcetype.
+	// types returns the content of DAV:resourcetype.
 	types func(*resource) string
-	// load looks up what lies at the address of a resource; nil where all of it is in the address.
+	// load reads the resource at an address; nil if the address says everything.
 	load func(*resource) error
-	// members yields those of a collection.
+	// members yields the members of a collection.
 	members func(*resource) iter.Seq2[*resource, error]
-	// token is that of its state, for what can be synchronized.
+	// token returns the sync token, for collections that can be synchronized.
 	token func(*resource) (string, error)
-	// times are when it was made and changed; zero where nobody knows.
+	// times returns the times of creation and last change, zero if unknown.
 	times func(*resource) (made, changed time.Time)
-	// get and remove answer GET and DELETE; sync the report, from a token on.
+	// get and remove answer GET and DELETE; sync answers the sync-collection report.
 	get    func(*exchange, *resource) error
 	remove func(*exchange) error
 	sync   func(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
 }
 
-// nodes are all kinds, by the form of their addresses. Most collections differ in nothing but their type.
+// nodes is the table of all kinds, by address form. Most collections differ only in their type.
 func nodes() [len(layout)]node {
 	collection := node{
 		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: (*resource).calendarTimes, get: (*exchange).getPage,
 	}
-	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are collections and nothing else
+	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are plain collections
 		atPrincipals: func(n *node) { n.members = (*resource).principals },
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
@@ -74,12 +74,12 @@ func nodes() [len(layout)]node {
 	return all
 }
 
-// node is that of the resource's kind.
+// node returns the node for the resource's kind.
 func (r *resource) node() *node { return &r.x.nodes[r.at.form] }
 
 func always(types string) func(*resource) string { return func(*resource) string { return types } }
 
-// none are the members of what is no collection.
+// none yields no members, for resources that are no collections.
 func none(*resource) iter.Seq2[*resource, error] { return func(func(*resource, error) bool) {} }
 
 func (r *resource) fixedMembers() iter.Seq2[*resource, error]     { return r.fixed }

@@ -14,17 +14,17 @@ import (
 	"caldav-mcp-server/linked/ics"
 )
 
-// pages are feeds, by their address.
+// pages are feeds, by address.
 type pages map[string]string
 
-// provider is that of feeds, which asks the pages.
+// provider is the provider for feeds, which reads the pages.
 func (p pages) provider() mirror.Provider {
 	feeds := ics.Provider(nil)
 	feeds.Open = func(o mirror.Opening) (mirror.Source, error) { return page{p, o.Secret.URL}, nil }
 	return feeds
 }
 
-// page is the feed at an address: one event, which is called like it.
+// page returns the feed at an address: one event, named after the address.
 type page struct {
 	pages
 	at string
@@ -47,7 +47,7 @@ func (page) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
 }
 func (page) Delete(context.Context, string, mirror.Object) error { return errors.ErrUnsupported }
 
-// open keeps secrets as they are.
+// open stores secrets in plain text.
 type open struct{}
 
 func (open) Seal(secret []byte, _, _ string) (sealed []byte, key string, err error) {
@@ -59,7 +59,8 @@ func (open) Present() (string, error)                        { return "k", nil }
 const noteBody = `<mkcol xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><resourcetype><collection/><CS:subscribed/></resourcetype>` +
 	`<displayname>School</displayname><CS:source><href>webcal://school.example/one.ics</href></CS:source></prop></set></mkcol>`
 
-// TestAFollowedNoteStaysAsItsAppMadeIt: to the app it is what it was, to everybody else a calendar that is read.
+// TestAFollowedNoteStaysAsItsAppMadeIt: for the app that subscribed it is unchanged, for all others it is a read-only
+// calendar.
 func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
@@ -112,7 +113,7 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("somebody else follows it: %v", err)
 		}
-		// By its address, as others write it, it is the same one.
+		// Written in another form, the address still means the same feed.
 		linked, _, err := h.service.Mirrors.Link(ctx, alice, mirror.NewAccount{Provider: "ics", Secret: mirror.Secret{URL: "webcal://school.example/one.ics"}})
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +136,7 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if all, err := h.service.Calendars(ctx, alice); err != nil || !all[0].Followed() || calendar.ReasonOf(alice.May(calendar.ShareCalendar, all[0])) != calendar.Forbidden {
 			t.Errorf("as it is listed, a link to it may be made: %v", err)
 		}
-		// The app takes another address, and another one when there is nothing at that.
+		// The app changes the address, and changes it again if there is no feed there.
 		takes := func(address string) {
 			t.Helper()
 			h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>`+address+`</href></CS:source></prop></set></propertyupdate>`)
@@ -188,7 +189,7 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 	})
 }
 
-// TestAFeedIsFollowedOnce: by its address and as a note it is the same feed, whichever comes first.
+// TestAFeedIsFollowedOnce: subscribed by address and by an app, it is the same feed, in either order.
 func TestAFeedIsFollowedOnce(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {

@@ -10,18 +10,18 @@ import (
 
 func (r *resource) notificationURL(m *markup) error { return r.ownPlace(m, formBox) }
 
-// notice is the member of a box that a notification is.
+// notice returns the member of the notification collection for n.
 func (r *resource) notice(n calendar.Notification) *resource {
 	return &resource{x: r.x, at: place{form: formNotice, user: r.at.user, notice: n.Name}, notification: n}
 }
 
-// statusTags are what became of a share, in the words of caldav-sharing §6.
+// statusTags maps the status of a share to its element (caldav-sharing §6).
 var statusTags = map[calendar.ShareStatus]string{
 	calendar.SharePending: "<cs:invite-noresponse/>", calendar.ShareAccepted: "<cs:invite-accepted/>",
 	calendar.ShareDeclined: "<cs:invite-declined/>", calendar.ShareWithdrawn: "<cs:invite-deleted/>",
 }
 
-// noticeTag is the element that a notification is about (caldav-sharing §6.15, §6.22).
+// noticeTag is the root element of a notification's content (caldav-sharing §6.15, §6.22).
 func noticeTag(n calendar.Notification) string {
 	if n.Reply {
 		return "cs:invite-reply"
@@ -29,7 +29,7 @@ func noticeTag(n calendar.Notification) string {
 	return "cs:invite-notification"
 }
 
-// sharedSort is what Apple's server says in that element of what is shared, and its clients look at.
+// sharedSort is an attribute of that element that Apple's server writes and its clients read.
 const sharedSort = ` shared-type="calendar"`
 
 func (r *resource) noticeType(m *markup) error {
@@ -51,7 +51,7 @@ func (m *markup) document(n calendar.Notification) {
 	m.raw("</").raw(name).raw("></cs:notification>\n")
 }
 
-// invited tells a sharee what they are offered.
+// invited writes the invitation for a sharee.
 func (m *markup) invited(n calendar.Notification) {
 	m.element("cs:uid", string(n.Invitation)).addressOf(n.Sharee).raw(statusTags[n.Status])
 	m.accessElement(n.Access).hostURL(n.Owner.Name, n.Segment).organizer(n.Owner)
@@ -65,7 +65,7 @@ func (m *markup) invited(n calendar.Notification) {
 	m.raw("</c:supported-calendar-component-set>")
 }
 
-// replied tells an owner what a sharee answered.
+// replied writes a sharee's reply for the owner.
 func (m *markup) replied(n calendar.Notification) {
 	m.addressOf(n.Sharee).raw(statusTags[n.Status]).hostURL(n.Owner.Name, n.Segment)
 	m.element("cs:in-reply-to", string(n.Invitation))
@@ -75,7 +75,7 @@ func (m *markup) replied(n calendar.Notification) {
 	m.element("cs:common-name", n.Sharee.Title)
 }
 
-// rendered is the text of the notification.
+// rendered returns the XML of the notification.
 func (r *resource) rendered() []byte {
 	m := r.x.markup()
 	defer r.x.release(m)
@@ -94,8 +94,8 @@ func (x *exchange) getNotice(r *resource) error {
 	return nil
 }
 
-// dismiss answers DELETE of a notification. To remove an invitation is not to decline it
-// (caldav-sharing §4): clients do so once they have shown it.
+// dismiss answers DELETE of a notification. Deleting an invitation does not decline it (caldav-sharing §4): clients
+// delete it after they have shown it.
 func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).

@@ -6,7 +6,8 @@ import (
 	"caldav-mcp-server/calendar/render"
 )
 
-// askBusy answers a POST to the outbox: when others are busy (RFC 6638 §5). Invitations are sent by storing an event.
+// askBusy answers POST to the outbox with the free/busy times of other users (RFC 6638 §5). Invitations are sent by
+// storing an event.
 func (x *exchange) askBusy() error {
 	data, err := x.meteredBody()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestNobody: anyone who has not logged in learns nothing but that they must.
+// TestNobody: without a login, a visitor learns only that a login is needed.
 func TestNobody(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked
+	h := newHouse(t, testdb.SQLite(t), nil) // the store is not used
 	for _, o := range caldav.Operations() {
 		for _, a := range caldav.Addresses() {
 			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", o.Method, a.Name), "")
@@ -29,8 +29,8 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// TestLinkAuthorization tries every method and every report on public links. A link is for
-// reading, and shows what it is for; one that is good no longer is like one that never was.
+// TestLinkAuthorization tries every method and every report on public links. A link is read-only and shows only its
+// content. A revoked one looks like one that never existed.
 func TestLinkAuthorization(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -56,13 +56,13 @@ func TestLinkAuthorization(t *testing.T) {
 	})
 }
 
-// linkMatrix asks by links as who has no login.
+// linkMatrix sends requests for links, without a login.
 type linkMatrix struct {
 	*house
 	t *testing.T
 }
 
-// linkAnswers are what the methods that links are for answer.
+// linkAnswers are the responses of the methods that work on links.
 var linkAnswers = map[string]int{
 	http.MethodGet: http.StatusOK, http.MethodHead: http.StatusOK, http.MethodOptions: http.StatusOK, "PROPFIND": http.StatusMultiStatus,
 }
@@ -74,7 +74,7 @@ func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 	return m.send(m.t, strings.TrimSpace(head), s.body)
 }
 
-// shows wants a link to be good for reading alone, with or without titles.
+// shows checks that a link is readable only, with and without titles.
 func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 	m.t.Helper()
 	before := m.must(m.t, "GET /dav/calendars/alice/work/", "").body
@@ -88,7 +88,7 @@ func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 	}
 }
 
-// looksAbsent compares the answer to that about a link that never was.
+// looksAbsent compares the response with the one for a link that never existed.
 func (m *linkMatrix) looksAbsent(o caldav.Operation, link string) {
 	m.t.Helper()
 	got, want := m.ask(o, link), m.ask(o, "never"+link[len("never"):])

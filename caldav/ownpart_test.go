@@ -15,13 +15,13 @@ const (
 	bobAlarm   = "BEGIN:VALARM\r\nACTION:AUDIO\r\nTRIGGER:-PT1H\r\nEND:VALARM\r\n"
 )
 
-// ownEvent is an event with lines of somebody's own behind all others.
+// ownEvent is an event that ends in lines of a user's own part.
 func ownEvent(title, own string) string {
 	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nDURATION:PT1H\r\nX-Odd;a=b:c\r\nsummary:" +
 		title + "\r\n" + own + "END:VEVENT\r\nEND:VCALENDAR\r\n"
 }
 
-// ownHouse is alice's calendar, which bob and carol may write to.
+// ownHouse has alice's calendar, which bob and carol may write to.
 type ownHouse struct {
 	*house
 	t *testing.T
@@ -37,7 +37,7 @@ func newOwnHouse(t *testing.T, url string) ownHouse {
 	return h
 }
 
-// at is the calendar as somebody has it.
+// at is a user's address for the calendar.
 func (h ownHouse) at(who string) string {
 	if who == "alice" {
 		return "/dav/calendars/alice/work/"
@@ -57,7 +57,7 @@ func (h ownHouse) token(who string) string {
 	return regexp.MustCompile(`<d:sync-token>(.*)</d:sync-token>`).FindStringSubmatch(got.body)[1]
 }
 
-// news is what somebody is told since a token: the tags of what changed.
+// news returns the tags of the changes that a user sees since a token.
 func (h ownHouse) news(who, since string) (tags []string) {
 	h.t.Helper()
 	got := h.must(h.t, "REPORT "+h.at(who)+"\nAs: "+who, "<D:sync-collection"+busyNamed+"><D:sync-token>"+since+"</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>")
@@ -67,8 +67,8 @@ func (h ownHouse) news(who, since string) (tags []string) {
 	return tags
 }
 
-// TestOwnAlarms is O-1: alarms and transparency are each user's own (caldav-sharing §5.5.4), and what one changes of them is
-// nothing to the others (dav O-1).
+// TestOwnAlarms: alarms and transparency belong to each user (caldav-sharing §5.5.4). One user's change of them does
+// not affect the others (dav O-1).
 func TestOwnAlarms(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -95,7 +95,7 @@ func TestOwnAlarms(t *testing.T) {
 		if got := h.send(t, "PUT "+h.at("bob")+"a.ics\nAs: bob\nIf-Match: "+herTag, mine); got.status != http.StatusPreconditionFailed {
 			t.Errorf("alice's tag at bob's: %d", got.status)
 		}
-		// A change of what all share leaves everybody theirs.
+		// A change of the common part leaves each user's own part.
 		h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", ownEvent("B", bobAlarm))
 		if now, _ := h.get("alice"); now != ownEvent("B", aliceAlarm) {
 			t.Errorf("alice's, after bob's change:\n%s", now)
@@ -104,7 +104,7 @@ func TestOwnAlarms(t *testing.T) {
 		if got, _ := h.get("bob"); got != ownEvent("C", bobAlarm) {
 			t.Errorf("bob's, after alice's change:\n%s", got)
 		}
-		// Anyone who writes nothing but anew when it was written changes nothing for others.
+		// A write that only updates DTSTAMP changes nothing for the others.
 		her = h.token("alice")
 		put = h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", strings.Replace(ownEvent("C", ""), "DTSTAMP:2026", "DTSTAMP:2027", 1))
 		if got, _ := h.get("bob"); got != ownEvent("C", "") || put.header.Get("ETag") != "" || h.token("alice") != her {
@@ -113,7 +113,7 @@ func TestOwnAlarms(t *testing.T) {
 	})
 }
 
-// TestOwnTransparency: what a sharee says of their time is not said of the owner's (dav O-1).
+// TestOwnTransparency: a sharee's transparency does not affect the owner's (dav O-1).
 func TestOwnTransparency(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -126,7 +126,7 @@ func TestOwnTransparency(t *testing.T) {
 				t.Errorf("alice is free, %s is told: %s", who, got.body)
 			}
 		}
-		// Bob's own time is what he says of it, once the calendar takes it.
+		// Bob's transparency counts for his time if the calendar counts as busy.
 		h.must(t, "PROPPATCH "+h.at("bob")+"\nAs: bob", `<D:propertyupdate`+busyNamed+`><D:set><D:prop><C:schedule-calendar-transp><C:opaque/></C:schedule-calendar-transp></D:prop></D:set></D:propertyupdate>`)
 		if got := h.must(t, "REPORT /dav/calendars/bob/\nAs: bob", ask); strings.Contains(got.body, "\nFREEBUSY") {
 			t.Errorf("bob is busy: %s", got.body)
@@ -138,7 +138,7 @@ func TestOwnTransparency(t *testing.T) {
 	})
 }
 
-// TestOwnAlarmsInEveryAnswer: whichever way a sharee asks, they find what is theirs, and nobody else's.
+// TestOwnAlarmsInEveryAnswer: every kind of request returns the sharee's own part, and no other user's.
 func TestOwnAlarmsInEveryAnswer(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -152,7 +152,7 @@ func TestOwnAlarmsInEveryAnswer(t *testing.T) {
 			return `<C:calendar-multiget` + busyNamed + `><D:prop><C:calendar-data/></D:prop><D:href>` + h.at(who) + `a.ics</D:href></C:calendar-multiget>`
 		}
 		early, late := query("075900Z", "080100Z"), query("085400Z", "085600Z")
-		for range 3 { // by the third time the calendar is held in memory
+		for range 3 { // the third read comes from memory
 			for who, asks := range map[string]map[string]string{
 				"bob":   {"REPORT " + h.at("bob") + "\nDepth: 1": early, "REPORT " + h.at("bob"): multiget("bob"), "GET " + h.at("bob"): ""},
 				"alice": {"REPORT " + h.at("alice") + "\nDepth: 1": late, "REPORT " + h.at("alice"): multiget("alice"), "GET " + h.at("alice"): ""},
@@ -174,7 +174,7 @@ func TestOwnAlarmsInEveryAnswer(t *testing.T) {
 	})
 }
 
-// TestOwnAlarmsOnTheWay: an object that somebody takes elsewhere has what is theirs with it, and stays for others what it was.
+// TestOwnAlarmsOnTheWay: a moved object keeps the mover's own part, and stays unchanged for others.
 func TestOwnAlarmsOnTheWay(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -186,7 +186,7 @@ func TestOwnAlarmsOnTheWay(t *testing.T) {
 		if got := h.must(t, "GET /dav/calendars/bob/own/a.ics\nAs: bob", "").body; got != ownEvent("A", bobAlarm) {
 			t.Errorf("bob's copy:\n%s", got)
 		}
-		// It is away, and comes back: as a deletion and another object, for anyone who has the calendar.
+		// Moved away and back: other users of the calendar see a deletion and a new object.
 		h.must(t, "DELETE "+h.at("bob")+"a.ics\nAs: bob", "")
 		h.must(t, "MOVE /dav/calendars/bob/own/a.ics\nAs: bob\nDestination: "+h.at("bob")+"a.ics", "")
 		if got, _ := h.get("bob"); got != ownEvent("A", bobAlarm) {

@@ -12,12 +12,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// kind is what sort of thing an address names. Kinds are bits, so that a row of a table
-// can say which ones it stands for.
+// kind is the kind of resource that an address names. Kinds are bits, so that a row of a table can name several.
 type kind uint16
 
 const (
-	atEntrance   kind = 1 << iota // where clients begin that know no more than a host
+	atEntrance   kind = 1 << iota // the start for clients that know only a host name
 	atRoot                        // the service
 	atPrincipals                  // the collection of principals
 	atPrincipal                   // a user
@@ -25,22 +24,22 @@ const (
 	atHome                        // a user's calendars
 	atCalendar
 	atObject
-	atBoxes  // the collection of boxes
-	atBox    // what a user is told of shares
-	atNotice // a word of that
-	atInbox  // what others send a user about events
-	atItem   // a message of those
-	atOutbox // where a user asks others when they are busy
+	atBoxes  // the collection of all notification collections
+	atBox    // a user's notifications about shares
+	atNotice // a notification
+	atInbox  // a user's scheduling inbox
+	atItem   // a message in an inbox
+	atOutbox // a user's scheduling outbox, for free/busy requests
 
 	everything  = ^kind(0)
 	leaves      = atObject | atNotice | atItem
 	collections = everything &^ leaves
 )
 
-// userName is a user's name as it stands in an address, decoded.
+// userName is a user's name in an address, decoded.
 type userName string
 
-// form says which row of the layout an address follows.
+// form is the index of the layout's row that an address matches.
 type form uint8
 
 const (
@@ -52,7 +51,7 @@ const (
 	formPrincipal
 	formHomes
 	formHome
-	// They come before the calendars, none of which is called so.
+	// These come before formCalendar, since no calendar may have their names.
 	formInbox
 	formOutbox
 	formItem
@@ -63,7 +62,7 @@ const (
 	formNotice
 )
 
-// The parts of an address that vary.
+// The variable parts of an address.
 const (
 	userPart     = "{user}"
 	calendarPart = "{calendar}"
@@ -72,8 +71,8 @@ const (
 	itemPart     = "{message}"
 )
 
-// layout is every address there is, and whose member it is; the entrances are nobody's.
-// Apple's clients try /principals/ by themselves.
+// layout lists all addresses, each with its parent. An entrance is its own parent. Apple's clients try /principals/
+// even though no server told them to.
 var layout = [...]struct {
 	kind   kind
 	parent form
@@ -97,7 +96,7 @@ var layout = [...]struct {
 	formNotice:         {atNotice, formBox, []string{"dav", "notifications", userPart, noticePart}},
 }
 
-// place is an address, understood. Whether there is something at it is another question.
+// place is a parsed address. It may be one where no resource exists.
 type place struct {
 	form     form
 	user     userName
@@ -106,8 +105,8 @@ type place struct {
 	notice   calendar.NoticeName
 }
 
-// Routes returns the patterns of all addresses there are, for logs and metrics: an address itself
-// tells of people and their calendars.
+// Routes returns the patterns of all addresses for logs and metrics. The addresses themselves would reveal users and
+// their calendars.
 func Routes() []string {
 	routes := make([]string, 0, len(layout)+2)
 	for _, row := range layout {
@@ -119,7 +118,7 @@ func Routes() []string {
 
 func (p place) kind() kind { return layout[p.form].kind }
 
-// parent returns the address of the collection that p is a member of.
+// parent returns the address of the collection that contains p.
 func (p place) parent() place {
 	up := place{form: layout[p.form].parent}
 	for _, part := range layout[up.form].path {
@@ -128,7 +127,7 @@ func (p place) parent() place {
 	return up
 }
 
-// with fills in a part of an address.
+// with sets a part of an address. It reports whether a fixed part has the given value.
 func (p *place) with(part, value string) bool {
 	switch part {
 	case userPart:
@@ -145,7 +144,7 @@ func (p *place) with(part, value string) bool {
 	return true
 }
 
-// part returns the text that stands for a part of a path.
+// part returns the value of a part of the path.
 func (p place) part(part string) string {
 	switch part {
 	case userPart:
@@ -160,7 +159,7 @@ func (p place) part(part string) string {
 	return part
 }
 
-// locate finds the form that decoded segments follow.
+// locate finds the row of the layout that decoded segments match.
 func locate(segments []string) (place, bool) {
 next:
 	for f, row := range layout {
@@ -178,11 +177,9 @@ next:
 	return place{}, false
 }
 
-// addresses turns paths into places and back. Hrefs are written in one way only, so that
-// clients may compare them as text.
+// addresses parses and writes paths. Each place has a single href, so that clients may compare hrefs as text.
 type addresses struct {
-	// base is the path under which a proxy publishes the service: its segments, and the same
-	// encoded ("" or "/cal").
+	// base is the public path of the service as decoded segments; prefix is the same, encoded ("" or "/cal").
 	base   []string
 	prefix string
 }
@@ -199,11 +196,11 @@ func newAddresses(base *url.URL) (addresses, error) {
 	return a, err
 }
 
-// errNowhere is what every address says that names nothing the caller can see.
+// errNowhere is the response for every address without a resource that the caller can see.
 var errNowhere = &failure{status: http.StatusNotFound, message: "there is nothing at this address"}
 
-// parse understands a path as it stands in a request line. Proxies differ in whether they
-// take the public prefix away, so that both forms are read.
+// parse parses the path of a request. Some proxies remove the public prefix and others do not, so both forms are
+// accepted.
 func (a addresses) parse(escaped string) (place, error) {
 	segments, err := split(escaped)
 	if err != nil {
@@ -220,12 +217,11 @@ func (a addresses) parse(escaped string) (place, error) {
 	return place{}, errNowhere
 }
 
-// parseHref understands an address in a body, which may be a path or a whole URL (RFC 4918
-// §8.3). The host is not looked at: behind a proxy the server cannot know all its names,
-// and what an address of another host means to this server harms nobody.
+// parseHref parses an address in a body, which may be a path or a whole URL (RFC 4918 §8.3). It ignores the host: a
+// server cannot know all of its names in front of a proxy, and reading a foreign URL as one of ours does no harm.
 func (a addresses) parseHref(href string) (place, error) {
 	href = strings.TrimSpace(href)
-	// Most are plain paths, which stand for themselves.
+	// Most hrefs are plain paths, which need no decoding.
 	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && plainPath(href) {
 		return a.parse(href)
 	}
@@ -239,7 +235,7 @@ func (a addresses) parseHref(href string) (place, error) {
 	return a.parse(pathOf(u))
 }
 
-// escapePercent escapes the percent signs that begin no escape: KDE sends paths decoded.
+// escapePercent escapes percent signs that do not start an escape: KDE sends decoded paths.
 func escapePercent(href string) string {
 	parts := strings.Split(href, "%")
 	for i, part := range parts[1:] {
@@ -250,7 +246,7 @@ func escapePercent(href string) string {
 	return strings.Join(parts, "%")
 }
 
-// plainPath tells whether a path has nothing but what may stand in one unescaped, and no escapes.
+// plainPath reports whether a path has no escapes and needs none.
 func plainPath[text string | []byte](path text) bool {
 	for i := range len(path) {
 		if !plainByte[path[i]] {
@@ -260,7 +256,7 @@ func plainPath[text string | []byte](path text) bool {
 	return true
 }
 
-// plainByte are letters, digits and those marks that url.PathEscape keeps, with the slash.
+// plainByte holds the bytes that url.PathEscape keeps, and the slash.
 var plainByte = func() (plain [256]bool) {
 	for c := range plain {
 		plain[c] = c < utf8.RuneSelf && (c == '/' || url.PathEscape(string(rune(c))) == string(rune(c)))
@@ -268,8 +264,8 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// pathOf returns a path as it was sent. URL.EscapedPath would encode one anew that has
-// characters in it which should have been escaped, and take its %2F for a slash.
+// pathOf returns a path as it was sent. URL.EscapedPath would re-encode a path with unescaped special characters, and
+// would take its %2F for a slash.
 func pathOf(u *url.URL) string {
 	if u.RawPath != "" {
 		return u.RawPath
@@ -282,7 +278,7 @@ func (a addresses) isWellKnown(escaped string) bool {
 	return err == nil && p.form == formWellKnown
 }
 
-// split cuts a path into decoded segments; a trailing slash makes no difference.
+// split cuts a path into decoded segments. It ignores a trailing slash.
 func split(escaped string) ([]string, error) {
 	path := strings.TrimSuffix(strings.TrimPrefix(escaped, "/"), "/")
 	if path == "" {
@@ -301,7 +297,7 @@ func split(escaped string) ([]string, error) {
 	return segments, nil
 }
 
-// decode reads one segment. A slash that was written %2F is data.
+// decode decodes one segment. A slash written as %2F is data.
 func decode(segment string) (string, error) {
 	s, err := segment, error(nil)
 	if strings.IndexByte(segment, '%') >= 0 {
@@ -322,13 +318,12 @@ func decode(segment string) (string, error) {
 	return s, nil
 }
 
-// append writes the href of a place; those of collections end in a slash, which Apple's
-// clients insist on for principals.
+// append writes the href of a place. Collections end in a slash, which Apple's clients insist on for principals.
 func (a addresses) append(dst []byte, p place) []byte {
 	dst = append(dst, a.prefix...)
 	for _, part := range layout[p.form].path {
 		text := p.part(part)
-		// The usual names need no escapes. A slash in one does.
+		// Usual names need no escapes. A slash in a name does.
 		if !plainPath(text) || strings.IndexByte(text, '/') >= 0 {
 			text = url.PathEscape(text)
 		}

@@ -89,7 +89,7 @@ func TestHrefsMayBeWholeURLs(t *testing.T) {
 		}
 	}
 	for href, name := range map[string]calendar.ObjectName{
-		"/dav/calendars/alice/work/ä 50% b%":              "ä 50% b%", // KDE's way of naming what the next line does
+		"/dav/calendars/alice/work/ä 50% b%":              "ä 50% b%", // KDE's form of the name in the next line
 		"/dav/calendars/alice/work/%C3%A4%2050%25%20b%25": "ä 50% b%",
 		"/dav/calendars/alice/work/%4z%41":                "%4zA",
 	} {
@@ -105,8 +105,8 @@ func TestHrefsMayBeWholeURLs(t *testing.T) {
 	}
 }
 
-// TestBasePaths: one proxy takes the public prefix away, another leaves it; hrefs have it
-// for both. A prefix may look like a part of our own paths.
+// TestBasePaths: one proxy removes the public prefix, another keeps it; hrefs contain it for both. A prefix may look
+// like a part of our own paths.
 func TestBasePaths(t *testing.T) {
 	t.Parallel()
 	home := place{form: formHome, user: "alice"}
@@ -155,7 +155,7 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// FuzzPath: whatever is understood is written in one way, and that way is understood alike.
+// FuzzPath: every parsed path is written in one way, and parses to the same place again.
 func FuzzPath(f *testing.F) {
 	for _, path := range []string{
 		"/", "/dav/", "/dav/calendars/alice/work/a%2Fb.ics", "/dav//", "/dav/%2e%2e/", "/principals/", "/cal/dav/calendars/%00",
@@ -188,7 +188,7 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// What is not among the routes, logs and metrics call "other".
+// Logs and metrics show "other" for paths that are no route.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	want := strings.Fields(`/ /.well-known/caldav /principals /dav /dav/principals /dav/principals/{user}

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// plan is which properties a request wants, looked up once for all of its resources.
+// plan lists the properties that a request asks for, looked up once for all of its resources.
 type plan struct {
 	items []planItem
-	// nameOnly is set for propname: which properties there are, without their values.
+	// nameOnly is set for propname: list the names of properties without their values.
 	nameOnly bool
-	// minimal leaves out what is not there (RFC 8144 §2.1).
+	// minimal omits properties that are absent (RFC 8144 §2.1).
 	minimal bool
-	// data tells that calendar-data is among the items.
+	// data is set if calendar-data is among the items.
 	data bool
 }
 
@@ -21,14 +21,14 @@ type plan struct {
 type planItem struct {
 	name xml.Name
 	row  *property // nil for a property that no row has
-	// quiet items, which the client did not name, are no news when they are missing.
+	// quiet items are not reported as missing, since the client did not name them.
 	quiet bool
-	// inner is what is wanted of the resources that the property names, in place of their
-	// addresses (RFC 3253 §3.8); nil for the addresses.
+	// inner asks for properties of the resources that the property names, in place of their addresses (RFC 3253
+	// §3.8); nil for the addresses.
 	inner *expandable
-	// kept stands for all properties that are kept without being understood.
+	// kept stands for all dead properties.
 	kept bool
-	// but are properties that are given by themselves.
+	// but are dead properties that kept leaves out, since another item writes them.
 	but names
 }
 
@@ -41,7 +41,7 @@ func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
 	return i.inner.expand(r.x, m, start)
 }
 
-// writeFlat writes it with addresses as such.
+// writeFlat writes the element without expanding addresses.
 func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 	switch {
 	case r.feed != nil:
@@ -53,32 +53,32 @@ func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 		return r.writeAllDead(m, i.but, nameOnly)
 	case i.row == nil, i.row.on&r.at.kind() == 0, i.row.flags&ofContent != 0 && r.calendar.Subscribed():
 		if i.quiet {
-			return errAbsent // it is among the kept ones
+			return errAbsent // it is a dead property, which the kept item writes
 		}
 		return r.writeDead(i.name, m, nameOnly)
 	}
 	return i.row.write(r, m, nameOnly)
 }
 
-// namesBytes bounds the names in a request: each object of a calendar may be told to lack them.
+// namesBytes limits the names in a request: the response may repeat them as absent for each object of a calendar.
 const namesBytes = 32 << 10
 
-// named plans for properties that a client names. Naming one twice does not give it twice,
-// and there is an end to them: each costs something for every object of a calendar.
+// named plans for properties that a client names. Duplicates count once. Their number is limited, since each one
+// costs time for every object of a calendar.
 func (x *exchange) named(names []xml.Name) (plan, error) {
 	if len(names) > x.Limits.Properties {
-		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.Limits.Properties, len(names))
+		return plan{}, refuseWith(http.StatusForbidden, "a request may name at most %d properties; this one names %d", x.Limits.Properties, len(names))
 	}
 	bytes := 0
 	for _, n := range names {
 		bytes += len(n.Space) + len(n.Local)
 	}
 	if bytes > namesBytes {
-		return plan{}, refuseWith(http.StatusForbidden, "the names of properties in a request have %d bytes at most; these have %d", namesBytes, bytes)
+		return plan{}, refuseWith(http.StatusForbidden, "the property names in a request may have at most %d bytes; these have %d", namesBytes, bytes)
 	}
 	p := plan{minimal: x.prefers(minimal), items: make([]planItem, 0, len(names))}
 	for _, n := range names {
-		// They are too few for a map to be worth its making.
+		// There are too few of them to need a map.
 		if slices.ContainsFunc(p.items, func(i planItem) bool { return i.name == n }) {
 			continue
 		}
@@ -95,12 +95,12 @@ func (x *exchange) named(names []xml.Name) (plan, error) {
 	return p, nil
 }
 
-// asks tells whether a property with a flag is among those that are asked for.
+// asks reports whether the plan includes a property with this flag.
 func (p plan) asks(flag propertyFlags) bool {
 	return slices.ContainsFunc(p.items, func(i planItem) bool { return i.row != nil && i.row.flags&flag != 0 })
 }
 
-// flagged plans for the properties that have a flag, or for all when it is zero.
+// flagged plans for the properties that have a flag, or for all properties if the flag is zero.
 func (x *exchange) flagged(flag propertyFlags) plan {
 	p := plan{minimal: x.prefers(minimal)}
 	for i := range x.properties {

@@ -9,8 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// posts are what can be POSTed where, told apart by its media type. What comes without one is
-// calendar data.
+// posts lists the kinds of POST by address and media type. A body without a media type is calendar data.
 var posts = []struct {
 	on    kind
 	media []string
@@ -22,7 +21,7 @@ var posts = []struct {
 	{atOutbox, []string{"", "text/calendar"}, (*exchange).askBusy},
 }
 
-// post finds out what it is that is sent.
+// post dispatches a POST by its media type.
 func (x *exchange) post() error {
 	sent := x.r.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(sent)
@@ -39,11 +38,11 @@ func (x *exchange) post() error {
 		}
 		taken = append(taken, p.media[len(p.media)-1])
 	}
-	return refuseWith(http.StatusUnsupportedMediaType, "what is sent here is %s, not %q", strings.Join(taken, " or "), sent)
+	return refuseWith(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
 }
 
-// addObject answers RFC 5995: an object is added to the calendar under a name of the server's
-// making. The address for that is the calendar's own.
+// addObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST to
+// the calendar's own address.
 func (x *exchange) addObject() error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
@@ -66,5 +65,5 @@ func (x *exchange) addObject() error {
 	return x.saved(at, saved)
 }
 
-// addMember is where to POST (RFC 5995 §3.2.1).
+// addMember writes the address to POST to (RFC 5995 §3.2.1).
 func (r *resource) addMember(m *markup) error { return m.hrefElement(r.at).ok() }

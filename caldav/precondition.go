@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// precondition reads If-Match and If-None-Match (RFC 9110 §13.1), and makes the other
-// conditions that were found to be true hold until the write.
+// precondition reads If-Match and If-None-Match (RFC 9110 §13.1). It also pins the conditions that were already found
+// to be true, so that they still hold at the write.
 func (x *exchange) precondition() (calendar.Precondition, error) {
 	var p calendar.Precondition
 	var err error
@@ -16,33 +16,33 @@ func (x *exchange) precondition() (calendar.Precondition, error) {
 		return p, err
 	}
 	p.NoneMatch, p.NoneMatchAny, err = entityTags(x.r.Header.Values("If-None-Match"))
-	// §13.1.2: If-None-Match compares weakly, and our tags are all strong.
+	// §13.1.2: If-None-Match compares weakly, and all our tags are strong.
 	for i, tag := range p.NoneMatch {
 		p.NoneMatch[i] = calendar.ETag(strings.TrimPrefix(string(tag), "W/"))
 	}
 	if err == nil {
 		err = x.unmodifiedSince()
 	}
-	// RFC 6638 §8.2: one tag, as Schedule-Tag has it.
+	// RFC 6638 §8.2: a single tag, in the form of Schedule-Tag.
 	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(x.r.Header.Get("If-Schedule-Tag-Match")))
 	x.pin(x.at, &p)
 	return p, err
 }
 
-// unmodifiedSince evaluates If-Unmodified-Since, which counts where there is no If-Match
-// (RFC 9110 §13.1.4). Seconds are coarse, so that the tag found is what must be there still.
+// unmodifiedSince evaluates If-Unmodified-Since, which only counts without an If-Match (RFC 9110 §13.1.4). Dates have
+// a resolution of a second, so the current tag must still match at the write.
 func (x *exchange) unmodifiedSince() error {
 	text := x.r.Header.Get("If-Unmodified-Since")
 	if text == "" {
-		return nil // it takes a microsecond to find no date in nothing
+		return nil // parsing the empty string as a date would cost a microsecond
 	}
 	since, err := http.ParseTime(text)
 	if err != nil || x.r.Header.Get("If-Match") != "" || x.at.kind() != atObject {
-		return nil //nolint:nilerr // what is no date is no condition
+		return nil //nolint:nilerr // an invalid date is ignored
 	}
 	r, err := x.find(x.at)
 	if err != nil {
-		// Whether there is nothing, or nothing to be seen, is for the method to say.
+		// The method reports an object that is absent or hidden.
 		return nil //nolint:nilerr // see above
 	}
 	if r.object.Modified.After(since) {
@@ -52,8 +52,8 @@ func (x *exchange) unmodifiedSince() error {
 	return nil
 }
 
-// entityTags reads a list of entity tags. Other text is kept as it is, since nothing
-// equals it: a condition that cannot be read must fail, not vanish.
+// entityTags reads a list of entity tags. Text that is no tag is kept: nothing equals it, and an unreadable condition
+// must fail instead of being ignored.
 func entityTags(lines []string) (tags []calendar.ETag, wildcard bool, err error) {
 	if len(lines) == 0 {
 		return nil, false, nil
@@ -73,7 +73,7 @@ func entityTags(lines []string) (tags []calendar.ETag, wildcard bool, err error)
 	return tags, false, nil
 }
 
-// tagEnd tells where the first entity tag of a list ends; a quoted one may hold commas.
+// tagEnd returns the end of the first entity tag in a list. A quoted tag may contain commas.
 func tagEnd(list string) int {
 	opaque := strings.TrimPrefix(list, "W/")
 	if strings.HasPrefix(opaque, `"`) {

@@ -20,7 +20,7 @@ func TestEntityTags(t *testing.T) {
 		{[]string{`"a"`}, []calendar.ETag{`"a"`}, false},
 		{[]string{`"a,b" , W/"c"`, `"d"`}, []calendar.ETag{`"a,b"`, `W/"c"`, `"d"`}, false},
 		{[]string{`,, "a",`}, []calendar.ETag{`"a"`}, false},
-		// What is no tag equals none, and so fails, as it must.
+		// An invalid tag equals none, so the condition must fail.
 		{[]string{`a, "b`}, []calendar.ETag{`a`, `"b`}, false},
 		{[]string{`*, "a"`}, []calendar.ETag{`*`, `"a"`}, false},
 		{[]string{`"a""b"`}, []calendar.ETag{`"a"`, `"b"`}, false},

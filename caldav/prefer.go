@@ -8,8 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// preference is one of those of RFC 7240 and RFC 8144 that are honoured here, as
-// Preference-Applied has it.
+// preference is a supported preference of RFC 7240 or RFC 8144, as Preference-Applied writes it.
 type preference string
 
 const (
@@ -18,15 +17,15 @@ const (
 	noRoot         preference = "depth-noroot"
 )
 
-// formerly is how drafts of RFC 7240 wrote preferences, which clients in use still do.
+// formerly maps the preferences of RFC 7240's drafts, which some clients still send.
 var formerly = map[string]preference{
 	"return-minimal": minimal, "return-representation": representation,
 }
 
-// prefers tells whether the client prefers something, and says in the answer that it is
-// granted. Of preferences that exclude each other the first one counts (RFC 7240 §2).
+// prefers reports whether the client has this preference, and if so sets Preference-Applied. Of conflicting
+// preferences the first one counts (RFC 7240 §2).
 func (x *exchange) prefers(p preference) bool {
-	// What Microsoft's clients sent before there was a standard.
+	// Microsoft's clients sent this before the standard existed.
 	if p == minimal && strings.EqualFold(strings.TrimSpace(x.r.Header.Get("Brief")), "t") {
 		return true
 	}
@@ -46,8 +45,7 @@ func (x *exchange) prefers(p preference) bool {
 	return false
 }
 
-// readPreference brings a preference into the form in which it is compared; parameters
-// behind a semicolon are none that we know.
+// readPreference normalizes a preference for comparison. It drops the parameters after a semicolon: none is known.
 func readPreference(word string) preference {
 	word, _, _ = strings.Cut(word, ";")
 	name, value, valued := strings.Cut(word, "=")
@@ -61,7 +59,7 @@ func readPreference(word string) preference {
 	return preference(p)
 }
 
-// grant says in the answer that a preference is honoured, once.
+// grant adds a preference to Preference-Applied, once.
 func (x *exchange) grant(p preference) {
 	h := x.w.Header()
 	if slices.Contains(h.Values("Preference-Applied"), string(p)) {
@@ -73,9 +71,9 @@ func (x *exchange) grant(p preference) {
 	}
 }
 
-// saved answers a write of an object: with its tag, which may be told since what GET
-// returns are these very bytes (RFC 4791 §5.3.4), and with the object if that is preferred. Where they are others,
-// a client that is told no tag fetches them.
+// saved answers a write of an object. It sends the tag only if GET would return exactly the bytes that the client
+// sent (RFC 4791 §5.3.4); without a tag, the client fetches the object. It sends the object if the client prefers
+// that.
 func (x *exchange) saved(at place, s calendar.Saved) error {
 	if s.Object.ScheduleTag != "" {
 		x.w.Header().Set("Schedule-Tag", string(s.Object.ScheduleTag))
@@ -94,8 +92,8 @@ func (x *exchange) saved(at place, s calendar.Saved) error {
 	return x.done(s.Created)
 }
 
-// unlessStale passes an error on. But to a client whose picture of the object was wrong the
-// right one is given along, if it prefers that (RFC 8144 §3).
+// unlessStale returns err. But if the client's copy was out of date and it prefers a representation, it answers with
+// the current object (RFC 8144 §3).
 func (x *exchange) unlessStale(err error, cal calendar.Calendar) error {
 	if err == nil || calendar.ReasonOf(err) != calendar.Stale || !x.prefers(representation) {
 		return err
@@ -108,12 +106,12 @@ func (x *exchange) unlessStale(err error, cal calendar.Calendar) error {
 	return x.represent(http.StatusPreconditionFailed, x.at, o)
 }
 
-// represent answers with an object that the client did not GET.
+// represent answers a request other than GET with an object.
 func (x *exchange) represent(status int, at place, o calendar.Object) error {
 	h := x.w.Header()
 	h.Set("ETag", string(o.ETag))
 	h.Set("Last-Modified", o.Modified.UTC().Format(http.TimeFormat))
-	// RFC 9110 §8.7: so that it is not taken for a representation of the answer.
+	// RFC 9110 §8.7: the body represents the object, not the result of the request.
 	h.Set("Content-Location", x.href(at))
 	x.reply(status, mediaTypeOf(o), o.Data)
 	return nil

@@ -6,16 +6,15 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// reach tells whether an address lies where the caller may look: in their own part of the
-// tree, or at the principal of somebody they see. The rest of other users' parts does not
-// exist as far as the caller can tell.
+// reach checks that the caller may look at an address: in their own part of the tree, or at the principal of a user
+// they see. To the caller, other users' parts do not exist.
 func (x *exchange) reach(at place) error {
 	_, err := x.personAt(at)
 	return err
 }
 
-// personAt returns whose principal an address is if it is not the caller's own, and nil for
-// what is the caller's or nobody's.
+// personAt returns the user whose principal is at an address. It returns nil for addresses of the caller, and for
+// addresses that belong to no user.
 func (x *exchange) personAt(at place) (*calendar.User, error) {
 	if at.user == "" || string(at.user) == x.caller.User.Name {
 		return nil, nil
@@ -34,8 +33,8 @@ func (x *exchange) personAt(at place) (*calendar.User, error) {
 	return &people[i], nil
 }
 
-// visible returns the users whom the caller sees. It asks once: an access list, or the owners
-// in a home, would ask for every one of them.
+// visible returns the users whom the caller sees. It queries once per request, since an access list or the owners in
+// a home need every one of them.
 func (x *exchange) visible() ([]calendar.User, error) {
 	var err error
 	if x.people == nil {
@@ -44,7 +43,7 @@ func (x *exchange) visible() ([]calendar.User, error) {
 	return x.people, err
 }
 
-// principals yields the members of the collection of principals.
+// principals yields the principals that the caller sees.
 func (x *exchange) principals(yield func(*resource, error) bool) {
 	people, err := x.visible()
 	if err != nil {
@@ -58,7 +57,7 @@ func (x *exchange) principals(yield func(*resource, error) bool) {
 	}
 }
 
-// principal is the resource of a user.
+// principal returns the resource for a user.
 func (x *exchange) principal(u calendar.User) *resource {
 	r := &resource{x: x, at: principalOf(u.Name)}
 	if u.ID != x.caller.User.ID {
@@ -67,7 +66,7 @@ func (x *exchange) principal(u calendar.User) *resource {
 	return r
 }
 
-// person is whose principal or home the resource is.
+// person returns the user whose principal or home the resource is.
 func (r *resource) person() calendar.User {
 	if r.other != nil {
 		return *r.other
@@ -75,10 +74,10 @@ func (r *resource) person() calendar.User {
 	return r.x.caller.User
 }
 
-// beOwn refuses requests that one may make only about one's own principal.
+// beOwn refuses a request that the caller may only make about their own resources.
 func (r *resource) beOwn() error {
 	if r.other != nil {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this is another user, who can be looked at and not changed")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "you cannot change the resources of another user")
 	}
 	return nil
 }

@@ -14,14 +14,14 @@ type matchRequest struct {
 	Prop     *requested `xml:"DAV: prop"`
 }
 
-// principalMatch answers RFC 3744 §9.3: which members of a collection, at any depth, are the
-// caller, or have a property that names the caller.
+// principalMatch answers RFC 3744 §9.3: it finds the members of a collection, at any depth, that are the caller or
+// have a property naming the caller.
 func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
 	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
-		return refuseWith(http.StatusBadRequest, "principal-match takes either self or a principal-property with one property in it")
+		return refuseWith(http.StatusBadRequest, "principal-match needs either self or a principal-property with one property in it")
 	}
 	if q.Self != nil {
 		var self []*resource
@@ -42,8 +42,7 @@ func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
 	return ms.end()
 }
 
-// namingCaller writes the members of a collection that have a property which names the caller, be it one
-// that is kept without being understood.
+// namingCaller writes the members of a collection with a property, live or dead, that names the caller.
 func (ms *multistatus) namingCaller(r *resource, by planItem) error {
 	for child, err := range r.children() {
 		if err != nil {
@@ -85,15 +84,15 @@ type aclRequest struct {
 	Prop    *requested `xml:"DAV: prop"`
 }
 
-// aclPrincipals answers RFC 3744 §9.2: properties of the users whom the access list of a
-// resource names, as far as the caller can see them.
+// aclPrincipals answers RFC 3744 §9.2 with properties of the users in a resource's access control list, as far as the
+// caller can see them.
 func (x *exchange) aclPrincipals(r *resource, q *aclRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
 	hrefs, err := r.hrefsOf(planItem{row: x.byName[dav("acl")]})
 	if err == nil && r.at.kind()&owned != 0 {
-		// §5.5.1: DAV:property stands for those whom the property names, which is DAV:owner here.
+		// §5.5.1: DAV:property stands for the principals that the property names; here that is DAV:owner.
 		var owner []string
 		owner, err = r.hrefsOf(planItem{row: x.byName[dav("owner")]})
 		hrefs = append(hrefs, owner...)

@@ -9,35 +9,34 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// abovePrincipals are the addresses whose members, at any depth, the principals are.
+// abovePrincipals are the addresses that have the principals as members, at any depth.
 const abovePrincipals = atEntrance | atRoot | atPrincipals
 
 const (
-	// principalsMax bounds the users in the answer to a search, which may be all that there are.
+	// principalsMax limits the users in the result of a search, which may match all users.
 	principalsMax = 500
-	// termsMax bounds what a search looks for, and termMax its bytes: all of it is compared to
-	// every user. Clients' dialogs send a handful.
+	// termsMax limits the number of search terms, and termMax their bytes: each term is compared with every user.
+	// Clients' dialogs send a handful.
 	termsMax = 64
 	termMax  = 1000
-	// nameMax bounds the name of a property or a component, and a namespace: an answer may say it for each object.
+	// nameMax limits the name of a property, component or namespace: a response may repeat it for each object.
 	nameMax = 1000
 )
 
-// checkTerms refuses to look for more than that.
+// checkTerms refuses terms beyond these limits.
 func checkTerms(terms []string) error {
 	long := func(term string) bool { return len(term) > termMax }
 	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
-		return refuseWith(http.StatusBadRequest, "a search is for no more than %d texts, each of no more than %d bytes", termsMax, termMax)
+		return refuseWith(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
 	}
 	return nil
 }
 
-// searchable is a row of what users can be found by (RFC 3744 §9.5).
+// searchable is a property that users can be searched by (RFC 3744 §9.5).
 type searchable struct {
 	name        xml.Name
 	description string
-	// values are what is compared: each on its own, since a user whom the caller does not know must be
-	// named by a whole one.
+	// values are compared one by one: the caller must give the complete value to find a user they do not know.
 	values func(addresses, calendar.User) []string
 }
 
@@ -66,8 +65,7 @@ func addressesOf(a addresses, u calendar.User) []string {
 	return all
 }
 
-// principalSearchable answers RFC 3744 §9.5: by what users can be found. It is no
-// multistatus.
+// principalSearchable answers RFC 3744 §9.5 with the list of searchable properties. The response is no multistatus.
 func (x *exchange) principalSearchable(*resource, *struct{}) error {
 	if err := x.depthZero(); err != nil {
 		return err
@@ -85,7 +83,7 @@ func (x *exchange) principalSearchable(*resource, *struct{}) error {
 	return nil
 }
 
-// principalSearch answers RFC 3744 §9.4: users by what their properties say.
+// principalSearch answers RFC 3744 §9.4: it finds users by the values of their properties.
 func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
 	if err := q.check(); err != nil {
 		return err
@@ -96,15 +94,15 @@ func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
 
-// principalQuery is what both searches for users say.
+// principalQuery holds the elements common to both kinds of user search.
 type principalQuery struct {
-	// Limit is the form that Apple's clients give it in.
+	// Limit is in the form of Apple's clients.
 	Limit      *string    `xml:"http://calendarserver.org/ns/ limit>nresults"`
 	Prop       *requested `xml:"DAV: prop"`
 	Everywhere *struct{}  `xml:"DAV: apply-to-principal-collection-set"`
 }
 
-// searchPeople answers with the users who match.
+// searchPeople answers with the matching users.
 func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
 	limit, err := resultLimit(q.Limit)
 	if err == nil {
@@ -130,7 +128,7 @@ func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, ca
 	return x.tellOf(all, q.Prop, limit)
 }
 
-// tellOf answers with what is asked of some resources, and says if there are more than may be told.
+// tellOf writes the requested properties of up to limit resources, and reports if there are more.
 func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error {
 	p, err := x.planFor(wanted, false)
 	if err != nil {
@@ -149,23 +147,23 @@ func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error 
 	return ms.end()
 }
 
-// propertySearches is DAV:principal-property-search (RFC 3744 §9.4). Its attributes are
-// extensions that Apple's clients use.
+// propertySearches is DAV:principal-property-search (RFC 3744 §9.4). Its attributes are extensions used by Apple's
+// clients.
 type propertySearches struct {
 	XMLName  xml.Name         `xml:"DAV: principal-property-search"`
 	Test     string           `xml:"test,attr"`
 	Type     string           `xml:"type,attr"`
 	Searches []propertySearch `xml:"DAV: property-search"`
-	// Beside are elements that are none of these. python-caldav puts the properties that it wants
-	// beside a DAV:prop that is empty, in place of into it.
+	// Beside are unexpected elements. python-caldav sends an empty DAV:prop, and the properties that it requests next
+	// to it instead of in it.
 	Beside beside `xml:",any"`
 	principalQuery
 }
 
-// beside are the names of elements that their parent does not expect.
+// beside are the names of unexpected child elements.
 type beside names
 
-// UnmarshalXML takes the name of one of them.
+// UnmarshalXML adds the name of an element.
 func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	*b = append(*b, start.Name)
 	return d.Skip()
@@ -179,39 +177,39 @@ type propertySearch struct {
 	} `xml:"DAV: match"`
 }
 
-// matchTypes are the ways to compare that Apple's clients name; RFC 3744 has only the first.
+// matchTypes are the comparisons that Apple's clients use. RFC 3744 defines only the first.
 var matchTypes = map[string]calendar.Match{
 	"": calendar.Contains, "contains": calendar.Contains, "starts-with": calendar.StartsWith, "equals": calendar.Equals,
 }
 
-// check refuses a search that cannot be carried out. A search for nothing (RFC 3744 §9.4 has a DAV:property-search at
-// least) is python-caldav's way to ask for everybody: see matches.
+// check refuses a search that cannot be executed. python-caldav lists all users by sending no DAV:property-search,
+// even though RFC 3744 §9.4 requires one; see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
-		return refuseWith(http.StatusBadRequest, "test is allof or anyof")
+		return refuseWith(http.StatusBadRequest, "test must be allof or anyof")
 	}
 	var terms []string
 	for _, s := range q.Searches {
 		if len(s.Prop) == 0 {
-			return refuseWith(http.StatusBadRequest, "a property-search takes a DAV:prop that names properties")
+			return refuseWith(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
 		}
 		for range s.Prop {
 			terms = append(terms, s.Match.Text)
 		}
 		if _, known := matchTypes[s.Match.Type]; !known {
-			return refuseWith(http.StatusBadRequest, "match-type is contains, starts-with or equals")
+			return refuseWith(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
 		}
 	}
 	return checkTerms(terms)
 }
 
-// matches tells whether a user has what is searched for: all of it, unless any will do.
+// matches reports whether a user meets all searches, or any of them with test="anyof".
 func (q *propertySearches) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
 	if q.Type != "" && !strings.EqualFold(q.Type, userType(u)) {
 		return false
 	}
 	if len(q.Searches) == 0 {
-		// A comparison that only those whom the caller knows can meet.
+		// A comparison that is true only for users whom the caller knows.
 		return is(u.Name, "", calendar.Contains)
 	}
 	met := func(s propertySearch) bool { return s.matches(a, u, is) }
@@ -221,7 +219,7 @@ func (q *propertySearches) matches(a addresses, u calendar.User, is calendar.Com
 	return !slices.ContainsFunc(q.Searches, func(s propertySearch) bool { return !met(s) })
 }
 
-// matches tells whether all of the properties match the text.
+// matches reports whether all of the properties match the text.
 func (s *propertySearch) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
 	text, how := strings.TrimSpace(s.Match.Text), matchTypes[s.Match.Type]
 	for _, n := range s.Prop {

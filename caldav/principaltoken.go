@@ -9,39 +9,38 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// tokenSearch is CS:calendarserver-principal-search, with which Apple Calendar completes what
-// is typed where somebody is invited to an event or to a calendar: a token for each word. It is written down
-// nowhere; Apple's server, which is public, has it.
+// tokenSearch is CS:calendarserver-principal-search. Apple Calendar sends it to complete the name of an invitee or
+// sharee, with one token for each word. Apple never documented it; the source of Apple's server shows it.
 type tokenSearch struct {
 	XMLName xml.Name `xml:"http://calendarserver.org/ns/ calendarserver-principal-search"`
-	// Context says what for.
+	// Context is the kind of principal, a key of contexts.
 	Context string   `xml:"context,attr"`
 	Tokens  []string `xml:"http://calendarserver.org/ns/ search-token"`
 	principalQuery
 }
 
-// contexts say what is looked for, as Apple Calendar asks for places and things apart from people. Any other finds all.
+// contexts filter the result: Apple Calendar searches rooms and resources separately from users. An unknown context
+// matches all.
 var contexts = map[string]func(calendar.User) bool{
-	"group":    func(calendar.User) bool { return false }, // nobody invites one
+	"group":    func(calendar.User) bool { return false }, // groups cannot be invited
 	"user":     func(u calendar.User) bool { return !u.Room.Bookable() },
 	"location": func(u calendar.User) bool { return u.Room.Kind == calendar.RoomToMeet },
 	"resource": func(u calendar.User) bool { return u.Room.Kind == calendar.Resource },
 }
 
-// tokenSearch answers with the users in whose name each token stands, or with whose mail
-// address begins with it.
+// tokenSearch answers with the users whose name contains each token, or whose mail address starts with it.
 func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
 	var words []string
 	for _, token := range q.Tokens {
 		words = append(words, strings.Fields(token)...)
 	}
 	if len(words) == 0 {
-		return refuseWith(http.StatusBadRequest, "calendarserver-principal-search takes a search-token with text in it")
+		return refuseWith(http.StatusBadRequest, "calendarserver-principal-search needs a search-token with text in it")
 	}
 	if err := checkTerms(words); err != nil {
 		return err
 	}
-	// A name of several words is a whole one when they are together.
+	// The words together may be the complete name of a user whom the caller does not know.
 	whole := strings.Join(words, " ")
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
 		if fits := contexts[q.Context]; fits != nil && !fits(u) {

@@ -2,8 +2,8 @@ package caldav
 
 import "caldav-mcp-server/calendar"
 
-// privileges is what DAV:current-user-privilege-set tells (RFC 3744 §3, appendix B): each
-// privilege, where it stands, and the question of the middle that decides it.
+// privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its
+// kinds of resources, and the permission check that decides it.
 var privileges = []struct {
 	tag string
 	on  kind
@@ -11,14 +11,14 @@ var privileges = []struct {
 }{
 	{"d:read", collections &^ atCalendar, freely},
 	{"d:read", atNotice | atItem, freely},
-	// A sharee of only the busy times reads them too, as events.
+	// A sharee with free/busy access may read the busy times as events, too.
 	{"d:read", atCalendar | atObject, may(calendar.SeeBusy)},
 	{"d:read-current-user-privilege-set", everything, freely},
 	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
-	// Thunderbird and others take a calendar without it for read-only, whatever else is named.
+	// Without it, Thunderbird and others treat a calendar as read-only, even with all other privileges.
 	{"d:write", atCalendar | atObject, may(calendar.WriteObjects, calendar.DeleteObjects)},
-	// A sharee who only reads sets name and colour for themselves, too. They are not told: Thunderbird
-	// would take the calendar for one to write to.
+	// A read-only sharee may set the name and color for themselves, too, but does not get this privilege: Thunderbird
+	// would treat the calendar as writable.
 	{"d:write-properties", atCalendar, may(calendar.WriteObjects, calendar.ArrangeCalendar)},
 	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
 	{"d:bind", atCalendar, may(calendar.WriteObjects)},
@@ -53,7 +53,7 @@ func may(actions ...calendar.Action) func(*resource) error {
 	}
 }
 
-// mayOwn asks about what is the user's and no calendar's.
+// mayOwn checks access to the caller's own resources other than calendars.
 func mayOwn(r *resource) error {
 	if err := r.beOwn(); err != nil {
 		return err
@@ -61,10 +61,10 @@ func mayOwn(r *resource) error {
 	return r.x.caller.MayOwn(calendar.ChangeCalendar)
 }
 
-// mayReadACL: only a calendar's owner is told of its other sharees.
+// mayReadACL allows only the owner of a calendar to see its sharees.
 func mayReadACL(r *resource) error {
 	if r.calendar.Access != calendar.OwnerAccess {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner sees who has access")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner can see who has access")
 	}
 	return r.x.caller.May(calendar.ReadObjects, r.calendar)
 }
@@ -77,7 +77,7 @@ func mayAsk(r *resource) error { return r.x.caller.MayOwn(calendar.SeeBusy) }
 
 func mayCreate(r *resource) error { return r.x.caller.MayCreate() }
 
-// mayUnbind asks about a calendar of the caller's own, whichever.
+// mayUnbind checks whether the caller may delete calendars of their own.
 func mayUnbind(r *resource) error {
 	return r.x.caller.May(calendar.DeleteCalendar, calendar.Calendar{Access: calendar.OwnerAccess})
 }

@@ -13,38 +13,38 @@ type property struct {
 	name  xml.Name
 	on    kind
 	flags propertyFlags
-	// get writes what the element holds, or returns errAbsent.
+	// get writes the content of the element, or returns errAbsent.
 	get func(*resource, *markup) error
-	// set takes the element of a PROPPATCH or of a calendar's making; nil when the property is
-	// removed. Without it the property is protected, as all are but those of calendars.
+	// set applies the element of a PROPPATCH or of the creation of a calendar; the element is nil if the property is
+	// removed. A property without set is protected. Only calendars have properties with set.
 	set func(*calendar.Properties, *element) error
-	// arrange takes the element of a PROPPATCH of an inbox, likewise.
+	// arrange does the same for a PROPPATCH of an inbox.
 	arrange func(*exchange, *calendar.Scheduling, *element) error
-	// tag is the name as replies write it.
+	// tag is the name in responses.
 	tag string
-	// scope declares the namespace of a name for which replies have no prefix.
+	// scope declares the namespace if responses have no prefix for it.
 	scope string
-	// source is where the property is defined.
+	// source is the section that defines the property.
 	source string
 }
 
 type propertyFlags uint8
 
 const (
-	// allprop marks what RFC 4918 defines: allprop gives these (§9.1), and no more.
+	// allprop marks the properties of RFC 4918: allprop returns only these (§9.1).
 	allprop propertyFlags = 1 << iota
-	// inReports marks what is data rather than a property: only reports give it.
+	// inReports marks data that only reports return.
 	inReports
-	// atCreation marks what can be set when a calendar is made, and never again.
+	// atCreation marks properties that can be set only when a calendar is created.
 	atCreation
-	// ofContent marks what tells what is in a calendar. Of a subscription it is kept as it was
-	// set: only the apps that follow it know.
+	// ofContent marks properties that describe the content of a calendar. In a subscription they are dead properties,
+	// because only the subscribed apps know the content.
 	ofContent
-	// ofHome marks what a home has as a whole, so that a listing with it asks for all that there is of the home.
+	// ofHome marks properties of a home as a whole. A listing that includes one prefetches the entire home.
 	ofHome
 )
 
-// errAbsent says that a resource does not have a property that others of its kind have.
+// errAbsent is returned for a property that other resources of this kind have.
 var errAbsent = errors.New("property absent")
 
 func dav(local string) xml.Name      { return xml.Name{Space: davNS, Local: local} }
@@ -53,22 +53,22 @@ func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: l
 func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
 func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
 
-// properties is what resources have, in the order of allprop.
+// properties is the table of all properties, in the order of allprop.
 func properties() []property {
 	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
 }
 
-// row is a property that the server keeps itself.
+// row is a property that only the server sets.
 func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
 	return property{name: name, on: on, flags: flags, get: get}
 }
 
-// settable is a property of calendars that clients set.
+// settable is a property of calendars that clients may set.
 func settable(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
 	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
 }
 
-// dated is what has dates and bytes.
+// dated are the kinds of resources with dates and bytes.
 const dated = atCalendar | atObject
 
 func webdavProperties() []property {
@@ -174,10 +174,10 @@ func sharingProperties() []property {
 	)
 }
 
-// doctorNS is the namespace of properties in which the server helps to find a fault.
+// doctorNS is the namespace of properties for troubleshooting.
 const doctorNS = "urn:caldav-mcp-server"
 
-// doctorProperties tell users how the server is reached, as it sees it: the doctor compares.
+// doctorProperties show how requests reach the server. The doctor compares them with its own view.
 func doctorProperties() []property {
 	own := func(local string) xml.Name { return xml.Name{Space: doctorNS, Local: local} }
 	return under("This server",
@@ -186,7 +186,7 @@ func doctorProperties() []property {
 	)
 }
 
-// under says where rows come from.
+// under sets the source of rows.
 func under(source string, rows ...property) []property {
 	for i := range rows {
 		rows[i].source = source
@@ -194,7 +194,7 @@ func under(source string, rows ...property) []property {
 	return rows
 }
 
-// write writes the property's element, or leaves no trace and returns errAbsent.
+// write writes the property's element. If it fails, the buffer stays unchanged.
 func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 	if p.on&r.at.kind() == 0 {
 		return errAbsent

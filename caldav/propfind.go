@@ -15,10 +15,10 @@ type propfindRequest struct {
 	Include  names     `xml:"DAV: include"`
 }
 
-// names are the names of an element's children, of whose content nothing is wanted.
+// names are the names of an element's children. Their content is ignored.
 type names []xml.Name
 
-// UnmarshalXML reads the names, and passes over what is below them.
+// UnmarshalXML reads the names and skips the content.
 func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	if *n == nil {
 		*n = names{}
@@ -29,7 +29,7 @@ func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	}, nil)
 }
 
-// plan tells which properties are asked for. Several questions at once are none.
+// plan plans for the requested properties. A request with several forms is refused.
 func (q propfindRequest) plan(x *exchange) (plan, error) {
 	asked := 0
 	for _, is := range []bool{q.Prop != nil, q.AllProp != nil, q.PropName != nil} {
@@ -38,7 +38,7 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 		}
 	}
 	if asked != 1 {
-		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind holds one of prop, allprop and propname")
+		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind must hold one of prop, allprop and propname")
 	}
 	if q.Prop != nil {
 		return x.named(*q.Prop)
@@ -57,7 +57,7 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 	return p, err
 }
 
-// asked reads which properties a PROPFIND asks for.
+// asked reads the request of a PROPFIND and plans for it.
 func (x *exchange) asked() (plan, error) {
 	q, err := x.question()
 	if errors.Is(err, errNoBody) {
@@ -74,10 +74,10 @@ func (x *exchange) propfind() error {
 	if err != nil {
 		return err
 	}
-	// §9.1: without a Depth it is infinity, which may be refused. To answer for less than what
-	// was asked would be worse than to say so, and no client that we know leaves it out.
+	// §9.1: a missing Depth means infinity, which a server may refuse. That is better than an answer to another
+	// request, and every known client sends a Depth.
 	if (d == depthMissing || d == depthInfinity) && x.at.kind()&leaves == 0 {
-		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
+		return breach("d:propfind-finite-depth", "send Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
 	p, err := x.asked()
 	if err != nil {

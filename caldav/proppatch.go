@@ -10,8 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// propertyUpdate is DAV:propertyupdate (RFC 4918 §14.19): instructions in the order in
-// which they are to be carried out.
+// propertyUpdate is DAV:propertyupdate (RFC 4918 §14.19): instructions in the order of their execution.
 type propertyUpdate struct {
 	XMLName      xml.Name      `xml:"DAV: propertyupdate"`
 	Lang         string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
@@ -28,18 +27,18 @@ type instruction struct {
 	} `xml:"DAV: prop"`
 }
 
-// edit is one property to set, or to remove when it has no value.
+// edit sets one property, or removes it if value is nil.
 type edit struct {
 	name  xml.Name
 	value *element
-	// lang is the language that the value is in unless it says so itself (RFC 4918 §4.3).
+	// lang is the language of the value, unless its own xml:lang overrides it (RFC 4918 §4.3).
 	lang string
 }
 
 func editsOf(instructions []instruction, lang string) []edit {
 	var all []edit
 	for _, i := range instructions {
-		// RFC 4918 §17: what is not known is passed over.
+		// RFC 4918 §17: unknown elements are ignored.
 		if i.XMLName != dav("set") && i.XMLName != dav("remove") {
 			continue
 		}
@@ -54,22 +53,22 @@ func editsOf(instructions []instruction, lang string) []edit {
 	return all
 }
 
-// verdict is what became of one property.
+// verdict is the result for one property.
 type verdict struct {
 	name xml.Name
-	// refusal is nil when the property can be set.
+	// refusal is nil if the property can be set.
 	refusal *failure
 }
 
-// outcome is what became of all of them. When one failed, none is set.
+// outcome is the result for all properties. If one fails, none is set.
 type outcome struct {
 	verdicts []verdict
 	failed   bool
-	// kept are the changes of properties that are not understood, or not wholly.
+	// kept are the changes of dead properties, including elements whose attributes no code here interprets.
 	kept []calendar.DeadProperty
 }
 
-// apply carries the edits out on p, in their order, and tells what became of each.
+// apply applies the edits to p in order, and returns the result of each.
 func (x *exchange) apply(all []edit, p *calendar.Properties, creating bool) outcome {
 	var o outcome
 	for _, e := range all {
@@ -84,14 +83,14 @@ func (x *exchange) apply(all []edit, p *calendar.Properties, creating bool) outc
 	return o
 }
 
-// set carries one edit out, and returns what there is to be kept of it.
+// set applies one edit, and returns the dead properties to store.
 func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
 	row := x.byName[e.name]
 	if row == nil || (row.set != nil || row.arrange != nil) && row.on&x.at.kind() == 0 {
 		return x.keep(e)
 	}
 	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
-		return nil, breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+		return nil, breach("d:cannot-modify-protected-property", "only the server sets this property")
 	}
 	if err := row.set(p, e.value); err != nil {
 		return nil, err
@@ -102,19 +101,19 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calenda
 	return x.keep(e)
 }
 
-// keep keeps a property as it is written.
+// keep returns the change that stores the edit as a dead property.
 func (x *exchange) keep(e edit) ([]calendar.DeadProperty, error) {
 	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
-		return nil, refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+		return nil, refuseWith(http.StatusForbidden, "this resource stores no properties")
 	}
 	kept, err := e.keep()
 	return []calendar.DeadProperty{kept}, err
 }
 
-// errRefused rolls back a change of which a part was refused.
+// errRefused rolls back a change after one of its parts was refused.
 var errRefused = errors.New("a property was refused")
 
-// proppatch answers RFC 4918 §9.2.
+// proppatch answers PROPPATCH (RFC 4918 §9.2).
 func (x *exchange) proppatch() error {
 	var q propertyUpdate
 	if err := x.read(&q); err != nil {
@@ -164,7 +163,7 @@ func (x *exchange) patch(all []edit) (o outcome, err error) {
 	return o, x.Service.SetDeadProperties(x.r.Context(), x.caller, h, o.kept, when)
 }
 
-// patchCalendar changes what is understood and what is not in one step.
+// patchCalendar changes live and dead properties of a calendar in one transaction.
 func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
@@ -182,8 +181,8 @@ func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 	return o, err
 }
 
-// write writes the outcome as propstats: those that were set together, each that was
-// refused with its reason, and those that failed along with them.
+// write writes the outcome as propstats: one for all properties without a refusal, and one for each refusal. If there
+// was a refusal, the first kind has the status 424.
 func (o outcome) write(m *markup) {
 	var fine []xml.Name
 	for _, v := range o.verdicts {

@@ -17,22 +17,22 @@ import (
 // pushNS is the namespace of WebDAV-Push.
 const pushNS = "https://bitfire.at/webdav-push"
 
-// pushClass is what the DAV header has where programs on devices are told of changes.
+// pushClass is added to the DAV header if push is on.
 const pushClass = "webdav-push"
 
-// Push is what it takes to tell programs on devices.
+// Push holds the settings for push notifications.
 type Push struct {
-	// Key is the public key that messages are signed with, in base64url.
+	// Key is the public key for the signatures of messages, in base64url.
 	Key string
-	// Topics names what is told.
+	// Topics derives the name of a topic.
 	Topics calendar.TopicKey
-	// Parse reads a subscription; its errors are for the client.
+	// Parse parses a subscription. Its errors are shown to the client.
 	Parse func(endpoint, key, auth string) (calendar.PushSubscription, error)
 }
 
 func pushed(local string) xml.Name { return xml.Name{Space: pushNS, Local: local} }
 
-// pushProperties are what clients look for before they register. The property of the topic is what DAVx⁵ finds a calendar by.
+// pushProperties are the properties that clients read before they register. DAVx⁵ recognizes a calendar by its topic.
 func pushProperties() []property {
 	return under("WebDAV-Push",
 		row(pushed("transports"), atHome|atCalendar, 0, (*resource).pushTransports),
@@ -41,7 +41,7 @@ func pushProperties() []property {
 	)
 }
 
-// pushTold tells whether the caller may be told of changes here.
+// pushTold reports whether the caller may register for changes of this resource.
 func (r *resource) pushTold() bool {
 	if r.x.Push == nil {
 		return false
@@ -73,7 +73,7 @@ func (r *resource) pushTriggers(m *markup) error {
 	return m.raw(`<content-update><d:depth>1</d:depth></content-update>`).ok()
 }
 
-// pushRegister is push-register. What DAVx⁵ leaves out has its only value.
+// pushRegister is push-register. DAVx⁵ omits elements that have only one valid value.
 type pushRegister struct {
 	Subscription *struct {
 		WebPush *struct {
@@ -97,35 +97,35 @@ func breachOfPush(condition, format string, args ...any) *failure {
 	return breach("p:"+condition+` xmlns:p="`+pushNS+`"`, format, args...)
 }
 
-// understand reads what is asked for.
+// understand validates the request and returns its subscription.
 func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err error) {
 	switch {
 	case p == nil:
-		return sub, breachOfPush("push-not-available", "this server tells nobody of changes")
+		return sub, breachOfPush("push-not-available", "this server sends no push messages")
 	case q.Subscription == nil || q.Subscription.WebPush == nil:
 		return sub, breachOfPush("invalid-subscription", "the subscription holds no web-push-subscription")
 	case q.Trigger != nil && q.Trigger.Content == nil:
-		return sub, breachOfPush("no-supported-trigger", "what is told of is content-update")
+		return sub, breachOfPush("no-supported-trigger", "the only supported trigger is content-update")
 	}
 	w := q.Subscription.WebPush
 	if e := strings.TrimSpace(w.Encoding); e != "" && e != "aes128gcm" {
-		return sub, breachOfPush("invalid-subscription", "messages are encrypted with aes128gcm, not %.40q", e)
+		return sub, breachOfPush("invalid-subscription", "the encryption must be aes128gcm, not %.40q", e)
 	}
 	if w.Key.Type != "" && w.Key.Type != "p256dh" {
-		return sub, breachOfPush("invalid-subscription", "the public key is p256dh, not %.40q", w.Key.Type)
+		return sub, breachOfPush("invalid-subscription", "the public key must be p256dh, not %.40q", w.Key.Type)
 	}
 	if sub, err = p.Parse(w.Resource, w.Key.Text, w.Auth); err != nil {
 		return sub, breachOfPush("invalid-subscription", "%s", err)
 	}
 	if text := strings.TrimSpace(q.Expires); text != "" {
 		if sub.Expires, err = http.ParseTime(text); err != nil {
-			return sub, breachOfPush("invalid-subscription", "expires is a date as in %q", http.TimeFormat)
+			return sub, breachOfPush("invalid-subscription", "expires must be a date like %q", http.TimeFormat)
 		}
 	}
 	return sub, nil
 }
 
-// registerPush answers the registration of a program, or its renewal.
+// registerPush answers the registration of a client, or its renewal.
 func (x *exchange) registerPush(q *pushRegister) error {
 	x.needs = "d:read"
 	sub, err := q.understand(x.Push)
@@ -151,15 +151,15 @@ func (x *exchange) registerPush(q *pushRegister) error {
 	return x.done(false)
 }
 
-// pushPath is where registrations are, behind the path of the service.
+// pushPath is the path of registrations, below the base path.
 var pushPath = []string{"dav", "push"}
 
-// registration is the whole address of one: clients keep it and know no other base.
+// registration returns the absolute URL of a registration, because clients store it without a base.
 func (x *exchange) registration(id calendar.PushID) string {
 	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))
 }
 
-// registrationAt finds the registration of a path.
+// registrationAt returns the ID if the request's path is a registration.
 func (x *exchange) registrationAt() (calendar.PushID, bool) {
 	segments, err := split(pathOf(x.r.URL))
 	if err != nil || x.Push == nil {
@@ -174,11 +174,11 @@ func (x *exchange) registrationAt() (calendar.PushID, bool) {
 	return "", false
 }
 
-// serveRegistration answers what is asked of a registration: to end it.
+// serveRegistration answers a request for a registration. Only DELETE is supported.
 func (x *exchange) serveRegistration(id calendar.PushID) error {
 	if x.r.Method != http.MethodDelete {
 		x.w.Header().Set("Allow", http.MethodDelete)
-		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can be deleted, and nothing else"}
+		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can only be deleted"}
 	}
 	if err := x.Service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
 		return err
@@ -186,14 +186,14 @@ func (x *exchange) serveRegistration(id calendar.PushID) error {
 	return x.done(false)
 }
 
-// dontNotify is the header by which a client says which registrations know of its change already.
+// dontNotify is the header that lists the client's own registrations: they need no notification of its change.
 const dontNotify = "Push-Dont-Notify"
 
-// maxDontNotify bounds how many a request names: a client has one for a calendar.
+// maxDontNotify limits the registrations in the header: a client has one for each calendar.
 const maxDontNotify = 20
 
-// quietly lets a method answer, and has the client's own registrations not told of the change that it made. It looks
-// before and after: what somebody else changed meanwhile is told.
+// quietly runs a method without notifying the client's own registrations of its change. It compares the calendar's
+// state before and after, so that a concurrent change by another client is still notified.
 func (x *exchange) quietly(serve func(*exchange) error) error {
 	header := strings.TrimSpace(strings.Join(x.r.Header.Values(dontNotify), ","))
 	at := x.at
@@ -211,15 +211,15 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 	if err := serve(x); err != nil {
 		return err
 	}
-	// The change is made: that its client is told of it after all is no fault of the request.
+	// The change is committed. If its client is notified after all, the request has still succeeded.
 	err = x.Service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
 	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
-		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is told of its own change", slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is notified of its own change", slog.String("error", service.ForLog(err)))
 	}
 	return nil
 }
 
-// dontNotified reads the header: quoted addresses of registrations, or a star for all of the caller's.
+// dontNotified parses the header: quoted registration URLs, or a star for all registrations of the caller.
 func (x *exchange) dontNotified(header string) (ids []calendar.PushID, all bool) {
 	if header == "*" {
 		return nil, true
@@ -233,10 +233,10 @@ func (x *exchange) dontNotified(header string) (ids []calendar.PushID, all bool)
 	return ids, false
 }
 
-// posted is what is POSTed as XML, told apart by its root.
+// posted is an XML body of a POST; its root element selects the kind.
 type posted struct {
 	push *pushRegister
-	// other is what else there may be.
+	// other receives any body that is no registration.
 	other any
 }
 
@@ -249,7 +249,7 @@ func (p *posted) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return d.DecodeElement(p.push, &start)
 }
 
-// orPush reads a body: either what a method takes otherwise, or a registration, which is then answered.
+// orPush reads a body into other. If it is a registration, it answers that instead.
 func (x *exchange) orPush(other any) (answered bool, err error) {
 	p := posted{other: other}
 	if err := x.read(&p); err != nil || p.push == nil {

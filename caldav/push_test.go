@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/webpush"
 )
 
-// pushIn lets programs be told in the conversations that are about that.
+// pushIn turns on push for the conversations about it.
 func pushIn(file string) func(*caldav.Config) {
 	if !strings.HasPrefix(file[strings.LastIndexByte(file, '/')+1:], "push") {
 		return nil
@@ -45,7 +45,7 @@ func pushEvent(uid string) string {
 		"\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nSUMMARY:x\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 }
 
-// due are the registrations that are to be told.
+// due returns the registrations that have something to send.
 func (h *house) due(t *testing.T) []calendar.PushDue {
 	t.Helper()
 	all, err := h.Store.DuePushes(t.Context(), h.Now().Add(time.Second), 1000)
@@ -55,7 +55,7 @@ func (h *house) due(t *testing.T) []calendar.PushDue {
 	return all
 }
 
-// TestAClientIsNotToldOfItsOwnChange: the header names the registrations that know already.
+// TestAClientIsNotToldOfItsOwnChange: the header names the registrations that need no notification.
 func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -100,7 +100,8 @@ func TestAClientIsNotToldOfItsOwnChange(t *testing.T) {
 	})
 }
 
-// TestRegistrationsAreOnesOwn: somebody else's is neither ended nor kept quiet, and what cannot be read tells nothing.
+// TestRegistrationsAreOnesOwn: a user can only end their own registrations, and register only for calendars that they may
+// read. The registrations of a home and of a user are limited.
 func TestRegistrationsAreOnesOwn(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

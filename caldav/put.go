@@ -9,12 +9,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// put stores an object, byte for byte. What is in the body decides whether it is a calendar
-// object, not the Content-Type: several clients send none, or a wrong one.
+// put stores an object byte for byte. It ignores the Content-Type and looks at the body, since several clients send
+// no type or a wrong one.
 func (x *exchange) put() error {
-	// RFC 9110 §14.5: a part of an object must not be taken for the whole.
+	// RFC 9110 §14.5: a part of an object must not replace the whole.
 	if x.r.Header.Get("Content-Range") != "" {
-		return refuseWith(http.StatusBadRequest, "objects are stored whole: no Content-Range")
+		return refuseWith(http.StatusBadRequest, "objects are stored whole: Content-Range is not supported")
 	}
 	when, err := x.precondition()
 	if err != nil {
@@ -38,8 +38,8 @@ func (x *exchange) put() error {
 	return x.saved(x.at, saved)
 }
 
-// unlessCalendar passes an error on. But where what cannot be read did not come as a calendar
-// object in the first place, that is what is wrong (RFC 4791 §5.3.2.1).
+// unlessCalendar returns err. But if the body is invalid and was not sent as text/calendar, it reports the media type
+// as the error (RFC 4791 §5.3.2.1).
 func (x *exchange) unlessCalendar(err error) error {
 	var e *calendar.Error
 	sent := x.r.Header.Get("Content-Type")
@@ -49,11 +49,11 @@ func (x *exchange) unlessCalendar(err error) error {
 	if media, _, bad := mime.ParseMediaType(sent); bad == nil && media == "text/calendar" {
 		return err
 	}
-	return breach("c:supported-calendar-data", "an object is text/calendar, not %.100q", sent)
+	return breach("c:supported-calendar-data", "an object must be text/calendar, not %.100q", sent)
 }
 
-// beforeBody refuses what can be refused without the body, which is not sent before
-// 100 Continue if the client waits for that. The service decides again, under the lock.
+// beforeBody refuses requests that cannot succeed before the body is sent; a client may wait for 100 Continue. The
+// service checks again under the lock.
 func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition) error {
 	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 	return when.CheckObject(&now)
 }
 
-// done answers a write that has no more to tell.
+// done answers a write without a body.
 func (x *exchange) done(created bool) error {
 	if created {
 		return x.blank(http.StatusCreated)

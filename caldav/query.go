@@ -12,8 +12,8 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// queryRequest is CALDAV:calendar-query (RFC 4791 §9.5). Its limit is that of RFC 5323 and
-// RFC 6352 §10.6, which clients send in either namespace.
+// queryRequest is CALDAV:calendar-query (RFC 4791 §9.5). The limit comes from RFC 5323 and RFC 6352 §10.6; clients
+// send it in either namespace.
 type queryRequest struct {
 	XMLName    xml.Name       `xml:"urn:ietf:params:xml:ns:caldav calendar-query"`
 	Prop       *requested     `xml:"DAV: prop"`
@@ -44,17 +44,16 @@ func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
 	return s.end()
 }
 
-// search is the answer to a calendar-query in the making.
+// search is a calendar-query in progress.
 type search struct {
 	*multistatus
 	query query.Query
-	// limit is how many results are wanted at most, 0 for all; more tells that there were
-	// more of them.
+	// limit is the largest number of results, 0 for all. more is set if there were more.
 	limit, count int
 	more         bool
 }
 
-// search reads what is asked.
+// search reads the request.
 func (x *exchange) search(q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
@@ -76,8 +75,7 @@ func (x *exchange) search(q *queryRequest) (*search, error) {
 	return s, nil
 }
 
-// timezone is the zone in which the client wants dates and floating times to be read; nil
-// when it does not say.
+// timezone returns the time zone for dates and floating times, nil if the request names none.
 func (q *queryRequest) timezone() (*zone.Zone, error) {
 	if q.TimezoneID != nil {
 		z, err := zone.Lookup(strings.TrimSpace(*q.TimezoneID))
@@ -98,12 +96,12 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		z, err = zone.FromDocument(cal).Zone(id)
 	}
 	if err != nil {
-		return nil, breach("c:valid-calendar-data", "timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+		return nil, breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	return z, nil
 }
 
-// resultLimit reads how many results are wanted at most, 0 for all.
+// resultLimit reads the largest number of results, 0 for all.
 func resultLimit(elements ...*string) (limit int, err error) {
 	for _, text := range elements {
 		if text == nil {
@@ -111,16 +109,17 @@ func resultLimit(elements ...*string) (limit int, err error) {
 		}
 		limit, err = strconv.Atoi(strings.TrimSpace(*text))
 		if err != nil || limit < 1 {
-			return 0, refuseWith(http.StatusBadRequest, "nresults is a whole number from 1 on")
+			return 0, refuseWith(http.StatusBadRequest, "nresults must be a whole number of at least 1")
 		}
 	}
 	return limit, nil
 }
 
-// look searches what the depth reaches: the object itself, or the objects of a calendar, or
-// of all calendars of a home, or the messages of an inbox. An outbox never has any (RFC 6638 §2.1). RFC 3253 §3.6 takes a missing Depth for 0, and counts the
-// objects of a home from 2 on. But nobody asks for objects in order not to get any, and a
-// client that is told "nothing" deletes its copies: only an explicit 0 means that.
+// look searches the resources that the depth includes: an object, the objects of a calendar or of all calendars of a
+// home, or the messages of an inbox. An outbox never has any (RFC 6638 §2.1).
+//
+// RFC 3253 §3.6 takes a missing Depth for 0, and the objects of a home are at depth 2. But a client that queries
+// wants objects, and deletes its copies if the result is empty. So only an explicit 0 excludes them.
 func (s *search) look(r *resource, d depth) error {
 	switch {
 	case r.at.kind() == atObject:
@@ -158,7 +157,7 @@ func (s *search) in(r *resource) error {
 	return nil
 }
 
-// full counts one more result, and tells whether it is one too many.
+// full counts one more result, and reports whether it exceeds the limit.
 func (s *search) full() bool {
 	s.more = s.limit > 0 && s.count >= s.limit
 	s.count++

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar/filter"
 )
 
-// The filters of RFC 4791 §9.7 as a request has them.
+// The filters of RFC 4791 §9.7 in a request.
 type (
 	filterElement struct {
 		Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
@@ -37,7 +37,7 @@ type (
 		extension
 	}
 
-	// named is what a filter is about, and whether it is to be missing.
+	// named holds the name that a filter tests, and is-not-defined.
 	named struct {
 		Name         string    `xml:"name,attr"`
 		IsNotDefined *struct{} `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
@@ -58,8 +58,8 @@ type (
 		Type      string `xml:"match-type,attr"`
 	}
 
-	// extension is what is not in RFC 4791: elements that this server does not know, for to pass
-	// over them would find objects that were not asked for, and whether one filter is enough.
+	// extension collects elements and attributes that RFC 4791 lacks. They are refused: a query that ignored them
+	// would find objects that the client did not ask for. test selects whether one matching filter is enough.
 	extension struct {
 		Others []anyElement `xml:",any"`
 		Test   string       `xml:"test,attr"`
@@ -70,7 +70,7 @@ type (
 	}
 )
 
-// filterReader turns filters into those of the middle, and counts them.
+// filterReader converts filters to package filter, and counts them.
 type filterReader struct{ left int }
 
 func invalidFilter(format string, args ...any) error {
@@ -78,11 +78,11 @@ func invalidFilter(format string, args ...any) error {
 }
 
 func unsupportedFilter(what string) error {
-	return breach("c:supported-filter", "this server does not know the %s of this filter", what)
+	return breach("c:supported-filter", "this server does not support the %s of this filter", what)
 }
 
-// read reads CALDAV:filter. RFC 4791 §9.7 has one filter in it, for VCALENDAR; of several,
-// which go-webdav and others send, all count.
+// read converts CALDAV:filter. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of several filters, which go-webdav
+// and others send, all must match.
 func (q *filterElement) read(most int) (filter.Filter, error) {
 	if q == nil || len(q.Comps) == 0 {
 		return nil, invalidFilter("it has no comp-filter for VCALENDAR")
@@ -94,7 +94,7 @@ func (q *filterElement) read(most int) (filter.Filter, error) {
 	return r.components(q.Comps, "")
 }
 
-// known refuses what is not in RFC 4791.
+// known refuses extensions of RFC 4791.
 func (e extension) known() error {
 	if len(e.Others) > 0 {
 		return unsupportedFilter("element " + e.Others[0].XMLName.Local)
@@ -105,11 +105,11 @@ func (e extension) known() error {
 	return nil
 }
 
-// check refuses a filter that says too much, and those that would take long to try on every
-// object. asks tells that it asks for more than its name.
+// check refuses contradictory filters, and filters that are too many or too large to test on every object. asks is
+// set if the filter tests more than its name.
 func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
-		return breach("c:supported-filter", "this filter asks for too many things at once")
+		return breach("c:supported-filter", "this filter has too many conditions")
 	}
 	if n.Name == "" {
 		return invalidFilter("every filter in it needs a name")
@@ -118,7 +118,7 @@ func (r *filterReader) check(n named, e extension, asks bool) error {
 		return invalidFilter("a name in it has more than %d bytes", nameMax)
 	}
 	if n.IsNotDefined != nil && asks {
-		return invalidFilter("what is-not-defined cannot have anything else")
+		return invalidFilter("is-not-defined excludes all other conditions on the same name")
 	}
 	return e.known()
 }
@@ -161,7 +161,7 @@ func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFil
 	return f, err
 }
 
-// optional reads a time-range, if there is one.
+// optional reads an optional time-range.
 func (t *timeRange) optional() (*filter.TimeRange, error) {
 	if t == nil {
 		return nil, nil
@@ -173,11 +173,11 @@ func (t *timeRange) optional() (*filter.TimeRange, error) {
 	return &r, nil
 }
 
-// takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 have a table for. A VCALENDAR
-// stands for its components, since clients that ask so mean these.
+// takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 define a time-range for. Clients that send one for
+// VCALENDAR mean its components.
 var takingTime = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
 
-// homes is where the components of RFC 5545 and RFC 7953 stand. Others may be anywhere.
+// homes maps the components of RFC 5545 and RFC 7953 to their possible parents. Other components may be anywhere.
 var homes = map[string][]string{
 	"VCALENDAR": {""}, "VEVENT": {"VCALENDAR"}, "VTODO": {"VCALENDAR"}, "VJOURNAL": {"VCALENDAR"},
 	"VFREEBUSY": {"VCALENDAR"}, "VTIMEZONE": {"VCALENDAR"}, "VAVAILABILITY": {"VCALENDAR"},
@@ -185,8 +185,8 @@ var homes = map[string][]string{
 	"VALARM": {"VEVENT", "VTODO"},
 }
 
-// nests refuses a component where it can never be, as RFC 4791 §7.8 wants; the answer would
-// look like an empty calendar.
+// nests refuses a component in an impossible place, as RFC 4791 §7.8 requires: an empty result would look like an
+// empty calendar.
 func nests(name, parent string) error {
 	places, known := homes[name]
 	for _, p := range places {
@@ -225,8 +225,8 @@ func (r *filterReader) property(q *propFilter) (f filter.PropFilter, err error) 
 	return f, nil
 }
 
-// untimed are properties that are never a time, so that a time-range on them is a mistake
-// (RFC 4791 §7.8 has SUMMARY as its example).
+// untimed are properties that are never a time, so a time-range for them is an error (RFC 4791 §7.8 gives SUMMARY as
+// its example).
 var untimed = map[string]bool{
 	"ATTACH": true, "ATTENDEE": true, "CATEGORIES": true, "CLASS": true, "COLOR": true, "COMMENT": true,
 	"CONFERENCE": true, "CONTACT": true, "DESCRIPTION": true, "DURATION": true, "GEO": true, "IMAGE": true,
@@ -245,7 +245,7 @@ func (r *filterReader) parameter(q *paramFilter) (f filter.ParamFilter, err erro
 	return f, err
 }
 
-// read reads a text-match, if there is one. Whether its collation is known, the middle tells.
+// read reads an optional text-match. The query itself checks the collation.
 func (t *textMatch) read() (*filter.TextMatch, error) {
 	if t == nil {
 		return nil, nil
@@ -254,12 +254,12 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
 	}
 	if len(t.Text) > termMax {
-		return nil, breach("c:supported-filter", "a text-match has %d bytes at most", termMax)
+		return nil, breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":
 	default:
-		return nil, invalidFilter("negate-condition is yes or no")
+		return nil, invalidFilter("negate-condition must be yes or no")
 	}
 	return &filter.TextMatch{Text: t.Text, Collation: filter.Collation(t.Collation), Negate: t.Negate == "yes"}, nil
 }

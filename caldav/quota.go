@@ -6,14 +6,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// quota is what the caller has and may have, asked for once for each request.
+// quota is the caller's usage and limits, read once per request.
 type quota struct {
 	used calendar.Usage
 	may  calendar.Quota
 }
 
-// quotaHere returns the quota that holds at the home and in the caller's own calendars. What an owner has used is told to
-// nobody else.
+// quotaHere returns the quota of the home and of the caller's own calendars. Other users must not learn an owner's
+// usage.
 func (r *resource) quotaHere() (*quota, error) {
 	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
 		return nil, errAbsent
@@ -39,7 +39,7 @@ func (r *resource) quotaUsed(m *markup) error {
 	return m.number(q.used.Bytes)
 }
 
-// quotaAvailable is absent where there is no bound: RFC 4331 §3 has it so.
+// quotaAvailable is absent without a limit (RFC 4331 §3).
 func (r *resource) quotaAvailable(m *markup) error {
 	q, err := r.quotaHere()
 	if err := cmp.Or(err, q.unbounded()); err != nil {

@@ -10,7 +10,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// RFC 4331: an owner sees what is used and what is left, a sharee does not, and what is too much is 507 with the rule.
+// RFC 4331: an owner sees used and available bytes, a sharee does not. A write beyond the quota is refused with 507
+// and the rule.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// counted are the questions to the database.
+// counted counts the queries to the database.
 type counted struct {
 	mu   sync.Mutex
 	asks []string
@@ -30,8 +30,8 @@ func (c *counted) send(_ context.Context, batch []trace.Ended) (int, error) {
 	return 0, nil
 }
 
-// TestHomeIsReadAtOnce: Apple's programs ask a home for so much that it took a dozen questions, three of them for the calendars.
-// Postgres gets them in one round trip.
+// TestHomeIsReadAtOnce: Apple's apps request so many properties of a home that it took a dozen queries, three of them
+// for the calendars. Postgres answers them in one round trip.
 func TestHomeIsReadAtOnce(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -39,7 +39,7 @@ func TestHomeIsReadAtOnce(t *testing.T) {
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 		const body = `<d:propfind xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:s="http://calendarserver.org/ns/"><d:prop>
 			<d:sync-token/><s:getctag/><d:quota-used-bytes/><c:schedule-default-calendar-URL/><s:subscribed-strip-todos/></d:prop></d:propfind>`
-		first := h.must(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", body) // which notes what is in the home
+		first := h.must(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", body) // the first listing records the members of the home
 
 		all, err := trace.ParseSampler("always_on", "")
 		if err != nil {
@@ -58,7 +58,7 @@ func TestHomeIsReadAtOnce(t *testing.T) {
 		if got.Body.String() != first.body || !strings.Contains(first.body, "<c:schedule-default-calendar-URL><d:href>/dav/calendars/alice/work/<") {
 			t.Errorf("got %s, and before %s", got.Body, first.body)
 		}
-		want := "SELECT invitations" // the calendars, by the first table behind them
+		want := "SELECT invitations" // the calendars, by the first of their tables
 		if !strings.HasPrefix(url, "postgres") {
 			want += ", SELECT life, SELECT SELECT, SELECT calendars"
 		}

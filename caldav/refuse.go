@@ -14,14 +14,14 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// retryAfter is how many seconds a client should not ask a store that is away.
+// retryAfter is how long clients should wait for an unavailable store, in seconds.
 const retryAfter = "5"
 
-// refuse renders an error; it is the one place that does.
+// refuse renders an error. No other code does.
 func (x *exchange) refuse(err error) {
 	if x.begun {
-		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
-		// no client takes what is missing for deleted.
+		// A truncated multistatus must never pass for a complete one: clients would delete the missing objects. So
+		// the connection is aborted.
 		x.Logger.LogAttrs(x.r.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.r.Method), slog.String("error", service.ForLog(err)))
 		panic(http.ErrAbortHandler)
 	}
@@ -35,7 +35,7 @@ func (x *exchange) refuse(err error) {
 	if f.status == http.StatusMethodNotAllowed {
 		there := x.methods
 		if x.method != nil && x.method.makes() {
-			// A resource in the way takes no method that makes it (RFC 9110 §15.5.6).
+			// A resource that is in the way allows no method that makes one (RFC 9110 §15.5.6).
 			there = slices.DeleteFunc(slices.Clone(there), func(m method) bool { return m.makes() })
 		}
 		x.w.Header().Set("Allow", allowed(there, x.at.kind()))
@@ -46,7 +46,7 @@ func (x *exchange) refuse(err error) {
 	x.reply(f.status, f.mediaType(), m.buf)
 }
 
-// faultLevel is how much it matters that an answer failed: that a client has gone is nobody's fault.
+// faultLevel is the log level for a failed response. A client that has disconnected is no error.
 func (x *exchange) faultLevel() slog.Level {
 	if x.r.Context().Err() != nil {
 		return slog.LevelDebug
@@ -54,8 +54,7 @@ func (x *exchange) faultLevel() slog.Level {
 	return slog.LevelError
 }
 
-// failureOf turns an error into its form on the wire. An unforeseen one is Internal, and
-// its text stays here.
+// failureOf converts an error to a response. The text of an unexpected error is not sent.
 func (x *exchange) failureOf(err error) *failure {
 	var (
 		f *failure
@@ -64,8 +63,8 @@ func (x *exchange) failureOf(err error) *failure {
 	)
 	switch {
 	case errors.Is(err, auth.ErrUnauthorized):
-		// The login has put its challenge on the answer.
-		return refuseWith(http.StatusUnauthorized, "your credentials are no longer good: log in again")
+		// The authentication has already set its challenge.
+		return refuseWith(http.StatusUnauthorized, "your credentials are no longer valid: log in again")
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &e) && e.Reason != calendar.Internal:
@@ -87,13 +86,12 @@ func (f *failure) mediaType() string {
 	return xmlType
 }
 
-// descriptionNS is where Apple's server has the sentence for people, which its clients
-// show. RFC 4918 §14.5 gives DAV:error only conditions: anything else in it, strict
-// clients take for one.
+// descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC 4918
+// §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is added.
 const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 
-// failure writes the body of a refusal: the error element of RFC 4918 §14.5 where a
-// condition was broken, else a sentence.
+// failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
+// text.
 func (m *markup) failure(f *failure) {
 	if f.condition == "" {
 		m.raw(f.message).raw("\n")
@@ -104,7 +102,7 @@ func (m *markup) failure(f *failure) {
 	m.raw(`<error-description xmlns="`).raw(descriptionNS).raw(`">`).text(f.message).raw("</error-description></d:error>")
 }
 
-// condition writes the element of a broken condition.
+// condition writes the element of a failed condition.
 func (m *markup) condition(f *failure) {
 	if f.details == nil {
 		m.raw("<").raw(f.condition).raw("/>")
@@ -115,13 +113,13 @@ func (m *markup) condition(f *failure) {
 	m.raw("</").raw(f.condition).raw(">")
 }
 
-// reply sends a whole answer.
+// reply sends a complete response.
 func (x *exchange) reply(status int, mediaType string, body []byte) {
 	h := x.w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-	// A client that has gone cannot be told so.
+	// If the client has gone, there is no way to report the error.
 	_, _ = x.w.Write(body)
 }

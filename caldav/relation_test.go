@@ -6,22 +6,22 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// relation is how who asks stands to a calendar of alice's.
+// relation is a caller's relation to a calendar of alice's.
 type relation struct {
 	name string
-	// as is the login, share the access that was given to it.
+	// as is the login, share the caller's access by a share.
 	as    string
 	share calendar.Access
-	// offered tells that the share waits for an answer.
+	// offered is set if the share has not been accepted yet.
 	offered bool
-	// inOwners asks at the owner's addresses, others at their own.
+	// inOwners is set if the caller uses the owner's addresses instead of their own.
 	inOwners bool
-	// may are the privileges that this gives for the calendar and what is in it; sees tells
-	// that it is there at all.
+	// may are the resulting privileges for the calendar and its objects. sees is set if the caller sees the calendar
+	// at all.
 	may  []string
 	sees bool
-	// finds are operations that work on the calendar without a privilege: those on what is only
-	// seen, and those that change no more than how who asks has it.
+	// finds are operations on the calendar that need no privilege: they only need to see it, or change only the
+	// caller's own settings for it.
 	finds []string
 }
 
@@ -30,24 +30,24 @@ var (
 	writing = append([]string{"d:write-content", "d:bind", "d:unbind"}, reading...)
 )
 
-// owns tells that who asks has the owner's name, by whatever token.
+// owns reports whether the caller is the owner, by any token.
 func (r relation) owns() bool { return strings.HasPrefix(r.as, "alice") }
 
-// holds tells whether who asks has a token that lacks something, of the sort that a word names.
+// holds reports whether the caller has a token with the given kind of limit.
 func (r relation) holds(word string) bool { return strings.Contains(r.as, " "+word) }
 
-// shelf is how far an address is everybody's.
+// shelf is a class of addresses by visibility.
 type shelf uint8
 
 const (
-	everybodys shelf = iota // anyone who has logged in finds it
-	persons                 // a user, whom those find who share calendars with them
-	privates                // the owner alone finds it
-	words                   // likewise, and by no token that is for some of the owner's calendars
-	calendars               // as the calendar is shared
+	everybodys shelf = iota // visible to every authenticated user
+	persons                 // a user, visible to those who share calendars with them
+	privates                // visible to the owner only
+	words                   // like privates, but not by a token limited to some calendars
+	calendars               // visible as the calendar is shared
 )
 
-// shelves are where the addresses stand. Anyone who adds an address adds it here.
+// shelves classifies all addresses. A new address must be added here.
 func shelves() map[string]shelf {
 	return map[string]shelf{
 		"/": everybodys, "/.well-known/caldav/": everybodys, "/principals/": everybodys,
@@ -60,7 +60,7 @@ func shelves() map[string]shelf {
 	}
 }
 
-// relations are those there are. Anyone who adds a way to share adds it here.
+// relations lists all relations. A new way to share must be added here.
 func relations() []relation {
 	seeing := []string{
 		"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",
@@ -92,25 +92,25 @@ func relations() []relation {
 	}
 }
 
-// sample is a request for an operation that would do something, if it were granted.
+// sample is a request for an operation that has an effect if it is permitted.
 type sample struct {
 	header, body string
-	// home is the body at a home, where that is another one.
+	// home is the body for a home, if it differs.
 	home string
-	// outbox is the body at an outbox, likewise.
+	// outbox is the body for an outbox, if it differs.
 	outbox string
-	// needs is what it takes, where that is not what the table says.
+	// needs is the needed privilege, if it differs from the table's.
 	needs string
-	// fresh asks at an address where nothing is: what is made there is the caller's own.
+	// fresh uses an address without a resource. The caller owns the created resource.
 	fresh bool
-	// lists tells that at a home it reads what calendars there are.
+	// lists is set if the operation lists the calendars of a home.
 	lists bool
 }
 
 const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
 
-// samples are by operation. OWN stands for a calendar of the caller's own, INVITATION for what bob
-// was offered of the calendar.
+// samples maps operations to requests. OWN stands for a calendar of the caller's own, INVITATION for bob's invitation
+// to the calendar.
 func samples() map[string]sample {
 	const named = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
 	const shared = ` xmlns:D="DAV:" xmlns:S="http://calendarserver.org/ns/"`

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// repeated remembers the questions of PROPFIND. Each client has a few of them, which it asks again
-// and again, and reading one takes longer than the answer to it.
+// repeated caches parsed PROPFIND requests. Each client repeats the same few requests, and parsing one takes longer
+// than answering it.
 type repeated struct {
 	mu    sync.Mutex
 	asked map[string]propfindRequest
 }
 
 const (
-	// repeatedMost and repeatedBytes bound what is remembered: a megabyte.
+	// repeatedMost and repeatedBytes limit the cache to a megabyte.
 	repeatedMost  = 256
 	repeatedBytes = 4 << 10
 )
@@ -35,7 +35,7 @@ func (m *repeated) remember(body []byte, q propfindRequest) {
 	m.asked[string(body)] = q
 }
 
-// question reads what a PROPFIND asks. Nobody may change it: others may have been told the same.
+// question parses a PROPFIND. The result is shared between requests and must not be modified.
 func (x *exchange) question() (q propfindRequest, err error) {
 	if x.r.ContentLength <= 0 || x.r.ContentLength > repeatedBytes || x.r.Header.Get("Content-Encoding") != "" {
 		return q, x.read(&q)
@@ -46,7 +46,7 @@ func (x *exchange) question() (q propfindRequest, err error) {
 	}
 	body := make([]byte, x.r.ContentLength)
 	if n, err := io.ReadFull(source, body); err != nil {
-		// Whatever it is that went wrong, it is found at the same place.
+		// Decoding the bytes read so far reports a syntax error, or the read error at the same place.
 		return q, x.decode(io.MultiReader(bytes.NewReader(body[:n]), source), &q)
 	}
 	q, known := x.repeated.recall(body)

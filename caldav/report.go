@@ -7,14 +7,14 @@ type report struct {
 	name xml.Name
 	on   kind
 	read reportReader
-	// source is where the report is defined.
+	// source is the section that defines the report.
 	source string
 }
 
-// reportReader decodes a request from its root element on, and returns what answers it about the resource that is asked.
+// reportReader decodes a report from its root element, and returns the function that answers it for a resource.
 type reportReader func(*exchange, *xml.Decoder, *xml.StartElement) (func(*exchange, *resource) error, error)
 
-// reading reads a report that says Q.
+// reading returns a reportReader for a body of type Q.
 func reading[Q any](answer func(*exchange, *resource, *Q) error) reportReader {
 	return func(x *exchange, d *xml.Decoder, root *xml.StartElement) (func(*exchange, *resource) error, error) {
 		q := new(Q)
@@ -25,7 +25,7 @@ func reading[Q any](answer func(*exchange, *resource, *Q) error) reportReader {
 	}
 }
 
-// reports is what REPORT can ask; supported-report-set is this table, printed.
+// reports is the table of reports. supported-report-set is derived from it.
 func reports() []report {
 	return []report{
 		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading((*exchange).calendarQuery), "RFC 4791 §7.8, RFC 6638 §2.2"},
@@ -41,7 +41,7 @@ func reports() []report {
 	}
 }
 
-// reportRequest is the body of a REPORT, whose root says which one it is.
+// reportRequest is the body of a REPORT; its root element selects the report.
 type reportRequest struct {
 	x      *exchange
 	answer func(*exchange, *resource) error
@@ -61,8 +61,8 @@ func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err
 	return breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has", root.Name.Local)
 }
 
-// report answers RFC 3253 §3.6. The Depth header is left to each report: Evolution sends
-// none where RFC 4791 wants one, Thunderbird sends 1 where RFC 6578 wants 0.
+// report answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where RFC
+// 4791 requires one, and Thunderbird sends 1 where RFC 6578 requires 0.
 func (x *exchange) report() error {
 	q := reportRequest{x: x}
 	if err := x.read(&q); err != nil {

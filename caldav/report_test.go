@@ -11,14 +11,14 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// query writes a calendar-query for events.
+// query returns a calendar-query for events.
 func query(data, event string) string {
 	return `<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><D:getetag/>` + data +
 		`</D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">` + event + `</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`
 }
 
-// TestFoldInsideOfACharacter: RFC 5545 §3.1 allows it, XML cannot say it. What neither allows is not stored, so that
-// one tag stands for one text.
+// TestFoldInsideOfACharacter: RFC 5545 §3.1 allows folds within a character, XML cannot represent them. Text that
+// neither allows is not stored, so that a tag stands for a single text.
 func TestFoldInsideOfACharacter(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -49,9 +49,8 @@ func TestFoldInsideOfACharacter(t *testing.T) {
 	}
 }
 
-// TestShapesAreBounded: an expansion can be a thousand times as large as what is stored.
-// When an answer has become too large, the rest of its objects come without their data, and
-// each says so.
+// TestShapesAreBounded: an expansion can be a thousand times larger than the stored data. At the limit, the remaining
+// objects of a response come without their data, each with an error.
 func TestShapesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -69,7 +68,7 @@ func TestShapesAreBounded(t *testing.T) {
 	}
 }
 
-// TestFiltersAreBounded: each filter is tried on every object.
+// TestFiltersAreBounded: each filter is tested on every object.
 func TestFiltersAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) { c.Limits.Filters = 12 })
@@ -83,7 +82,7 @@ func TestFiltersAreBounded(t *testing.T) {
 	}
 }
 
-// TestExpansionOfPropertiesIsBounded: properties within properties multiply.
+// TestExpansionOfPropertiesIsBounded: nested properties multiply.
 func TestExpansionOfPropertiesIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) { c.Limits.Hrefs = 8 })

@@ -9,24 +9,24 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// resource is what lies at an address, as the caller sees it.
+// resource is a resource as the caller sees it.
 type resource struct {
 	x  *exchange
 	at place
 	// calendar is set for calendars and objects, object for objects.
 	calendar calendar.Calendar
 	object   calendar.Object
-	// dead are the properties that are kept of it, once they were asked for.
+	// dead caches the resource's dead properties.
 	dead *deadProperties
-	// other is set for a principal that is not the caller's own.
+	// other is set for the principal of another user.
 	other *calendar.User
-	// notification is set for notices.
+	// notification is set for notifications.
 	notification calendar.Notification
 	// feed is set for a public link, which has no place.
 	feed *query.Feed
 }
 
-// find looks up what lies at an address, for a caller who wants to read it.
+// find returns the resource at an address if the caller may read it.
 func (x *exchange) find(at place) (*resource, error) {
 	r := &resource{x: x, at: at}
 	var err error
@@ -68,8 +68,7 @@ func (r *resource) loadObject() (err error) {
 	return err
 }
 
-// calendarAt returns the calendar of an address. What may be done with it, reading
-// included, is another question.
+// calendarAt returns the calendar at an address. It does not check any permission on it, not even to read it.
 func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
 	cal, err := x.Service.CalendarAt(x.r.Context(), x.caller, at.calendar)
 	if err == nil {
@@ -78,8 +77,8 @@ func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
 	return cal, err
 }
 
-// parentCalendar is calendarAt for a method that would make a member: without the parent
-// the client has to make that first (RFC 4918 §9.7.1: 409).
+// parentCalendar is calendarAt for a method that makes a member. If the calendar does not exist, the client must make
+// it first (RFC 4918 §9.7.1: 409).
 func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
 	cal, err := x.calendarAt(at)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
@@ -88,11 +87,10 @@ func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
 	return cal, err
 }
 
-// children yields the members of a collection. The resource yielded may be the same one
-// each time, filled anew.
+// children yields the members of a collection. It may reuse the same resource for each of them.
 func (r *resource) children() iter.Seq2[*resource, error] { return r.node().members(r) }
 
-// fixed yields members that are always there; a home and a box are the caller's.
+// fixed yields the members that always exist. Of homes and notification collections, it yields the caller's.
 func (r *resource) fixed(yield func(*resource, error) bool) {
 	for f, row := range layout {
 		if row.parent != r.at.form || form(f) == r.at.form {
@@ -108,7 +106,7 @@ func (r *resource) fixed(yield func(*resource, error) bool) {
 	}
 }
 
-// homeMembers yields the calendars, and where messages come and go.
+// homeMembers yields the calendars, the inbox and the outbox.
 func (r *resource) homeMembers(yield func(*resource, error) bool) {
 	for child, err := range r.calendars {
 		if !yield(child, err) || err != nil {
@@ -135,8 +133,8 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 	listed := make(map[calendar.Segment]bool, len(all))
 	for _, child.calendar = range all {
 		child.at.calendar = child.calendar.Address()
-		// An own calendar, which comes first, hides a shared one of the same address: it is what
-		// every request there is about.
+		// The caller's own calendar comes first and hides a shared one at the same address: every request for that
+		// address means the own one.
 		if listed[child.at.calendar] {
 			continue
 		}
@@ -147,7 +145,7 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 	}
 }
 
-// calendarsInHome lists the home, once for each request if its token is asked for as well.
+// calendarsInHome lists the calendars of the home. It needs no query if the home's token was read before.
 func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	if x.home != nil {
 		return x.home.Calendars, nil
@@ -159,14 +157,14 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	return all, err
 }
 
-// readHome asks for all of the home at once.
+// readHome prefetches the home in one round trip.
 func (x *exchange) readHome() error {
 	ctx, err := x.Service.ReadHome(x.r.Context(), x.caller)
 	x.r = x.r.WithContext(ctx)
 	return err
 }
 
-// homeToken returns the token for the home, which clients ask for by two names.
+// homeToken returns the sync token of the home, cached because clients request it under two names.
 func (x *exchange) homeToken() (string, error) {
 	if x.home == nil {
 		changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
@@ -180,7 +178,7 @@ func (x *exchange) homeToken() (string, error) {
 
 func (r *resource) objects(yield func(*resource, error) bool) {
 	if r.calendar.Subscribed() {
-		return // an app fetches what is in it elsewhere, also where the server does so for others
+		return // apps fetch the feed themselves, even if the server fetches it too
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
@@ -192,7 +190,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 }
 
-// token returns the token for the state of what can be synchronized.
+// token returns the sync token of the resource.
 func (r *resource) token() (string, error) { return r.node().token(r) }
 
 func (r *resource) calendarToken() (string, error) {
@@ -202,12 +200,12 @@ func (r *resource) calendarToken() (string, error) {
 
 func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
-// tokenOf returns the token for a calendar as the caller sees it.
+// tokenOf returns the sync token of a calendar as the caller sees it.
 func (x *exchange) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
 	return x.Service.Token(x.r.Context(), x.meter, x.caller, cal)
 }
 
-// missing tells whether an error says that a resource is not there.
+// missing reports whether an error means that there is no such resource.
 func missing(err error) bool {
 	return calendar.ReasonOf(err) == calendar.NotFound || errors.Is(err, errNowhere)
 }

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/caldav"
 )
 
-// TestRFCTable: docs/rfc.md says what the tables say.
+// TestRFCTable: docs/rfc.md matches the tables.
 func TestRFCTable(t *testing.T) {
 	t.Parallel()
 	const file = "../docs/rfc.md"

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// kindNames are the columns of the tables for people.
+// kindNames are the columns of the printed tables.
 var kindNames = []struct {
 	kind kind
 	name string
@@ -44,7 +44,7 @@ func (k kind) words() string {
 	return strings.Join(words, ", ")
 }
 
-// RFCTable prints the door's tables for people: docs/rfc.md.
+// RFCTable prints the tables of this package as docs/rfc.md.
 func RFCTable() string {
 	var b strings.Builder
 	b.WriteString("# What the CalDAV door speaks\n\n" +
@@ -149,7 +149,7 @@ func conditionRows() [][]string {
 	return rows
 }
 
-// deviationRows say where the door differs from the draft of WebDAV-Push, and why.
+// deviationRows list the deviations from the draft of WebDAV-Push, with reasons.
 func deviationRows() [][]string {
 	return [][]string{
 		{"`trigger` says what to tell of", "a registration without one is told of `content-update`: DAVx⁵ sends none. One with only `property-update` is refused with `no-supported-trigger`; properties that change are told as content"},

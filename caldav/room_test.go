@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestRoomPrincipal: programs find a room by a part of its name, and see what it is.
+// TestRoomPrincipal: programs find a room by a part of its name, and see its kind.
 func TestRoomPrincipal(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

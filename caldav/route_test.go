@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestTheWayToTheStoreIsShort: so it is for a PUT.
+// TestTheWayToTheStoreIsShort checks this for a PUT.
 func TestTheWayToTheStoreIsShort(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)

@@ -12,8 +12,8 @@ func unfit(format string, args ...any) error {
 	return refuseWith(http.StatusConflict, format, args...)
 }
 
-// setResourceType takes the types that a client can make. RFC 5689 §3: resourcetype is
-// set when a collection is made, and stays.
+// setResourceType accepts the types that a client can make. RFC 5689 §3: a collection's type is set at its creation
+// and never changes.
 func setResourceType(_ *calendar.Properties, e *element) error {
 	if e == nil || !e.has(dav("collection")) || !e.has(caldav("calendar")) && !e.has(subscribed) || len(e.Children) != 2 {
 		return breach("d:valid-resourcetype",
@@ -22,16 +22,16 @@ func setResourceType(_ *calendar.Properties, e *element) error {
 	return nil
 }
 
-// subscribed is the type of what Apple Calendar makes of a feed that all of a user's devices are
-// to show: each fetches the address in source itself.
+// subscribed is the type of a collection that Apple Calendar makes to subscribe all of a user's devices to a feed.
+// Each device fetches the address in source itself.
 var subscribed = server("subscribed")
 
-// isSubscription tells whether a collection with these properties is one.
+// isSubscription reports whether a collection with these properties is a subscription.
 func isSubscription(set []edit) bool {
 	return slices.ContainsFunc(set, func(e edit) bool { return e.name == dav("resourcetype") && e.value != nil && e.value.has(subscribed) })
 }
 
-// keepFeed keeps of a subscription what a calendar would understand, but is about its feed.
+// keepFeed stores properties about content as dead properties, since in a subscription they describe the feed.
 func (x *exchange) keepFeed(set []edit) ([]calendar.DeadProperty, error) {
 	var all []calendar.DeadProperty
 	sourced := false
@@ -47,7 +47,7 @@ func (x *exchange) keepFeed(set []edit) ([]calendar.DeadProperty, error) {
 		all = append(all, kept)
 	}
 	if !sourced {
-		return nil, breach("d:valid-resourcetype", "a subscription has a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
+		return nil, breach("d:valid-resourcetype", "a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
 	}
 	return all, nil
 }
@@ -68,7 +68,7 @@ func setDescription(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// implied are the components that come with any kind: KDE names the VCALENDAR among them.
+// implied are components that any calendar may contain: KDE lists VCALENDAR in its set.
 var implied = calendar.Kinds{"VCALENDAR", "VTIMEZONE", "VALARM"}
 
 func setKinds(p *calendar.Properties, e *element) error {
@@ -83,7 +83,7 @@ func setKinds(p *calendar.Properties, e *element) error {
 		}
 	}
 	if len(p.Kinds) == 0 {
-		return breach("c:supported-calendar-component", "supported-calendar-component-set names the components that the calendar is to hold")
+		return breach("c:supported-calendar-component", "supported-calendar-component-set must name the components that the calendar may contain")
 	}
 	return nil
 }
@@ -95,12 +95,12 @@ func setTransparency(p *calendar.Properties, e *element) error {
 	case e.has(caldav("transparent")):
 		p.Transparent = true
 	default:
-		return unfit("schedule-calendar-transp is opaque or transparent")
+		return unfit("schedule-calendar-transp must be opaque or transparent")
 	}
 	return nil
 }
 
-// setEnabled takes what Nextcloud's programs say of a calendar that is not to be shown.
+// setEnabled reads calendar-enabled: Nextcloud's apps hide a calendar with the value 0.
 func setEnabled(p *calendar.Properties, e *element) error {
 	p.Hidden = false
 	if e == nil {
@@ -111,7 +111,7 @@ func setEnabled(p *calendar.Properties, e *element) error {
 	case "0":
 		p.Hidden = true
 	default:
-		return unfit("calendar-enabled is 1 or 0")
+		return unfit("calendar-enabled must be 1 or 0")
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func setOrder(p *calendar.Properties, e *element) error {
 	return setParsed(&p.Order, e, calendar.ParseOrder)
 }
 
-// setParsed sets what a text means, or nothing.
+// setParsed sets the parsed text, or nil.
 func setParsed[T any](at **T, e *element, parse func(string) (T, error)) error {
 	*at = nil
 	if e == nil {

@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// sharedType is what Apple's clients look for in the type of a calendar that several people
-// have (caldav-sharing): one word for its owner, another for the others.
+// sharedType is the element that Apple's clients look for in the resource type of a shared calendar (caldav-sharing):
+// one for its owner, another one for sharees.
 func (r *resource) sharedType() string {
 	switch {
 	case r.calendar.Access != calendar.OwnerAccess:
@@ -19,14 +19,14 @@ func (r *resource) sharedType() string {
 	return ""
 }
 
-// granted is what a share gives, in the words of RFC 3744 §3 and RFC 4791 §6.1.1.
+// granted maps a share's access to privileges of RFC 3744 §3 and RFC 4791 §6.1.1.
 var granted = [...][]string{
 	calendar.FreeBusyAccess: {"c:read-free-busy"},
 	calendar.ReadAccess:     {"d:read"},
 	calendar.WriteAccess:    {"d:read", "d:write"},
 }
 
-// shareGrants writes an entry of the access list for each share that gives something by now.
+// shareGrants writes an entry of the access control list for each share in force.
 func (r *resource) shareGrants(m *markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
@@ -52,8 +52,7 @@ func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	})
 }
 
-// sharingModes tells that the owner's clients may offer to share the calendar (caldav-sharing
-// §5.5.2).
+// sharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
 func (r *resource) sharingModes(m *markup) error {
 	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
 		return errAbsent
@@ -61,7 +60,7 @@ func (r *resource) sharingModes(m *markup) error {
 	return m.raw("<cs:can-be-shared/>").ok()
 }
 
-// sharedURL is the calendar as its owner has it.
+// sharedURL writes the calendar's address in its owner's home.
 func (r *resource) sharedURL(m *markup) error {
 	if r.calendar.Access == calendar.OwnerAccess {
 		return errAbsent
@@ -70,9 +69,9 @@ func (r *resource) sharedURL(m *markup) error {
 	return nil
 }
 
-// invitees is CS:invite (caldav-sharing §5.2.2): to the owner all who were asked, to a
-// sharee the owner and themselves. Shares of busy times are not among them: the protocol has no
-// word for these, and any other would say too much.
+// invitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
+// sharee. It leaves out free/busy shares: the protocol has no element for them, and any other would claim too much
+// access.
 func (r *resource) invitees(m *markup) error {
 	if r.calendar.Access != calendar.OwnerAccess {
 		return r.invitee(m)
@@ -93,7 +92,7 @@ func (r *resource) invitees(m *markup) error {
 	return nil
 }
 
-// invitee tells a sharee of the owner and of themselves.
+// invitee writes the owner and the caller for a sharee.
 func (r *resource) invitee(m *markup) error {
 	people, err := r.x.visible()
 	if err != nil {
@@ -112,7 +111,7 @@ func (r *resource) invitee(m *markup) error {
 	return nil
 }
 
-// invitee writes CS:user in the order of Apple's server.
+// invitee writes CS:user in the element order of Apple's server.
 func (m *markup) invitee(s calendar.Share) {
 	name := s.CommonName
 	if name == "" || s.User.DisplayName != "" {
@@ -122,7 +121,7 @@ func (m *markup) invitee(s calendar.Share) {
 	m.element("cs:common-name", name).accessElement(s.Access).raw(statusTags[s.Status]).raw("</cs:user>")
 }
 
-// addressOf writes what a person is invited by: the mail address, or else the principal.
+// addressOf writes a person's address: their mail address if they have one, otherwise the principal.
 func (m *markup) addressOf(p calendar.Person) *markup {
 	if p.Email != "" {
 		return m.element("d:href", "mailto:"+p.Email)
@@ -130,18 +129,18 @@ func (m *markup) addressOf(p calendar.Person) *markup {
 	return m.hrefElement(principalOf(p.Name))
 }
 
-// organizer writes whose calendar it is (caldav-sharing §6.18), by the address that DAV:owner has.
+// organizer writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
 func (m *markup) organizer(p calendar.Person) {
 	m.raw("<cs:organizer>").hrefElement(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
 }
 
-// hosted writes the address of a calendar at its owner's.
+// hosted writes the address of a calendar in its owner's home.
 func (m *markup) hosted(owner string, segment calendar.Segment) {
 	at := place{form: formCalendar, user: userName(owner), calendar: segment}
 	m.element("d:href", bare(m.href(at)))
 }
 
-// hostURL is the same as CS:hosturl (caldav-sharing §6.17).
+// hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
 func (m *markup) hostURL(owner string, segment calendar.Segment) *markup {
 	m.raw("<cs:hosturl>").hosted(owner, segment)
 	return m.raw("</cs:hosturl>")

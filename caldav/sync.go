@@ -17,11 +17,11 @@ type syncRequest struct {
 	Prop    *requested `xml:"DAV: prop"`
 }
 
-// check reads what the elements say: how many results are wanted at most, 0 for all, and whether those
-// within members are.
+// check validates the request. limit is the largest number of results, 0 for all. deep is set if changes within
+// members are requested, too.
 func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection takes DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
 	switch strings.TrimSpace(q.Level) {
@@ -29,14 +29,14 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 	case "infinite":
 		deep = true
 	default:
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-level is 1 or infinite")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-level must be 1 or infinite")
 	}
 	limit, err = resultLimit(q.Limit)
 	return limit, deep, err
 }
 
-// syncCollection answers RFC 6578 §3.2: what changed in a calendar or a home since a token,
-// by version, up to the version that it had when the request came.
+// syncCollection answers RFC 6578 §3.2: it lists changes since a token, in the order of their versions, up to the
+// version at the time of the request.
 func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
 	limit, deep, err := q.check()
 	if err != nil {
@@ -53,7 +53,7 @@ func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
 	return r.node().sync(x, r, p, since, limit, deep)
 }
 
-// syncCalendar tells what has changed in a calendar.
+// syncCalendar lists the changes in a calendar.
 func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	now, err := x.tokenOf(r.calendar)
 	if err != nil {
@@ -67,8 +67,8 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 		if err != nil {
 			return err
 		}
-		// Paging is exact, since versions are in order: the token of a page is the version of its
-		// last change (§3.6).
+		// Paging is exact, because versions are ordered: the token of a page is the version of its last change
+		// (§3.6).
 		if limit > 0 && s.count >= limit {
 			s.more = true
 			break
@@ -80,24 +80,24 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 	return s.finish()
 }
 
-// synchronization is the answer to a sync-collection in the making.
+// synchronization is the response to a sync-collection in progress.
 type synchronization struct {
 	*multistatus
 	collection *resource
-	// since is the token that the client came with, now the one for the calendar as it is.
+	// since is the client's token, now the current token of the calendar.
 	since, now calendar.SyncToken
 	// pending are changes whose calendar data has yet to be fetched.
 	pending []calendar.Object
 	count   int
-	// version is what the answer brings the client up to; more tells that there is more.
+	// version is the version that the response brings the client up to. more is set if there are later changes.
 	version calendar.Version
 	last    calendar.Version
-	// lastOwn is set once only what is the client's own is told, see [calendar.Object].
+	// lastOwn is set once only the client's own changes remain, see [calendar.Object].
 	lastOwn calendar.Version
 	more    bool
 }
 
-// take answers for one change, at once or along with others when bytes are wanted.
+// take answers for one change, at once or, if the data is requested, in a batch.
 func (s *synchronization) take(o calendar.Object) error {
 	s.count++
 	s.last, s.lastOwn = o.Version, o.Own
@@ -111,7 +111,7 @@ func (s *synchronization) take(o calendar.Object) error {
 	return s.fetch()
 }
 
-// tell writes the present state of an object.
+// tell writes the current state of an object.
 func (s *synchronization) tell(o calendar.Object) error {
 	r := resource{x: s.x, at: s.collection.at, calendar: s.collection.calendar, object: o}
 	r.at.form, r.at.object = formObject, o.Name
@@ -121,8 +121,8 @@ func (s *synchronization) tell(o calendar.Object) error {
 	return s.add(&r)
 }
 
-// fetch writes the pending changes with their bytes. An object that went away meanwhile is
-// left out: its tombstone has a later version and comes with the next synchronization.
+// fetch writes the pending changes with their data. It omits an object that was deleted in the meantime: its
+// tombstone has a later version, which the next synchronization returns.
 func (s *synchronization) fetch() error {
 	var names []calendar.ObjectName
 	for _, o := range s.pending {
@@ -146,7 +146,7 @@ func (s *synchronization) fetch() error {
 	return nil
 }
 
-// tellWhole writes a change with its bytes.
+// tellWhole writes a change with its data.
 func (s *synchronization) tellWhole(f *fetcher, o calendar.Object) error {
 	held := s.x.meter.Held()
 	defer func() { s.x.meter.Free(s.x.meter.Held() - held) }()
@@ -162,7 +162,7 @@ func (s *synchronization) tellWhole(f *fetcher, o calendar.Object) error {
 	return s.tell(r.object)
 }
 
-// finish writes what is left, and the token to go on from.
+// finish writes the pending changes and the new token.
 func (s *synchronization) finish() error {
 	if err := s.fetch(); err != nil {
 		return err

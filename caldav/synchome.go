@@ -6,17 +6,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// listed is a change in a list that is read as a whole: a home, or a box of notifications.
+// listed is a change in a list that is always read whole: a home, the notifications or the inbox.
 type listed struct {
 	*resource
 	version calendar.Version
 	gone    bool
-	// closed tells that what changed within is asked for, and is told only by the member itself.
+	// closed is set if the client requests changes within the member, which only a report on the member itself
+	// returns.
 	closed bool
 }
 
-// syncList tells the changes since a token, in the order of their versions, with the token to go on
-// from. Paging is exact, since each change has a version of its own.
+// syncList writes the changes since a token in the order of their versions, and the new token. Paging is exact, since
+// each change has its own version.
 func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken, limit int) error {
 	last := now.Version
 	more := limit > 0 && len(list) > limit
@@ -31,7 +32,7 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 		case change.gone:
 			err = ms.gone(x.href(change.at))
 		case change.closed:
-			// RFC 6578 §3.3: the member takes the report, and its parent does not answer for it.
+			// RFC 6578 §3.3: the member supports the report, but its parent does not include it.
 			ms.refused(change.at, http.StatusForbidden, "d:sync-traversal-supported")
 			err = ms.flush(flushBytes)
 		default:
@@ -48,9 +49,9 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 	return ms.end()
 }
 
-// syncHome tells which calendars were added to the caller's home, changed or went from it.
-// A calendar that is no longer shared is as gone as a deleted one. deep asks for the objects of the calendars as well:
-// each calendar numbers its own changes, and its token is its own.
+// syncHome lists the calendars that were added to the caller's home, changed in it or removed from it. A calendar
+// that is no longer shared counts as deleted. deep requests the objects of the calendars as well, which is refused
+// for each of them: a calendar numbers its own changes and has its own token.
 func (x *exchange) syncHome(_ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
 	changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, since)
 	if err != nil {

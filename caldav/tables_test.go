@@ -2,12 +2,11 @@ package caldav
 
 import "net/http"
 
-// What the tests outside of this package need to know of the tables, so that nothing that
-// is added to them can be forgotten there.
+// Exports of the tables for the tests outside of this package, so that no test can miss a new row.
 
 // Address is an address of the layout.
 type Address struct {
-	// Name is the path with the varying parts in braces.
+	// Name is the path with its variable parts in braces.
 	Name   string
 	Object bool
 	kind   kind
@@ -31,23 +30,21 @@ func Addresses() []Address {
 	return all
 }
 
-// Operation is a row of the methods, or of the reports.
+// Operation is a row of the methods or of the reports.
 type Operation struct {
-	// Name is the method's, with the media type where that tells POSTs apart, or the local name of
-	// the report.
+	// Name is the method's name, with the media type for a POST, or the local name of the report.
 	Name string
-	// Method is what the request says.
+	// Method is the method of the request.
 	Method string
-	// Needs is the privilege that it takes.
+	// Needs is the needed privilege.
 	Needs string
 	on    kind
-	// otherwise is the status where it does not work, and unlike that where the method works.
+	// otherwise is the status for other kinds of resources; unlike is the status if only the method works there.
 	otherwise int
 	unlike    map[kind]int
 }
 
-// On tells whether the operation works on a kind of resource; if not, with what status it
-// is refused.
+// On reports whether the operation works on a kind of resource; if not, it also returns the status of the refusal.
 func (o Operation) On(a Address) (bool, int) {
 	if status, ok := o.unlike[a.kind]; ok {
 		return false, status
@@ -82,7 +79,7 @@ func Operations() []Operation {
 	return all
 }
 
-// with adds to a map that may not be there yet.
+// with adds to a map that may be nil.
 func with(all map[kind]int, k kind, status int) map[kind]int {
 	if all == nil {
 		all = map[kind]int{}
@@ -91,7 +88,7 @@ func with(all map[kind]int, k kind, status int) map[kind]int {
 	return all
 }
 
-// postings lists what can be POSTed, by media type.
+// postings lists the kinds of POST by media type.
 func postings(post Operation) []Operation {
 	var all []Operation
 	at := map[string]int{}

@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// setTimezone takes an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2), which is kept
-// as it is. Where its name says which zone it is, floating times follow that one.
+// setTimezone stores an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2) unchanged. If its TZID is a known zone,
+// floating times use that zone.
 func setTimezone(p *calendar.Properties, e *element) error {
 	if e == nil {
 		p.TimezoneData, p.Timezone = nil, ""
@@ -19,7 +19,7 @@ func setTimezone(p *calendar.Properties, e *element) error {
 	}
 	_, id, err := soleTimezone(e.Text)
 	if err != nil {
-		return breach("c:valid-calendar-data", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+		return breach("c:valid-calendar-data", "calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	p.TimezoneData = &e.Text
 	if z, err := zone.Lookup(id); err == nil {
@@ -28,7 +28,7 @@ func setTimezone(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// soleTimezone reads an iCalendar object with one VTIMEZONE, and returns its TZID too.
+// soleTimezone parses an iCalendar object with exactly one VTIMEZONE. It also returns the TZID.
 func soleTimezone(text string) (*ical.Component, string, error) {
 	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
 	if err != nil {
@@ -44,7 +44,7 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	}
 	for c := range cal.Components() {
 		if c != zones[0] {
-			return nil, "", unfit("it has a %s, too", c.Name())
+			return nil, "", unfit("it also has a %s", c.Name())
 		}
 	}
 	id := zones[0].Property("TZID")
@@ -54,8 +54,8 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	return cal, id.Text(), nil
 }
 
-// setTimezoneID takes the name of a zone (RFC 7809 §5.2), and refuses one that is not known. A VTIMEZONE that was
-// set under another name is forgotten, lest the two disagree.
+// setTimezoneID sets the zone by name (RFC 7809 §5.2) and refuses unknown names. It removes a VTIMEZONE with another
+// name, so that the two properties cannot disagree.
 func setTimezoneID(p *calendar.Properties, e *element) error {
 	name := ""
 	if e != nil {
@@ -66,7 +66,7 @@ func setTimezoneID(p *calendar.Properties, e *element) error {
 		return nil
 	}
 	if p.TimezoneData != nil && timezoneName(*p.TimezoneData) == name {
-		return nil // it is set already, be it one that only the VTIMEZONE explains
+		return nil // the name is set already; it may be one that only the VTIMEZONE defines
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {
@@ -76,7 +76,7 @@ func setTimezoneID(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// timezoneName is the TZID in a text that setTimezone has taken.
+// timezoneName returns the TZID of a text that setTimezone has accepted.
 func timezoneName(text string) string {
 	_, id, err := soleTimezone(text)
 	if err != nil {
@@ -85,8 +85,8 @@ func timezoneName(text string) string {
 	return id
 }
 
-// timezone gives the VTIMEZONE that was set, or that of the zone which was named: a client that reads the one property
-// learns the value of the other (RFC 7809 §3.1.5).
+// timezone writes the stored VTIMEZONE, or one for the named zone. A client that sets either property can thus read
+// both (RFC 7809 §3.1.5).
 func (r *resource) timezone(m *markup) error {
 	if r.calendar.TimezoneData != nil {
 		m.cdata([]byte(*r.calendar.TimezoneData))
@@ -100,7 +100,7 @@ func (r *resource) timezone(m *markup) error {
 	return nil
 }
 
-// timezoneID gives the name of the zone as calendar-timezone has it, be it one that nobody knows.
+// timezoneID writes the TZID of calendar-timezone, even if the zone is unknown.
 func (r *resource) timezoneID(m *markup) error {
 	if r.calendar.TimezoneData == nil {
 		return m.text(r.calendar.Timezone).ok()
@@ -111,16 +111,17 @@ func (r *resource) timezoneID(m *markup) error {
 	return m.text(timezoneName(*r.calendar.TimezoneData)).ok()
 }
 
-// written is how far back the VTIMEZONE of a zone tells its changes.
+// written is the start of the changes that a generated VTIMEZONE contains.
 var written = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// timezoneWork is how many bytes could be compared while a VTIMEZONE is written: a millisecond is usual.
+// timezoneWork is the cost of generating a VTIMEZONE, in bytes of compared text. It usually takes a millisecond.
 const timezoneWork = 256 << 10
 
-// timezoneText writes the VTIMEZONE of a known zone, once: every listing of a home by Apple's apps asks for it.
+// timezoneText returns the VTIMEZONE of a known zone. It is cached, since Apple's apps request it whenever they list
+// a home.
 func (x *exchange) timezoneText(name string) ([]byte, error) {
 	if text, ok := x.timezones.Load(name); ok {
-		return text.([]byte), nil //nolint:forcetypeassert // nothing else is stored there
+		return text.([]byte), nil //nolint:forcetypeassert // the map holds no other type
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {

@@ -10,21 +10,20 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// askAgain is how long an answer goes out before it is asked again what its reader may see. Objects
-// are read from the store as a client takes them, so that one who reads slowly would see what was
-// written after a share was taken away.
+// askAgain is the interval between access checks of a long response. Objects are read from the store as fast as the
+// client takes them, so a slow reader would otherwise see changes made after its access was revoked.
 const askAgain = 10 * time.Second
 
-// watched is an answer that goes on for as long as its reader may see the calendars it is of. Where
-// that ends, the connection breaks, so that no client takes what it got for the whole.
+// watched is a response that continues only while its reader may see the calendars in it. Otherwise it aborts the
+// connection, so that no client takes the truncated response for a complete one.
 type watched struct {
 	http.ResponseWriter
 	x *exchange
-	// asked is when the rights were looked at last.
+	// asked is the time of the last check.
 	asked time.Time
 }
 
-// watch makes the answer of an exchange one that is watched.
+// watch wraps the response writer of an exchange in a watched one.
 func (x *exchange) watch() { x.w = &watched{x.w, x, x.Now()} }
 
 func (w *watched) Write(p []byte) (int, error) {
@@ -35,16 +34,16 @@ func (w *watched) Write(p []byte) (int, error) {
 		case err == nil:
 			w.asked = now
 		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
-			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the answer breaks off: its reader may not see this any more",
+			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
 				slog.String("method", w.x.r.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
 		}
-		// What the store cannot tell just now is asked with the next piece.
+		// If the store is unavailable, the next write checks again.
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-// relies notes a calendar that the answer may be of, with what the caller may do there.
+// relies records a calendar that the response may include, with the caller's access.
 func (x *exchange) relies(cal calendar.Calendar) {
 	if x.granted == nil {
 		x.granted = make(map[calendar.CalendarID]calendar.Access, 1)
@@ -52,7 +51,7 @@ func (x *exchange) relies(cal calendar.Calendar) {
 	x.granted[cal.ID] = cal.Access
 }
 
-// stillMay asks again what the answer so far was granted by.
+// stillMay checks again the access that the response relies on.
 func (x *exchange) stillMay() error {
 	ctx := x.r.Context()
 	if x.good != nil {
@@ -66,7 +65,7 @@ func (x *exchange) stillMay() error {
 			return err
 		}
 		if cal.Access < access {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the calendar is shared for less by now")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "access to the calendar has been reduced")
 		}
 	}
 	return nil

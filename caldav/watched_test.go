@@ -18,7 +18,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// slowReader takes the first piece of an answer, and has something happen before it takes the next.
+// slowReader takes the first part of a response, and calls a function before it takes the next.
 type slowReader struct {
 	*httptest.ResponseRecorder
 	meanwhile func()
@@ -33,14 +33,14 @@ func (r *slowReader) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// read sends a request as a slow reader, and tells whether the answer broke off.
+// read sends a request with a slow reader, and reports whether the response was aborted.
 func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body string, broken bool) {
 	t.Helper()
 	w := &slowReader{httptest.NewRecorder(), meanwhile}
 	func() {
 		defer func() {
 			p := recover()
-			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) { //nolint:forcetypeassert // it would panic anyway
+			if broken = p != nil; broken && !errors.Is(p.(error), http.ErrAbortHandler) { //nolint:forcetypeassert // any other panic fails the test
 				panic(p)
 			}
 		}()
@@ -52,9 +52,8 @@ func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body stri
 	return w.Body.String(), broken
 }
 
-// TestRevokedWhileTheAnswerIsRead: anyone who reads slowly sees nothing that is written after a share or a
-// link was taken away, and is not left to believe that the answer was whole. Where nothing was
-// taken away, it goes on (security M2).
+// TestRevokedWhileTheAnswerIsRead: a slow reader sees no changes made after a share or a link was revoked, and cannot
+// take the response for a complete one. Without a revocation the response continues (security M2).
 func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	const named = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
@@ -66,7 +65,7 @@ func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		var hrefs strings.Builder
-		for i := range 24 { // two pages of the store, and many pieces
+		for i := range 24 { // two pages of the store, and many parts of the response
 			h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/e%02d.ics", i), longEvent(i, "old"))
 			fmt.Fprintf(&hrefs, "<D:href>/dav/calendars/bob/%s/e%02d.ics</D:href>", cal.ID, i)
 		}
@@ -80,7 +79,7 @@ func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 		for name, body := range reports {
 			for what, level := range map[string]calendar.Access{"stays": calendar.ReadAccess, "narrowed": calendar.FreeBusyAccess, "revoked": calendar.NoAccess} {
 				if name == "public link" && what == "narrowed" {
-					continue // a link is what it was made as
+					continue // the access of a link cannot change
 				}
 				h.grant(t, cal, calendar.ReadAccess)
 				link, secret, err := h.auth.CreateLink(t.Context(), h.caller("alice"), cal, auth.LinkSpec{Access: calendar.ReadAccess})
@@ -124,7 +123,7 @@ func (h *house) caller(name string) calendar.Caller {
 	return calendar.Caller{User: h.users[name], Scopes: calendar.ScopeAll}
 }
 
-// grant gives bob so much of a calendar.
+// grant gives bob this access to a calendar.
 func (h *house) grant(t *testing.T, cal calendar.Calendar, level calendar.Access) {
 	t.Helper()
 	err := h.Store.Update(t.Context(), func(tx calendar.Tx) error {
@@ -138,7 +137,7 @@ func (h *house) grant(t *testing.T, cal calendar.Calendar, level calendar.Access
 	}
 }
 
-// lapsing is a body at whose end its sender's credential is no longer good.
+// lapsing is a body whose sender's credential is revoked before its end.
 type lapsing struct{ *strings.Reader }
 
 func (l lapsing) Read(p []byte) (int, error) {
@@ -149,8 +148,8 @@ func (l lapsing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestRevokedWhileTheBodyArrives: whatever a body was to do is not done when its sender's credential
-// is no longer good by its end, and they are told to log in again (security M3).
+// TestRevokedWhileTheBodyArrives: a request has no effect if its sender's credential is revoked before the end of the
+// body. The sender must log in again (security M3).
 func TestRevokedWhileTheBodyArrives(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -161,7 +160,7 @@ func TestRevokedWhileTheBodyArrives(t *testing.T) {
 		for _, o := range caldav.Operations() {
 			s := samples()[o.Name]
 			if s.body == "" || o.Name == "ACL" {
-				continue // it is refused whatever it says
+				continue // it is refused whatever its body is
 			}
 			path := "/dav/calendars/alice/" + m.at + "/"
 			switch o.Name {
@@ -176,7 +175,7 @@ func TestRevokedWhileTheBodyArrives(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			// A report that does not work on a calendar is refused before its end.
+			// A report that does not exist for calendars is refused before the end of its body.
 			if w.Code != http.StatusUnauthorized && (o.Method != "REPORT" || w.Code != http.StatusForbidden) {
 				t.Errorf("%s %s: %d %s", o.Name, path, w.Code, w.Body)
 			}

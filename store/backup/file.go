@@ -12,15 +12,15 @@ import (
 	"io"
 )
 
-// File is a backup to be read.
+// File is an open backup.
 type File struct {
 	Manifest
 	zip *zip.Reader
-	// whole is set once Check has found it so.
+	// whole is set once Check has succeeded.
 	whole bool
 }
 
-// ErrDamaged says that a backup has changed since it was written.
+// ErrDamaged means that a backup has changed since it was written.
 var ErrDamaged = errors.New("the backup is damaged or was cut short")
 
 func damaged(format string, args ...any) error {
@@ -28,13 +28,13 @@ func damaged(format string, args ...any) error {
 }
 
 const (
-	// maxManifest bounds what is read of a file before it is known to be a backup.
+	// maxManifest limits the bytes read from a file that is not yet known to be a backup.
 	maxManifest = 16 << 20
-	// lineRoom is how much of a line is read at a time.
+	// lineRoom is the buffer size for reading lines.
 	lineRoom = 64 << 10
 )
 
-// Open reads a backup's manifest. Check compares it with the contents.
+// Open reads the manifest of a backup. It does not read the tables; see Check.
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	f := new(File)
 	var err error
@@ -45,7 +45,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is no backup of this program: it has no %s", manifestName)
 	}
-	defer func() { _ = entry.Close() }() // it was read only
+	defer func() { _ = entry.Close() }() // it was only read
 	text, err := io.ReadAll(io.LimitReader(entry, maxManifest))
 	if err == nil {
 		err = json.Unmarshal(text, &f.Manifest)
@@ -56,7 +56,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, f.check()
 }
 
-// Check reads all of it, once: every row must be one, and every checksum right.
+// Check reads the whole backup, unless it did so before: every row must parse and every checksum must match.
 func (f *File) Check(tell Progress) error {
 	if f.whole {
 		return nil
@@ -76,14 +76,14 @@ func (f *File) Check(tell Progress) error {
 	return nil
 }
 
-// Rows hands on the rows of a table, with a value for each column. At its end the number of rows and the checksum are
-// compared. The values are the callee's.
+// Rows calls take for each row of a table, with a value for each column. At the end it compares the number of rows
+// and the checksum. take may keep the values.
 func (f *File) Rows(t Table, take func([]any) error) error {
 	entry, err := f.zip.Open(t.entry())
 	if err != nil {
 		return damaged("the table %s is not in it", t.Name)
 	}
-	defer func() { _ = entry.Close() }() // it was read only
+	defer func() { _ = entry.Close() }() // it was only read
 	sum, rows := sha256.New(), int64(0)
 	lines := bufio.NewReaderSize(io.TeeReader(entry, sum), lineRoom)
 	for {

@@ -1,8 +1,9 @@
-// Package backup is the file that a whole store is written to: a ZIP with one entry for each table, a row a line as a JSON
-// array, and a manifest with what they hold and their checksums. It knows no SQL; see store.Backup and store.Restore.
+// Package backup is the file format for a copy of the whole store. The file is a ZIP with one entry for each table,
+// and a manifest with the columns, row counts and checksums. The package contains no SQL; see store.Backup and
+// store.Restore.
 //
-// A text is a JSON string, and so are bytes that are UTF-8, as calendar objects are; what is not UTF-8 is
-// {"base64": "…"}. Numbers are whole numbers.
+// A table's entry has one row per line, written as a JSON array. Text is a JSON string, and so are UTF-8 bytes such
+// as calendar objects. Other bytes are {"base64": "…"}. Numbers are integers.
 package backup
 
 import (
@@ -12,16 +13,16 @@ import (
 
 const (
 	format = "caldav-mcp-server backup"
-	// version is of the format. What a later one adds, an older program cannot restore.
+	// version is the version of the format. An older program cannot restore a newer format.
 	version = 1
-	// manifestName is the entry that is written last.
+	// manifestName is the name of the manifest, which is written last.
 	manifestName = "backup.json"
 )
 
-// Kind is the kind of a column's values.
+// Kind is the type of a column's values.
 type Kind string
 
-// The kinds there are.
+// The kinds of columns.
 const (
 	Text    Kind = "text"
 	Integer Kind = "integer"
@@ -29,7 +30,7 @@ const (
 	Bytes   Kind = "bytes"
 )
 
-// Column is one of a table's.
+// Column is a column of a table.
 type Column struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind"`
@@ -40,13 +41,13 @@ type Table struct {
 	Name    string   `json:"name"`
 	Columns []Column `json:"columns"`
 	Rows    int64    `json:"rows"`
-	// SHA256 is of the entry's text, in hexadecimal.
+	// SHA256 is the checksum of the entry's text, in hexadecimal.
 	SHA256 string `json:"sha256"`
 }
 
 func (t Table) entry() string { return "tables/" + t.Name + ".jsonl" }
 
-// Migration is a file that had been applied to the database.
+// Migration is a migration that had been applied to the database.
 type Migration struct {
 	Name     string `json:"name"`
 	Checksum string `json:"checksum"`
@@ -56,17 +57,17 @@ type Migration struct {
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// Program is the version of the program that made it, Engine the database's.
+	// Program is the version of the program that wrote the backup, Engine its database engine.
 	Program string    `json:"program"`
 	Engine  string    `json:"engine"`
 	Made    time.Time `json:"made"`
-	// Migrations are those of the database, but for one engine's own.
+	// Migrations are the database's migrations, except those for a single engine.
 	Migrations []Migration `json:"migrations"`
-	// Tables are in an order in which none needs rows of a later one.
+	// Tables are in an order such that no row refers to a later table.
 	Tables []Table `json:"tables"`
 }
 
-// Rows counts the rows of all tables.
+// Rows returns the total number of rows.
 func (m Manifest) Rows() (n int64) {
 	for _, t := range m.Tables {
 		n += t.Rows
@@ -74,7 +75,7 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// Table returns the table of a name; one without rows where there is none.
+// Table returns the table named name, or one without rows if there is none.
 func (m Manifest) Table(name string) Table {
 	for _, t := range m.Tables {
 		if t.Name == name {
@@ -96,5 +97,5 @@ func (m Manifest) check() error {
 	return nil
 }
 
-// Progress is told how many rows of which table were gone through so far, of how many in all tables.
+// Progress receives the current table, and the numbers of rows done and total in all tables.
 type Progress func(table string, done, total int64)

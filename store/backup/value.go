@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// binary is a value that is no UTF-8.
+// binary is a value that is not UTF-8.
 type binary struct {
 	Base64 []byte `json:"base64"`
 }
 
-// pack turns a value of a database's driver into the written form.
+// pack converts a database driver's value to its JSON form.
 func (k Kind) pack(value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
@@ -49,7 +49,7 @@ func packText(v []byte) any {
 	return binary{v}
 }
 
-// unpack turns a written value into one that a database's driver takes.
+// unpack converts a JSON value to one that a database driver accepts.
 func (k Kind) unpack(raw json.RawMessage) (any, error) {
 	if bytes.Equal(raw, []byte("null")) {
 		return nil, nil
@@ -68,7 +68,7 @@ func (k Kind) unpack(raw json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("there is no kind of column %q", k)
 }
 
-// unpackText never returns nil: that would be NULL.
+// unpackText never returns nil, which would be NULL.
 func unpackText(raw json.RawMessage) ([]byte, error) {
 	if len(raw) > 0 && raw[0] == '{' {
 		b := binary{[]byte{}}

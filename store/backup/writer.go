@@ -23,7 +23,7 @@ type Writer struct {
 	cells  []any
 }
 
-// NewWriter begins a backup. It needs no way back, so that a pipe will do.
+// NewWriter begins a backup. It never seeks, so w may be a pipe.
 func NewWriter(w io.Writer) *Writer {
 	b := &Writer{zip: zip.NewWriter(w)}
 	b.encode = json.NewEncoder(&b.line)
@@ -44,14 +44,14 @@ func (w *Writer) Table(name string, columns []Column) error {
 	return nil
 }
 
-// finish notes the checksum of the last table.
+// finish records the checksum of the last table.
 func (w *Writer) finish() {
 	if len(w.tables) > 0 {
 		w.tables[len(w.tables)-1].SHA256 = hex.EncodeToString(w.sum.Sum(nil))
 	}
 }
 
-// Row writes a row of the present table, with a value for each column.
+// Row writes a row of the current table, with a value for each column.
 func (w *Writer) Row(values []any) error {
 	t := &w.tables[len(w.tables)-1]
 	if len(values) != len(t.Columns) {
@@ -72,7 +72,7 @@ func (w *Writer) Row(values []any) error {
 	return err
 }
 
-// Close writes the manifest, and returns it as it was written.
+// Close completes the manifest, writes it and returns it.
 func (w *Writer) Close(m Manifest) (Manifest, error) {
 	w.finish()
 	m.Format, m.Version, m.Tables = format, version, w.tables

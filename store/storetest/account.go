@@ -9,28 +9,28 @@ import (
 
 func accountTests() []test {
 	return []test{
-		{"comes back as it was written", accountComesBack},
-		{"of one user are bounded", accountsAreBounded},
-		{"are looked at when they are due", accountsAreDue},
+		{"round-trips", accountComesBack},
+		{"are limited per user", accountsAreBounded},
+		{"are synced when they are due", accountsAreDue},
 		{"has one secret at a time", accountIsSealed},
-		{"keeps what its owner does while it is looked at", accountStateIsNarrow},
-		{"lets its calendars stay", accountGoes},
-		{"goes with its user", accountGoesWithUser},
+		{"keeps its owner's edits made during a sync", accountStateIsNarrow},
+		{"leaves its calendars when removed", accountGoes},
+		{"is deleted with its user", accountGoesWithUser},
 	}
 }
 
 func mirrorTests() []test {
 	return []test{
-		{"makes a calendar say so", mirrorShows},
-		{"remembers where it is", mirrorRemembers},
-		{"remembers objects by ref and by UID", mirrorRemembersObjects},
-		{"finds what a listing has not told of", mirrorFindsGone},
-		{"is out of sight in the trash", mirrorInTrash},
-		{"takes no part in scheduling", mirrorIsNotScheduled},
+		{"marks a calendar as a mirror", mirrorShows},
+		{"stores its position", mirrorRemembers},
+		{"stores objects by ref and by UID", mirrorRemembersObjects},
+		{"finds objects missing from a listing", mirrorFindsGone},
+		{"is hidden in the trash", mirrorInTrash},
+		{"is excluded from scheduling", mirrorIsNotScheduled},
 	}
 }
 
-// account links one.
+// account creates a linked account.
 func (b *bundle) account(owner calendar.User, provider string) calendar.Account {
 	b.Helper()
 	id := b.id("account")
@@ -43,7 +43,7 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 	return a
 }
 
-// set writes how an account stands, as a look does that nobody was in the way of.
+// set writes the state of an account, like a sync without concurrent changes.
 func (b *bundle) set(a calendar.Account) {
 	b.Helper()
 	began, err := b.Account(b.Context(), a.ID)
@@ -53,7 +53,7 @@ func (b *bundle) set(a calendar.Account) {
 	same(b, "kept", kept, true)
 }
 
-// mirror makes a calendar that mirrors one of an account.
+// mirror creates a calendar that mirrors one of an account's calendars.
 func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calendar {
 	b.Helper()
 	cal := b.calendar(owner, "work")
@@ -105,7 +105,7 @@ func accountsAreDue(b *bundle) {
 	}
 	gives(b, "due", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now(), 10))
 	gives(b, "the first that is due later", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1))
-	// Everybody has a turn before anybody has a second, and who may not come in has none.
+	// Owners take turns: each one's first account comes before anyone's second. Disabled users get none.
 	bob := b.user("bob")
 	his := b.account(bob, "ics")
 	his.Due = b.now().Add(time.Hour)
@@ -130,7 +130,7 @@ func accountIsSealed(b *bundle) {
 	gives(b, "still", next)(b.Account(b.Context(), a.ID))
 }
 
-// accountStateIsNarrow: a look writes what it has found, and nothing that the owner has done meanwhile.
+// accountStateIsNarrow: a sync writes its own result, and does not overwrite concurrent changes by the owner.
 func accountStateIsNarrow(b *bundle) {
 	a := b.account(b.user("ann"), "ics")
 	a.Due, a.Listed = b.now().Add(time.Minute), b.now().Add(-time.Minute)
@@ -152,20 +152,20 @@ func accountStateIsNarrow(b *bundle) {
 	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountFailed, "away", 2, b.now(), late
 	state("a look that failed", failed, true)
 	gives(b, "what it has found", a)(b.Account(b.Context(), a.ID))
-	// Somebody is in a hurry meanwhile.
+	// Another process makes it due sooner in the meantime.
 	a.Due = soon
 	gives(b, "an account that is due", a)(b.DueAccount(b.Context(), a.ID, soon))
 	a.Failures = 3
 	state("one that fails as well", func(f *calendar.Account) { failed(f); f.Failures = 3 }, true)
-	gives(b, "what it has found, due as it was", a)(b.Account(b.Context(), a.ID))
-	// Its owner does something about it meanwhile.
+	gives(b, "its result, with the due time unchanged", a)(b.Account(b.Context(), a.ID))
+	// Its owner edits the account in the meantime.
 	a.Status, a.Error, a.Failures, a.Failing, a.Listed = calendar.AccountGood, "", 0, time.Time{}, time.Time{}
 	b.must(b.SetAccount(b.Context(), a.ID, calendar.AccountEdit{}, soon))
 	state("another that failed", failed, false)
 	gives(b, "what the owner did", a)(b.Account(b.Context(), a.ID))
 	a.Checked = b.now()
 	state("one that did not", func(f *calendar.Account) { f.Checked, f.Listed, f.Due = a.Checked, b.now(), late }, true)
-	gives(b, "what it has found, and is listed anew", a)(b.Account(b.Context(), a.ID))
+	gives(b, "its result, with a new listing", a)(b.Account(b.Context(), a.ID))
 	b.refuses(calendar.NotFound, "")(b.DueAccount(b.Context(), "unknown", soon))
 	a.ID = "unknown"
 	state("one that is gone", failed, false)
@@ -233,7 +233,7 @@ func mirrorRemembers(b *bundle) {
 	b.refused(put(want), calendar.NotFound, "")
 }
 
-// agree writes what was agreed.
+// agree writes the synchronized state of objects.
 func (b *bundle) agree(id calendar.CalendarID, all ...calendar.Mirrored) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error {

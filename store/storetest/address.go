@@ -9,8 +9,8 @@ import (
 
 func addressTests() []test {
 	return []test{
-		{"is one user's once it is verified", addressVerified},
-		{"takes the place of the main one", addressSwapped},
+		{"belongs to one user once verified", addressVerified},
+		{"replaces the main one", addressSwapped},
 		{"finds the user", addressFinds},
 	}
 }
@@ -60,7 +60,7 @@ func addressSwapped(b *bundle) {
 	}
 }
 
-// addressFinds: an address that was only claimed leads nobody's invitations astray.
+// addressFinds: an unverified address never receives invitations.
 func addressFinds(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	for _, u := range []calendar.User{ann, bob} {

@@ -12,14 +12,14 @@ import (
 
 func alongTests() []test {
 	return []test{
-		{"answers as it does alone, whatever was changed", alongAsAlone},
-		{"counts once and for a moment", alongOnce},
-		{"counts for whom it was asked, and there", alongForOne},
-		{"answers of own calendars alone", alongOfOwn},
+		{"returns the same as a query, whatever was changed", alongAsAlone},
+		{"is used once, and only for a short time", alongOnce},
+		{"is used only for its user and calendar", alongForOne},
+		{"covers only the user's own calendars", alongOfOwn},
 	}
 }
 
-// along asks whose the credentials are, with the calendar at "work" along.
+// along authenticates a subject and prefetches the calendar at "work".
 func (b *bundle) along(in Store, of auth.Subject) context.Context {
 	b.Helper()
 	ctx := auth.AskAlong(b.Context(), "work")
@@ -29,7 +29,7 @@ func (b *bundle) along(in Store, of auth.Subject) context.Context {
 	return ctx
 }
 
-// took wants the calendar to have been asked for along, or not.
+// took checks whether the calendar was prefetched.
 func (b *bundle) took(ctx context.Context, user calendar.User, want bool) (cal calendar.Calendar) {
 	b.Helper()
 	cal, got := auth.AlongOf(ctx).Take(user.ID, "work", b.now())
@@ -37,7 +37,7 @@ func (b *bundle) took(ctx context.Context, user calendar.User, want bool) (cal c
 	return cal
 }
 
-// alongAsAlone: what another process has changed a moment ago is in the answer.
+// alongAsAlone: a prefetch includes recent changes by another process.
 func alongAsAlone(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal, token := b.calendar(ann, "work"), b.token(ann, nil).ID
@@ -83,7 +83,7 @@ func alongAsAlone(b *bundle) {
 	b.took(b.along(other, auth.Subject{Token: token}), ann, false)
 }
 
-// alongOnce: not for another question, nor after a while or a change by the request itself.
+// alongOnce: a prefetch serves a single query, and neither after a while nor after the request's own change.
 func alongOnce(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")

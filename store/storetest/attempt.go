@@ -9,11 +9,11 @@ import (
 func attemptTests() []test {
 	return []test{
 		{"is made once", attemptOnce},
-		{"is one of its user, token and name", attemptsApart},
-		{"may be made anew when it was refused", attemptRefused},
-		{"is taken over when it was abandoned", attemptAbandoned},
-		{"is forgotten", attemptForgotten},
-		{"is looked at", attemptLookedAt},
+		{"is separate per user, token and name", attemptsApart},
+		{"may be retried after a refusal", attemptRefused},
+		{"is taken over when abandoned", attemptAbandoned},
+		{"expires", attemptForgotten},
+		{"can be read", attemptLookedAt},
 	}
 }
 
@@ -22,7 +22,7 @@ const (
 	kept24 = 24 * time.Hour
 )
 
-// attempt begins one as of now.
+// attempt begins an attempt now.
 func (b *bundle) attempt(in Store, user calendar.User, token calendar.TokenID, name, digest string) (calendar.Attempt, bool) {
 	b.Helper()
 	a, mine, err := in.Begin(b.Context(), calendar.Attempt{
@@ -73,7 +73,7 @@ func attemptRefused(b *bundle) {
 	first, _ := b.attempt(b, ann, "t", "key", "digest")
 	b.must(b.Settle(b.Context(), first))
 	if _, mine := b.attempt(b, ann, "t", "key", "another"); !mine {
-		b.Error("what was refused holds its name")
+		b.Error("a refused attempt keeps its name")
 	}
 }
 
@@ -105,7 +105,7 @@ func attemptForgotten(b *bundle) {
 	}
 }
 
-// attemptLookedAt: to look at an attempt neither makes one nor takes one over.
+// attemptLookedAt: reading an attempt neither creates it nor takes it over.
 func attemptLookedAt(b *bundle) {
 	ann := b.user("ann")
 	look := func(name string) (calendar.Attempt, error) {

@@ -10,9 +10,9 @@ import (
 
 func bookingTests() []test {
 	return []test{
-		{"rooms are users of a kind", roomsKept},
+		{"rooms are users with a kind", roomsKept},
 		{"wait until they are answered", bookingsWait},
-		{"see what else lies in the calendar", objectsWithin},
+		{"see the other objects in the calendar", objectsWithin},
 		{"rows of many calendars are written at once", rowsOfMany},
 	}
 }
@@ -78,12 +78,12 @@ func objectsWithin(b *bundle) {
 			}
 			names = append(names, o.Name)
 		}
-		same(b, "what was there, and what the transaction wrote", names, []calendar.ObjectName{"new.ics", "there.ics"})
+		same(b, "the stored object and the one written in the transaction", names, []calendar.ObjectName{"new.ics", "there.ics"})
 		return nil
 	})
 }
 
-// rowsOfMany writes more rows than one statement takes, some of them twice, and lines of the journal between them.
+// rowsOfMany writes more rows than fit into one statement, some of them twice, with journal lines in between.
 func rowsOfMany(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")

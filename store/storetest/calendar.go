@@ -10,8 +10,8 @@ import (
 
 func calendarTests() []test {
 	return []test{
-		{"comes back as it was written", calendarComesBack},
-		{"tells empty from never set", calendarEmptyOrNil},
+		{"round-trips", calendarComesBack},
+		{"separates empty from never set", calendarEmptyOrNil},
 		{"has its properties changed", calendarChanges},
 		{"has an address of its own", calendarOwnsSegment},
 		{"has an address that is case-sensitive", calendarSegmentCase},
@@ -56,7 +56,7 @@ func calendarEmptyOrNil(b *bundle) {
 	same(b, "never set", b.read(unset), unset)
 	same(b, "empty", b.read(empty), empty)
 	same(b, "that takes no kind", b.read(subscription), subscription)
-	// And back: what was set can be as if it never was.
+	// Properties that were set can become unset again.
 	b.update(func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), empty.ID, unset.Properties) })
 	same(b, "unset again", b.read(empty).Properties, unset.Properties)
 }
@@ -91,7 +91,7 @@ func calendarSegmentCase(b *bundle) {
 	}
 }
 
-// calendarsAreListed: own ones first, then by order, those without last, name and id.
+// calendarsAreListed: the user's own calendars come first; then by order, unset orders last, then by name and ID.
 func calendarsAreListed(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	add := func(owner calendar.User, name string, order *int64) calendar.Calendar {
@@ -133,7 +133,7 @@ func calendarsAdvance(b *bundle) {
 			same(b, "version", c.Version, before[c.ID]+1)
 			same(b, "owner", c.Owner, ann.ID)
 		}
-		same(b, "those that are there, in order", got, want)
+		same(b, "the existing ones, in order", got, want)
 		return err
 	})
 	for _, id := range want {

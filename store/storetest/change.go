@@ -9,11 +9,11 @@ import (
 
 func changeTests() []test {
 	return []test{
-		{"are told once each, by version", changesOnce},
+		{"are returned once each, by version", changesOnce},
 		{"are bounded on both sides", changesBounded},
 		{"go over many pages", changesPages},
 		{"go on while there are more", changesMeanwhile},
-		{"refuse what was pruned meanwhile", changesPruned},
+		{"fail if pruned during the listing", changesPruned},
 	}
 }
 
@@ -54,8 +54,8 @@ func changesPages(b *bundle) {
 	}
 }
 
-// changesMeanwhile: what changes while a client reads page after page is past the version up to
-// which it reads. It is neither told twice nor lost: the next sync has it.
+// changesMeanwhile: while a client reads page after page, new changes get versions beyond its range. They are
+// returned exactly once, by the next sync.
 func changesMeanwhile(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 1300)
@@ -94,8 +94,7 @@ func changesMeanwhile(b *bundle) {
 	same(b, "the new one", seen["new.ics"], 10)
 }
 
-// changesPruned: a client whose token was good a moment ago must not miss a deletion that is
-// forgotten while it reads.
+// changesPruned: a client whose token was valid when it began must not miss a deletion that is pruned while it reads.
 func changesPruned(b *bundle) {
 	cal := b.home()
 	old := b.put(cal, "old.ics")
@@ -118,12 +117,12 @@ func changesPruned(b *bundle) {
 	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
 	}
-	// A caller who starts from nothing and wants it told is refused, too.
+	// A caller that starts at zero but requires an unbroken history is refused, too.
 	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: until, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
 		break
 	}
-	// A token that is younger than the deletion lacks nothing, nor does a start from nothing.
+	// A token newer than the deletion misses nothing, nor does a start at zero.
 	same(b, "since the deletion", len(b.changes(cal, gone.Version, until)), len(objects)+1)
 	same(b, "since the last but one", names(b.changes(cal, last.Version-1, until)), []string{"last.ics"})
 	same(b, "from the start", len(b.changes(cal, 0, until)), len(objects)+2)

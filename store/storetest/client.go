@@ -10,16 +10,16 @@ import (
 
 func clientTests() []test {
 	return []test{
-		{"comes back as it was written", clientComesBack},
-		{"is replaced but for its past", clientReplaced},
-		{"goes with its offers, and its grants end", clientGoes},
+		{"round-trips", clientComesBack},
+		{"is replaced except for its history", clientReplaced},
+		{"is deleted with its offers, and its grants end", clientGoes},
 		{"makes room", clientMakesRoom},
-		{"makes room where the crowd is", clientMakesRoomInCrowd},
-		{"is kept while a grant is good", clientKept},
+		{"makes room by dropping clients of the busiest site", clientMakesRoomInCrowd},
+		{"is kept while a grant is valid", clientKept},
 	}
 }
 
-// client makes a client of a kind.
+// client creates a client of a kind.
 func (b *bundle) client(kind oauth.Kind) oauth.Client {
 	b.Helper()
 	c := oauth.Client{
@@ -30,13 +30,13 @@ func (b *bundle) client(kind oauth.Kind) oauth.Client {
 	return c
 }
 
-// remembered wants a client as it is in the store.
+// remembered checks that the store has this client.
 func (b *bundle) remembered(want oauth.Client) {
 	b.Helper()
 	gives(b, "client", want)(b.Client(b.Context(), want.ID))
 }
 
-// forgot wants a client not to be there.
+// forgot checks that the store does not have this client.
 func (b *bundle) forgot(id auth.ClientID) {
 	b.Helper()
 	b.refuses(calendar.NotFound, "")(b.Client(b.Context(), id))
@@ -89,7 +89,7 @@ func clientGoes(b *bundle) {
 	b.refused(b.InsertOffer(b.Context(), offer, b.now()), calendar.NotFound, "")
 }
 
-// bounds are for two clients, kept for a day unused and a week idle.
+// bounds are limits of two clients, kept for a day unused and a week idle.
 func (b *bundle) bounds() oauth.Bounds {
 	return oauth.Bounds{Now: b.now(), Unused: 24 * time.Hour, Idle: 7 * 24 * time.Hour, Most: 2, Soon: time.Hour}
 }
@@ -112,7 +112,7 @@ func clientMakesRoom(b *bundle) {
 	b.remembered(added)
 }
 
-// clientMakesRoomInCrowd has a site that takes all places lose one to a newcomer, and no site lose its only one.
+// clientMakesRoomInCrowd: a site that holds all places loses one to a newcomer, and no site loses its only one.
 func clientMakesRoomInCrowd(b *bundle) {
 	from := func(site string) oauth.Client {
 		c := oauth.Client{

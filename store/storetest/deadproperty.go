@@ -4,11 +4,11 @@ import "caldav-mcp-server/calendar"
 
 func deadPropertyTests() []test {
 	return []test{
-		{"comes back as it was written", keptComesBack},
-		{"is of one holder alone", keptIsApart},
+		{"round-trips", keptComesBack},
+		{"belongs to a single holder", keptIsApart},
 		{"is changed in order, and counted", keptChanges},
-		{"goes with an object", keptGoesWithObject},
-		{"is copied over what was there", keptIsCopied},
+		{"is deleted with an object", keptGoesWithObject},
+		{"replaces existing ones when copied", keptIsCopied},
 		{"is listed for a home", keptInHome},
 		{"needs a holder", keptNeedsHolder},
 	}
@@ -26,7 +26,7 @@ func ofCalendar(cal calendar.Calendar) calendar.Holder {
 	return calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
 }
 
-// keep changes what is kept and returns how many there are.
+// keep changes the stored properties and returns their number.
 func (b *bundle) keep(h calendar.Holder, edits ...calendar.DeadProperty) int {
 	b.Helper()
 	var all calendar.Usage
@@ -48,7 +48,7 @@ func keptComesBack(b *bundle) {
 	want := []calendar.DeadProperty{
 		kept("", "bare", "<bare/>"), kept("http://a/", "ä", "☀\r\n\t"), kept("http://a/", "B", "b"), kept("http://b/", "a", "c"),
 	}
-	// By namespace and name, in byte order.
+	// Ordered by namespace and name, in byte order.
 	want[1], want[2] = want[2], want[1]
 	b.keep(ofCalendar(cal), want[3], want[1], want[0], want[2])
 	b.keeps("properties", ofCalendar(cal), want...)

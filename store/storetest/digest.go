@@ -8,8 +8,8 @@ import (
 
 func digestTests() []test {
 	return []test{
-		{"it is wanted or not", digestIsWanted},
-		{"there is one for a day", digestIsPostedOnce},
+		{"it can be turned on and off", digestIsWanted},
+		{"there is one per day", digestIsPostedOnce},
 	}
 }
 

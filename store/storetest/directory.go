@@ -5,7 +5,7 @@ import "caldav-mcp-server/calendar"
 func directoryTests() []test {
 	return []test{
 		{"knows both sides of a share", knowsBothSides},
-		{"knows nobody by a calendar in the trash", knowsNobodyByTrash},
+		{"ignores calendars in the trash", knowsNobodyByTrash},
 		{"knows who offers a share until it is declined", knowsByOffers},
 	}
 }
@@ -21,7 +21,7 @@ func knowsBothSides(b *bundle) {
 	b.knows("hers", ann,
 		calendar.Acquaintance{User: bob, Calendar: work.ID}, calendar.Acquaintance{User: bob, Calendar: home.ID},
 		calendar.Acquaintance{User: bob, Calendar: bobs.ID}, calendar.Acquaintance{User: eve, Calendar: work.ID})
-	// Two sharees of one calendar are none of each other's.
+	// Two sharees of the same calendar do not know each other through it.
 	b.knows("eve's", eve, calendar.Acquaintance{User: ann, Calendar: work.ID})
 	b.must(Share(b.Context(), b, work.ID, eve.ID, calendar.NoAccess))
 	b.knows("eve's after the end", eve)
@@ -54,7 +54,7 @@ func knowsByOffers(b *bundle) {
 	}
 }
 
-// knows wants a user's acquaintances.
+// knows checks a user's acquaintances.
 func (b *bundle) knows(what string, user calendar.User, want ...calendar.Acquaintance) {
 	b.Helper()
 	gives(b, what, want)(b.Acquaintances(b.Context(), user.ID))

@@ -10,14 +10,13 @@ import (
 func factorTests() []test {
 	return []test{
 		{"are counted, and guard the password", factorsCounted},
-		{"hold codes that are good once", factorCodes},
-		{"hold recovery codes that go with the last factor", factorRecovery},
+		{"hold codes that work once", factorCodes},
+		{"hold recovery codes that are deleted with the last factor", factorRecovery},
 		{"hold passkeys", factorPasskeys},
-		{"are spent once, and forgotten in time", factorSpent},
+		{"are used once, and pruned later", factorSpent},
 	}
 }
 
-// passkey makes a passkey.
 func (b *bundle) passkey(u calendar.User, id string) auth.Passkey {
 	b.Helper()
 	p := auth.Passkey{ID: auth.PasskeyID(id), Name: "Laptop", Created: b.now(), Data: []byte("key of " + id)}
@@ -39,7 +38,7 @@ func (b *bundle) guarded(u calendar.User) bool {
 	return c.Guarded
 }
 
-// factorsCounted: each step changes what a password is good for, so each must move the generation on.
+// factorsCounted: each step changes the power of a password alone, so each must advance the generation.
 func factorsCounted(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	one := auth.Identity{Issuer: "https://id.example.com", Subject: "1", Name: "ann", Created: b.now()}

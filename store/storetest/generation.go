@@ -9,11 +9,11 @@ import (
 
 func generationTests() []test {
 	return []test{
-		{"moves on with every change of a credential", generationMoves},
-		{"moves on with the calendars that tokens are bound to", generationFollowsBonds},
+		{"advances with every change of a credential", generationMoves},
+		{"advances with the calendars that tokens are bound to", generationFollowsBonds},
 		{"stays when a change is refused", generationStays},
-		{"grows when the clock goes back", generationGrows},
-		{"begins anew with a new epoch", epochBegins},
+		{"advances even if the clock goes back", generationGrows},
+		{"starts over with a new epoch", epochBegins},
 	}
 }
 
@@ -24,7 +24,7 @@ func (b *bundle) generation(user string) int64 {
 	return n
 }
 
-// generationMoves for one user, by their name and by their tokens, and for nobody else.
+// generationMoves: a change advances the generation of one user only, found by name or by any token.
 func generationMoves(b *bundle) {
 	other := b.another()
 	bob := b.user("bob")
@@ -64,7 +64,7 @@ func generationMoves(b *bundle) {
 	}
 }
 
-// generationFollowsBonds: a token of somebody else's that was bound to a calendar reaches less once that is gone.
+// generationFollowsBonds: deleting a calendar narrows another user's token that is bound to it.
 func generationFollowsBonds(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	b.token(bob, []calendar.CalendarID{b.calendar(ann, "work").ID})
@@ -99,7 +99,7 @@ func generationGrows(b *bundle) {
 	}
 }
 
-// epochBegins: after a restore, clients start over and nothing remembered is believed.
+// epochBegins: after a restore, clients sync from the start and all caches are invalid.
 func epochBegins(b *bundle) {
 	other := b.another()
 	first, err := b.Epoch(b.Context())

@@ -12,17 +12,17 @@ import (
 func grantTests() []test {
 	return []test{
 		{"is offered and taken up once", grantTakenUp},
-		{"is not taken up when what it reaches is gone", grantOfNothing},
-		{"forgets offers", offersForgotten},
-		{"has tickets that come back as they were written", ticketsComeBack},
-		{"is renewed by whoever comes first", grantRenewed},
+		{"is not taken up when its calendars are gone", grantOfNothing},
+		{"prunes offers", offersForgotten},
+		{"has tickets that round-trip", ticketsComeBack},
+		{"is renewed by the first request", grantRenewed},
 		{"has a bounded number of tickets", ticketsBounded},
-		{"lets in by access tickets alone", grantLetsIn},
-		{"ends when its client can do nothing with it", grantPruned},
+		{"admits access tickets only", grantLetsIn},
+		{"ends when its client can no longer use it", grantPruned},
 	}
 }
 
-// proposed makes an offer of a user to a client.
+// proposed stores a user's offer to a client.
 func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.CalendarID) oauth.Offer {
 	b.Helper()
 	o := oauth.Offer{
@@ -34,7 +34,7 @@ func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.Calen
 	return o
 }
 
-// granted is the grant of an offer that is not stored yet.
+// granted is the grant for an offer, not stored yet.
 func (b *bundle) granted(u calendar.User, o oauth.Offer) auth.Token {
 	return auth.Token{
 		ID: calendar.TokenID(b.id("grant")), User: u.ID, UserName: u.Name, Name: o.Name, Scopes: o.Scopes, Calendars: o.Calendars,
@@ -42,7 +42,7 @@ func (b *bundle) granted(u calendar.User, o oauth.Offer) auth.Token {
 	}
 }
 
-// pair makes tickets that are not stored yet.
+// pair is an access ticket and a refresh ticket, not stored yet.
 func (b *bundle) pair(grant auth.Token) oauth.Pair {
 	ticket := func(use oauth.Use, scopes calendar.Scope, age time.Duration) oauth.Ticket {
 		return oauth.Ticket{
@@ -52,7 +52,7 @@ func (b *bundle) pair(grant auth.Token) oauth.Pair {
 	return oauth.Pair{Access: ticket(oauth.ForAccess, calendar.ScopeRead, time.Hour), Refresh: ticket(oauth.ForRefresh, grant.Scopes, 24*time.Hour)}
 }
 
-// grant makes a grant with its first tickets.
+// grant stores a grant with its first tickets.
 func (b *bundle) grant(u calendar.User, c oauth.Client, cals []calendar.CalendarID) (auth.Token, oauth.Pair) {
 	b.Helper()
 	o := b.proposed(u, c, cals)
@@ -62,7 +62,7 @@ func (b *bundle) grant(u calendar.User, c oauth.Client, cals []calendar.Calendar
 	return grant, pair
 }
 
-// holds wants a ticket as it is in a store.
+// holds checks a stored ticket and its grant.
 func (b *bundle) holds(in Store, want oauth.Ticket, grant auth.Token) {
 	b.Helper()
 	got, of, err := in.Ticket(b.Context(), want.ID)
@@ -150,7 +150,7 @@ func grantRenewed(b *bundle) {
 	at := b.now()
 	second := b.pair(grant)
 	b.must(b.Renew(b.Context(), first.Refresh, at, second))
-	// Another process had read the ticket before that.
+	// Another process read the ticket before the renewal.
 	other, third := b.another(), b.pair(grant)
 	b.refused(other.Renew(b.Context(), first.Refresh, at, third), calendar.Stale, "")
 	_, _, err := b.Ticket(b.Context(), third.Access.ID)
@@ -163,7 +163,7 @@ func grantRenewed(b *bundle) {
 	b.holds(b.Store, used, grant)
 	b.holds(b.Store, second.Refresh, grant)
 	b.holds(b.Store, third.Access, grant)
-	// Both that came of the first are renewed: the one that comes second has a rival.
+	// The first ticket is renewed twice. When one of the results is renewed in turn, the other becomes its rival.
 	rivals := [...]oauth.Pair{b.pair(grant), b.pair(grant)}
 	for i := range rivals {
 		rivals[i].Refresh.Parent = first.Refresh.ID

@@ -11,13 +11,12 @@ func homeTests() []test {
 	return []test{
 		{"has no record at first", homeEmpty},
 		{"is recorded", homeRecorded},
-		{"gives its members with the calendars that are there", homeWithCalendars},
-		{"forgets removals by age, and says so", homePruned},
-		{"is read at once, for one answer", homeReadAtOnce},
+		{"lists its members with existing calendars", homeWithCalendars},
+		{"prunes removals by age, and reports that", homePruned},
+		{"is prefetched in one round trip, for one response", homeReadAtOnce},
 	}
 }
 
-// members writes members of a home.
 func (b *bundle) members(user calendar.UserID, all ...calendar.Member) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error {
@@ -88,7 +87,7 @@ func homePruned(b *bundle) {
 	same(b, "again", b.record(ann.ID).Pruned, 2)
 }
 
-// ofHome is all that a listing of a home asks.
+// ofHome is the result of all queries for a home's listing.
 type ofHome struct {
 	Epoch      calendar.Epoch
 	Calendars  []calendar.Calendar
@@ -100,7 +99,7 @@ type ofHome struct {
 	OfThose    map[calendar.CalendarID][]calendar.DeadProperty
 }
 
-// askHome asks for each of it.
+// askHome runs all of these queries.
 func (b *bundle) askHome(ctx context.Context, user calendar.UserID) (h ofHome) {
 	b.Helper()
 	var errs [8]error
@@ -138,10 +137,10 @@ func homeReadAtOnce(b *bundle) {
 	one, err := b.Calendars(ctx, ann.ID)
 	b.must(err)
 	clear(one)
-	same(b, "after somebody has changed an answer", b.askHome(ctx, ann.ID), before)
+	same(b, "after a caller has modified a result", b.askHome(ctx, ann.ID), before)
 	same(b, "another user's", b.askHome(ctx, bob.ID), b.askHome(b.Context(), bob.ID))
 
-	// It is for one answer: what comes after is in the next.
+	// The prefetch is a snapshot for one response; a later request sees later changes.
 	b.update(func(tx calendar.Tx) error { return tx.DropShare(b.Context(), shared.ID, ann.ID) })
 	b.put(own, "b.ics")
 	b.deliver(ann, b.item("two"))

@@ -6,7 +6,7 @@ import (
 )
 
 func identityTests() []test {
-	return []test{{"is of one user", identityOfOne}}
+	return []test{{"belongs to one user", identityOfOne}}
 }
 
 func identityOfOne(b *bundle) {

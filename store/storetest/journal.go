@@ -13,20 +13,20 @@ import (
 
 func journalTests() []test {
 	return []test{
-		{"yields the latest first, with the bytes before", journalYields},
-		{"is narrowed", journalNarrows},
-		{"goes over many pages", journalPages},
-		{"shows who and what", journalShows},
-		{"says what it has forgotten", journalForgets},
+		{"yields the latest first, with the previous bytes", journalYields},
+		{"is filtered", journalNarrows},
+		{"spans many pages", journalPages},
+		{"shows the user and the action", journalShows},
+		{"reports pruned entries", journalForgets},
 		{"keeps the units of a transaction", journalUnits},
-		{"keeps what undid what", journalUndone},
+		{"keeps the links between changes and their undo", journalUndone},
 		{"is read within a transaction", journalWithin},
-		{"tells which tokens are in it", journalActors},
-		{"has the bytes before and after", journalTexts},
+		{"lists its tokens", journalActors},
+		{"has the bytes before and after a change", journalTexts},
 	}
 }
 
-// drawn collects what is yielded.
+// drawn collects a sequence.
 func drawn[T any](b *bundle, all iter.Seq2[T, error]) []T {
 	b.Helper()
 	var list []T
@@ -37,7 +37,7 @@ func drawn[T any](b *bundle, all iter.Seq2[T, error]) []T {
 	return list
 }
 
-// versions lists what a query selects.
+// versions returns the versions of the matching entries.
 func (b *bundle) versions(cal calendar.Calendar, q calendar.JournalQuery) []calendar.Version {
 	b.Helper()
 	var list, withBefore []calendar.Version
@@ -52,7 +52,7 @@ func (b *bundle) versions(cal calendar.Calendar, q calendar.JournalQuery) []cale
 	return list
 }
 
-// log writes entries, each with a version of its own, in one transaction.
+// log writes entries in one transaction, each with its own version.
 func (b *bundle) log(entries ...calendar.Change) []calendar.Change {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error {
@@ -168,7 +168,7 @@ func journalForgets(b *bundle) {
 		kept = append(kept, l.Size > 0)
 	}
 	same(b, "kept", kept, []bool{true, false})
-	// What the owner has deleted for good is forgotten; how the calendar was called is not meant.
+	// Deleting objects for good removes their old data from the journal, but not the calendar's old settings.
 	b.log(calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), Before: []byte("{}")})
 	b.must(b.ForgetDeletions(b.Context(), cal.ID))
 	same(b, "settings", drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{}))[0].Size > 0, true)

@@ -8,10 +8,10 @@ import (
 
 func leaseTests() []test {
 	return []test{
-		{"one at a time has it", leaseIsOnes},
-		{"it passes on when it is over, or given back", leaseEnds},
-		{"it is prolonged until somebody else has had it", leaseProlonged},
-		{"a transaction stands on it, and keeps others from it", leaseFences},
+		{"it has one holder at a time", leaseIsOnes},
+		{"it passes on when it expires or is released", leaseEnds},
+		{"it can be renewed until another holder takes it", leaseProlonged},
+		{"a transaction requires it, and blocks other holders", leaseFences},
 	}
 }
 
@@ -65,7 +65,7 @@ func leaseProlonged(b *bundle) {
 func leaseFences(b *bundle) {
 	other := b.another()
 	b.lease(b.Store, "mail", "one")
-	b.pass(time.Hour) // over, but nobody has taken it
+	b.pass(time.Hour) // expired, but not taken over
 	taken := make(chan bool)
 	var held, others bool
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) (err error) {

@@ -9,17 +9,16 @@ import (
 
 func linkTests() []test {
 	return []test{
-		{"comes back as it was written", linkComesBack},
+		{"round-trips", linkComesBack},
 		{"is unknown", linkUnknown},
-		{"is refused for what does not exist", linkRefused},
-		{"goes with its calendar and its owner", linkGoes},
-		{"is revoked once, for all processes", linkRevoked},
-		{"remembers its latest use", linkUsed},
+		{"is refused for a missing calendar or owner", linkRefused},
+		{"is deleted with its calendar or its owner", linkGoes},
+		{"is revoked once, in all processes", linkRevoked},
+		{"stores its latest use", linkUsed},
 		{"are listed by user, calendar, time and id", linksAreListed},
 	}
 }
 
-// link makes a link.
 func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 	b.Helper()
 	l := auth.Link{
@@ -30,7 +29,7 @@ func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 	return l
 }
 
-// linked wants a link as it is in a store.
+// linked checks a stored link.
 func (b *bundle) linked(in Store, want auth.Link) {
 	b.Helper()
 	got, hash, err := in.LinkByID(b.Context(), want.ID)
@@ -80,7 +79,7 @@ func linkRefused(b *bundle) {
 	}
 }
 
-// linkGoes: what lies in the trash may come back, and its link with it.
+// linkGoes: a calendar in the trash may be restored, and its link with it.
 func linkGoes(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	work, his := b.calendar(ann, "work"), b.calendar(bob, "his")
@@ -120,7 +119,7 @@ func linkUsed(b *bundle) {
 	l := b.link(ann, b.calendar(ann, "work"))
 	l.LastUsed = b.now().Add(time.Minute)
 	b.must(b.TouchLink(b.Context(), l.ID, l.LastUsed))
-	// A slower process comes with an earlier use.
+	// A slower process reports an earlier use.
 	b.must(b.TouchLink(b.Context(), l.ID, b.now()))
 	b.linked(b.Store, l)
 }

@@ -11,18 +11,18 @@ import (
 
 func listingTests() []test {
 	return []test{
-		{"has heads, or all there is", listingDepth},
-		{"has live objects alone", listingLive},
-		{"is of one calendar", listingOneCalendar},
+		{"returns heads or whole objects", listingDepth},
+		{"returns only live objects", listingLive},
+		{"covers one calendar", listingOneCalendar},
 		{"selects by name", listingByName},
 		{"selects by kind", listingByKind},
 		{"selects by time", listingByTime},
-		{"selects by time as a walk over all would", listingByTimeExactly},
-		{"finds series by their rhythm", listingByRhythm},
-		{"goes over many pages", listingPages},
-		{"goes over large objects", listingLarge},
-		{"may be left early and begun again", listingTwice},
-		{"lets others work meanwhile", listingLetsOthers},
+		{"selects by time like a scan of all objects", listingByTimeExactly},
+		{"finds series by their recurrence index", listingByRhythm},
+		{"spans many pages", listingPages},
+		{"handles large objects", listingLarge},
+		{"may be stopped early and restarted", listingTwice},
+		{"does not block other work", listingLetsOthers},
 	}
 }
 
@@ -49,7 +49,7 @@ func (b *bundle) fill(cal calendar.Calendar, objects []calendar.Object) {
 	})
 }
 
-// events are n events that are not stored yet, in the order of their names.
+// events returns n events, ordered by name and not stored yet.
 func (b *bundle) events(cal calendar.Calendar, n int) []calendar.Object {
 	objects := make([]calendar.Object, n)
 	for i := range objects {
@@ -105,7 +105,7 @@ func listingByName(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 300)
 	b.fill(cal, objects)
-	// Every third exists, some are asked for twice, in no order.
+	// Every third name exists, some names occur twice, and the order is arbitrary.
 	for _, n := range []int{0, 1, 2, 8, 9, 64, 65, 200} {
 		asked := []calendar.ObjectName{}
 		var want []string
@@ -137,7 +137,7 @@ func listingByKind(b *bundle) {
 		{calendar.Kinds{"VEVENT-X"}, nil},
 		{calendar.Kinds{calendar.Todo}, []string{"2", "5"}},
 		{calendar.Kinds{calendar.FreeBusy, calendar.Event}, []string{"1", "4"}},
-		{calendar.AllKinds(), []string{"1", "2", "3", "4", "5"}}, // as many as there may ever be
+		{calendar.AllKinds(), []string{"1", "2", "3", "4", "5"}}, // the maximum number of kinds
 	} {
 		same(b, c.kinds.String(), names(b.list(cal, calendar.ObjectQuery{Kinds: c.kinds})), c.want)
 	}
@@ -146,7 +146,7 @@ func listingByKind(b *bundle) {
 	})), []string{"2"})
 }
 
-// between makes a span out of seconds.
+// between returns a span between two Unix times.
 func between(from, until int64) calendar.Span { return calendar.Span{Start: &from, End: &until} }
 
 func listingByTime(b *bundle) {
@@ -173,13 +173,13 @@ func listingByTime(b *bundle) {
 	}
 }
 
-// listingByTimeExactly compares the index with the rule, over spans of a second up to years.
+// listingByTimeExactly compares the index with the definition, for spans from a second to years.
 func listingByTimeExactly(b *bundle) {
 	const day = 86400
 	cal := b.home()
 	objects := b.events(cal, 1500)
 	for i := range objects {
-		// Two multipliers without a common factor scatter starts and lengths alike in every run.
+		// Two multipliers without a common factor scatter starts and lengths in the same way in every run.
 		from := int64(i*7919%3000) * day / 3
 		objects[i].Span = between(from, from+int64(1)<<(i*31%29))
 		if i%10 == 9 {
@@ -204,7 +204,7 @@ func listingByTimeExactly(b *bundle) {
 	}
 }
 
-// listingByRhythm compares the index with the rule, of series of some days, weeks and months.
+// listingByRhythm compares the recurrence index with the definition, for series by days, weeks and months.
 func listingByRhythm(b *bundle) {
 	const day = 86400
 	cal := b.home()
@@ -217,8 +217,8 @@ func listingByRhythm(b *bundle) {
 			r.Add(begin+n*every, begin+n*every+3600)
 		}
 		objects[i].Span = between(begin, end)
-		r.Settle()    // each goes through the day, and none but those of weeks has a beat
-		if i%7 == 3 { // it goes on, and what comes later is not known
+		r.Settle()    // only periods of whole weeks get a beat
+		if i%7 == 3 { // endless series, known only up to end
 			objects[i].Span.End, r.Known = nil, end
 		}
 		objects[i].Rhythm = r
@@ -250,7 +250,7 @@ func listingByRhythm(b *bundle) {
 	}
 	got := b.list(cal, calendar.ObjectQuery{WithData: true})
 	same(b, "objects as they were put", got, objects)
-	// Without an end on one side every series is within.
+	// If one end is open, every series matches.
 	far := int64(-1 << 60)
 	same(b, "from the beginning on", len(b.list(cal, calendar.ObjectQuery{From: &far})), len(objects))
 }
@@ -268,7 +268,7 @@ func listingPages(b *bundle) {
 	}
 }
 
-// listingLarge: objects so large that a page holds one or none of the next.
+// listingLarge: objects so large that a page holds at most one of them.
 func listingLarge(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 12)
@@ -285,7 +285,7 @@ func listingLarge(b *bundle) {
 	}
 }
 
-// digests has hashes in place of data, which would make a long difference.
+// digests replaces the data by hashes, which keeps a diff short.
 func digests(objects []calendar.Object) []calendar.Object {
 	all := slices.Clone(objects)
 	for i, o := range all {
@@ -313,8 +313,8 @@ func listingTwice(b *bundle) {
 	}
 }
 
-// listingLetsOthers: a listing whose consumer is slow holds nothing that others need, be there as
-// many as there may. Each consumer here uses the store itself before it goes on.
+// listingLetsOthers: a slow consumer of a listing holds no connection or lock, even with many of them at once. Each
+// consumer here uses the store itself while its listing is open.
 func listingLetsOthers(b *bundle) {
 	cal := b.home()
 	b.fill(cal, b.events(cal, 600))

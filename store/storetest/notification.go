@@ -10,16 +10,16 @@ import (
 
 func noticeTests() []test {
 	return []test{
-		{"are told, replaced and taken back", noticesTold},
-		{"are each user's own", noticesApart},
-		{"grow old unless they wait for an answer", noticesGrowOld},
-		{"have a bound", noticesBounded},
-		{"go with their user", noticesGo},
-		{"go with the user whom they are about", noticesOfGoneUsers},
+		{"are added, replaced and withdrawn", noticesTold},
+		{"are separate per user", noticesApart},
+		{"expire unless they wait for an answer", noticesGrowOld},
+		{"are limited", noticesBounded},
+		{"are deleted with their user", noticesGo},
+		{"are deleted with the user that they are about", noticesOfGoneUsers},
 	}
 }
 
-// box is what a user was told.
+// box returns a user's notifications.
 func (b *bundle) box(user calendar.User) calendar.Box[calendar.Notice] {
 	b.Helper()
 	box, err := b.Notices(b.Context(), user.ID)
@@ -62,7 +62,7 @@ func noticesTold(b *bundle) {
 	same(b, "one taken back", b.box(bob), calendar.Box[calendar.Notice]{Version: 4, Items: []calendar.Notice{first, gone}})
 	b.untell(bob, "b")
 	b.untell(bob, "c")
-	same(b, "what is not there is not taken back", b.box(bob).Version, 4)
+	same(b, "withdrawing a missing one changes nothing", b.box(bob).Version, 4)
 	second.Version = 5
 	b.tell(bob, second)
 	same(b, "one told again", b.box(bob), calendar.Box[calendar.Notice]{Version: 5, Items: []calendar.Notice{first, second}})
@@ -94,7 +94,7 @@ func noticesGrowOld(b *bundle) {
 	b.untell(eve, "a")
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "eve's, of which the removal is forgotten", b.box(eve), calendar.Box[calendar.Notice]{Version: 3, Pruned: 3})
+	same(b, "eve's, after its removal was pruned", b.box(eve), calendar.Box[calendar.Notice]{Version: 3, Pruned: 3})
 }
 
 func noticesGo(b *bundle) {
@@ -127,7 +127,7 @@ func noticesOfGoneUsers(b *bundle) {
 	same(b, "the boxes moved on", []calendar.Version{b.box(bob).Version, b.box(eve).Version}, []calendar.Version{3, 2})
 }
 
-// noticesBounded tells a user more than anybody would read; what waits for an answer stays.
+// noticesBounded: the oldest notices are dropped beyond a limit, unless they await an answer.
 func noticesBounded(b *bundle) {
 	bob := b.user("bob")
 	notices := []calendar.Notice{{Name: "asked", Created: b.now(), Waits: true, Data: []byte("?")}}

@@ -8,19 +8,19 @@ import (
 
 func objectTests() []test {
 	return []test{
-		{"comes back as it was written", objectComesBack},
+		{"round-trips", objectComesBack},
 		{"is the same by name and by UID", objectByUID},
 		{"is replaced", objectIsReplaced},
 		{"keeps any bytes", objectKeepsBytes},
-		{"is none without a text", objectHasText},
+		{"needs a text", objectHasText},
 		{"keeps an open span", objectKeepsSpan},
 		{"becomes a tombstone with its bytes", objectBecomesTombstone},
-		{"comes back to life at its name", objectRevives},
+		{"can be recreated at its name", objectRevives},
 		{"frees its UID when deleted", objectFreesUID},
 		{"has a UID of its own", objectOwnsUID},
 		{"is found with the calendar's lock", objectWithLock},
-		{"has the same UID as one of another calendar", objectElsewhere},
-		{"is buried once", objectBuriedOnce},
+		{"may share its UID with an object in another calendar", objectElsewhere},
+		{"is deleted once", objectBuriedOnce},
 		{"has its own version", objectOwnsVersion},
 	}
 }
@@ -61,7 +61,7 @@ func objectIsReplaced(b *bundle) {
 	}
 }
 
-// objectKeepsBytes: what was PUT is what GET returns, also where it is no text at all.
+// objectKeepsBytes: GET returns exactly the bytes of the PUT, even if they are not text.
 func objectKeepsBytes(b *bundle) {
 	cal := b.home()
 	all := make([]byte, 256)
@@ -182,7 +182,7 @@ func objectBuriedOnce(b *bundle) {
 	}
 }
 
-// objectOwnsVersion: two objects of one version could not be told apart by a sync token.
+// objectOwnsVersion: a sync token could not separate two objects with the same version.
 func objectOwnsVersion(b *bundle) {
 	cal := b.home()
 	first := b.put(cal, "a.ics")

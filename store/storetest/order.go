@@ -9,14 +9,14 @@ import (
 func orderTests() []test {
 	return []test{
 		{"is that of bytes", orderOfBytes},
-		{"has no two names alike", orderTellsApart},
+		{"separates similar names", orderTellsApart},
 		{"is kept over pages", orderOverPages},
-		{"refuses what is no text", orderRefusesNoText},
+		{"refuses invalid text", orderRefusesNoText},
 	}
 }
 
-// tricky are names that a locale would sort, fold or compare otherwise than their bytes. Paging
-// by name leaves objects out where order or equality is a locale's.
+// tricky are names that locales sort, fold or compare differently from their bytes. Paging by name would lose objects
+// if the order or equality depended on the locale.
 func tricky() []string {
 	return []string{
 		"a", "B", "b", "ä", "A", "Z", "z", "É", "é", "e\u0301", "ß", "ss", "ı", "i", "I", "İ", "ﬁ", "fi",
@@ -66,8 +66,8 @@ func orderOverPages(b *bundle) {
 	same(b, "names with data", names(b.list(cal, calendar.ObjectQuery{WithData: true})), want)
 }
 
-// orderRefusesNoText: Postgres has no NUL in a text and no broken UTF-8. Either engine may refuse
-// them as Invalid or keep them; neither may store something else.
+// orderRefusesNoText: Postgres cannot store NUL or invalid UTF-8 in text. An engine may refuse such names as Invalid
+// or store them, but must not alter them.
 func orderRefusesNoText(b *bundle) {
 	cal := b.home()
 	for _, name := range []string{"a\x00b", "a\xff", "\xc3"} {

@@ -11,29 +11,29 @@ import (
 
 func outboxTests() []test {
 	return []test{
-		{"a letter goes from hand to hand", letterGoesOut},
-		{"it is posted with the change, or not at all", letterIsPartOfChange},
-		{"a later one takes its place", letterIsReplaced},
-		{"what is being sent is not replaced", letterUnderWayStays},
-		{"letters to one recipient keep their order", lettersKeepOrder},
-		{"two who take get none twice", lettersAreTakenOnce},
-		{"who took too long has lost it", letterIsLost},
-		{"who has too much waiting is refused", outboxIsBounded},
-		{"what was told is known", toldIsKnown},
-		{"what says nothing of the event leaves what was told", toldIsLeft},
-		{"what was told is forgotten in time", toldIsForgotten},
-		{"a large meeting is not told at the cost of others", toldOfLarge},
-		{"they go with their user", lettersGoWithUser},
-		{"those to somebody are known", lettersTo},
+		{"a mail is taken and concluded", letterGoesOut},
+		{"it is queued with the change, or not at all", letterIsPartOfChange},
+		{"a later one replaces it", letterIsReplaced},
+		{"a mail that is being sent is not replaced", letterUnderWayStays},
+		{"mails to one recipient keep their order", lettersKeepOrder},
+		{"two senders never take the same one", lettersAreTakenOnce},
+		{"a sender that takes too long loses it", letterIsLost},
+		{"a user with too many waiting mails is refused", outboxIsBounded},
+		{"sent mails are known", toldIsKnown},
+		{"mails without news of the event leave the sent state", toldIsLeft},
+		{"sent mails are pruned by age", toldIsForgotten},
+		{"a large meeting does not push out other meetings", toldOfLarge},
+		{"they are deleted with their user", lettersGoWithUser},
+		{"they can be listed by recipient", lettersTo},
 	}
 }
 
-// outboxMost are limits that no test passes by chance.
+// outboxMost are limits that no test reaches by accident.
 func outboxMost() calendar.OutboxLimits {
 	return calendar.OutboxLimits{Letters: 100, Bytes: 10_000, Letter: 1000}
 }
 
-// letter is one that is not posted yet.
+// letter is an iTIP mail that is not queued yet.
 func (b *bundle) letter(from calendar.User, to calendar.MailAddress, uid calendar.UID) calendar.Letter {
 	id := b.id("letter")
 	return calendar.Letter{
@@ -51,7 +51,7 @@ func (b *bundle) postAtMost(most calendar.OutboxLimits, letters ...calendar.Lett
 	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.Post(b.Context(), letters[0].User, letters, most) })
 }
 
-// take takes what is due, for a minute.
+// take leases the mails that are due for a minute.
 func (b *bundle) take(s calendar.Store) []calendar.Letter {
 	b.Helper()
 	letters, err := s.TakeLetters(b.Context(), b.now(), b.now().Add(time.Minute), 100)
@@ -59,7 +59,7 @@ func (b *bundle) take(s calendar.Store) []calendar.Letter {
 	return letters
 }
 
-// send takes what is due and remembers it as told.
+// send takes the mails that are due and marks them as sent.
 func (b *bundle) send() []calendar.Letter {
 	b.Helper()
 	letters := b.take(b.Store)
@@ -92,7 +92,7 @@ func lettersTo(b *bundle) {
 	b.post(first, other, elsewhere, second)
 	waiting, err := b.WaitingFor(b.Context(), ann.ID, "guest@example.org", "uid")
 	b.must(err)
-	same(b, "those that wait, the earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
+	same(b, "the waiting ones, earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
 	same(b, "method", waiting[1].Method, calendar.MethodCancel)
 	b.wroteTo(ann, "guest@example.org", true)
 	b.pass(time.Hour)
@@ -172,14 +172,14 @@ func letterIsReplaced(b *bundle) {
 	same(b, "letters", letterIDs(taken), letterIDs([]calendar.Letter{elsewhere, others, next}))
 	same(b, "the one that took its place", taken[2], next)
 
-	// Two in one change, and a third that takes both back.
+	// A change queues two mails and a third that cancels both.
 	one, two, none := b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid")
 	two.Recurrence, none.Method = "RECURRENCE-ID:20260315T090000Z", calendar.MethodCancel
 	b.post(one, two, none)
 	b.pass(time.Hour)
 	for _, l := range b.take(b.Store) {
 		if l.To == "third@example.org" {
-			b.Errorf("somebody who was told of nothing gets a %s", l.Method)
+			b.Errorf("a recipient without any earlier mail gets a %s", l.Method)
 		}
 	}
 }
@@ -240,7 +240,7 @@ func lettersAreTakenOnce(b *bundle) {
 		})
 	}
 	wait.Wait()
-	// A sender who wants a letter that another one has just taken may get nothing, and comes again.
+	// A sender that competes for a mail with another one may get none, and retries.
 	for _, l := range b.take(b.Store) {
 		times[l.ID]++
 	}
@@ -276,7 +276,7 @@ func outboxIsBounded(b *bundle) {
 	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 30, Letter: 100}, one, two, three), calendar.TooLarge, "")
 	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 10}, one), calendar.TooLarge, calendar.RuleMaxSize)
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, one, two, three))
-	// What takes the place of another does not count twice, and others have room of their own.
+	// A mail that replaces another does not count twice. Each user has their own limit.
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(ann, "a@example.org", "uid")))
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(b.user("bob"), "a@example.org", "uid")))
 }
@@ -299,11 +299,11 @@ func toldIsKnown(b *bundle) {
 	b.post(anew)
 	b.pass(time.Minute)
 	b.send()
-	same(b, "after all of it was told anew", letterIDs(b.told(whole)), string(anew.ID))
+	same(b, "after the whole event was sent again", letterIDs(b.told(whole)), string(anew.ID))
 	b.refuses(calendar.NotFound, "")(b.ToldBy(b.Context(), instance.ID))
 }
 
-// toldIsLeft: that a proposal is declined, or that somebody asks for the latest, is no news of the event.
+// toldIsLeft: a declined proposal or a request for the latest version does not change the state last sent.
 func toldIsLeft(b *bundle) {
 	ann := b.user("ann")
 	whole, instance := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "guest@example.org", "uid")
@@ -356,10 +356,11 @@ func toldIsForgotten(b *bundle) {
 	}
 	b.pass(time.Minute)
 	b.send()
-	same(b, "what is too much to remember", b.told(big), nil)
+	same(b, "a mail that is too large to keep", b.told(big), nil)
 }
 
-// toldOfLarge: what guests of a large meeting were told takes no other meeting's memory. Its own letters are known by name.
+// toldOfLarge: the mails of a large meeting do not push out the stored mails of other meetings. Its own are still
+// known by ID, some of them without data.
 func toldOfLarge(b *bundle) {
 	ann := b.user("ann")
 	small := b.letter(ann, "guest@example.org", "small")

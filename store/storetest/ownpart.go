@@ -8,15 +8,15 @@ import (
 
 func ownPartTests() []test {
 	return []test{
-		{"comes back, and moves its user's version on alone", ownPartComesBack},
-		{"is told after a version", ownPartsSince},
-		{"needs a share, and goes with it", ownPartGoesWithShare},
-		{"is copied for all but one", ownPartsAreCopied},
-		{"outlives the object as its tombstone does", ownPartIsPruned},
+		{"round-trips, and advances only its user's version", ownPartComesBack},
+		{"is listed after a version", ownPartsSince},
+		{"needs a share, and is deleted with it", ownPartGoesWithShare},
+		{"is copied for all users but one", ownPartsAreCopied},
+		{"is kept as long as the object's tombstone", ownPartIsPruned},
 	}
 }
 
-// shared makes a calendar of ann's that ben and eve have shares of.
+// shared creates a calendar of ann's with shares for ben and eve.
 func (b *bundle) shared() (cal calendar.Calendar, ben, eve calendar.User) {
 	b.Helper()
 	cal = b.calendar(b.user("ann"), "work")
@@ -29,7 +29,7 @@ func (b *bundle) shared() (cal calendar.Calendar, ben, eve calendar.User) {
 	return cal, ben, eve
 }
 
-// own writes what a user has of an object, and returns how many bytes they have.
+// own writes a user's own part of an object, and returns the bytes that the user has used.
 func (b *bundle) own(cal calendar.Calendar, u calendar.User, uid calendar.UID, data string) (bytes int64) {
 	b.Helper()
 	p := calendar.OwnPart{UID: uid, Data: []byte(data)}
@@ -44,7 +44,7 @@ func (b *bundle) own(cal calendar.Calendar, u calendar.User, uid calendar.UID, d
 	return bytes
 }
 
-// owns wants what a user has of objects that changed after a version.
+// owns checks a user's own parts of objects that changed after a version.
 func (b *bundle) owns(what string, cal calendar.Calendar, u calendar.User, after calendar.Version, want ...string) {
 	b.Helper()
 	all, err := b.OwnParts(b.Context(), cal.ID, u.ID, after, true)

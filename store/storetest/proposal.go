@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// proposalsStay: a proposal that is removed from the inbox is there until it is dropped, replaced or old.
+// proposalsStay: a proposal removed from the inbox is kept until it is dropped, replaced or old.
 func proposalsStay(b *bundle) {
 	ann := b.user("ann")
 	hide := func(name calendar.ObjectName, seen calendar.Version) error {
@@ -54,7 +54,8 @@ func proposalsStay(b *bundle) {
 	same(b, "old", len(of()), 0)
 }
 
-// proposalsBounded: other messages push no proposal out, and proposals push out nothing but proposals, also removed ones.
+// proposalsBounded: other messages never push out a proposal, and proposals push out only proposals, including
+// removed ones.
 func proposalsBounded(b *bundle) {
 	ann := b.user("ann")
 	many := func(prefix string, method calendar.Method) (items []calendar.InboxItem) {

@@ -9,12 +9,12 @@ import (
 
 func pruneTests() []test {
 	return []test{
-		{"forgets tombstones by age", pruneTombstones},
-		{"leaves a calendar alone that has none", pruneLeaves},
-		{"forgets many", pruneMany},
-		{"forgets the journal's lines by age", pruneLines},
+		{"removes tombstones by age", pruneTombstones},
+		{"leaves a calendar without tombstones alone", pruneLeaves},
+		{"removes many", pruneMany},
+		{"removes journal lines by age", pruneLines},
 		{"empties the trash by age", pruneTrash},
-		{"runs beside writers", pruneBesideWriters},
+		{"runs concurrently with writers", pruneBesideWriters},
 	}
 }
 
@@ -46,7 +46,7 @@ func pruneTombstones(b *bundle) {
 	same(b, "left in the end", names(b.changes(cal, 0, now.Version)), []string{"live.ics"})
 }
 
-// pruneLines: no line goes before its bytes, and none that is young enough.
+// pruneLines: a line is pruned only after its bytes, and only if it is old enough.
 func pruneLines(b *bundle) {
 	cal := b.home()
 	log := func(times int) {
@@ -56,7 +56,7 @@ func pruneLines(b *bundle) {
 				if err != nil {
 					return err
 				}
-				for range 2 { // the second is a part of the first's unit
+				for range 2 { // the second one belongs to the same unit as the first
 					err = tx.Log(b.Context(), calendar.Change{
 						Calendar: cal.ID, Version: locked.Version, Object: "a.ics", UID: "a", Did: calendar.Modified, At: b.now(), User: cal.Owner, Before: []byte("before"),
 					})
@@ -80,7 +80,7 @@ func pruneLines(b *bundle) {
 	}
 	first := lines()
 	made := b.now()
-	log(300) // more than go at a time
+	log(300) // more than one batch
 	b.pass(time.Hour)
 	b.must(b.PruneLines(b.Context(), b.now()))
 	same(b, "lines whose bytes are there", lines(), first+600)
@@ -100,7 +100,7 @@ func pruneLines(b *bundle) {
 	same(b, "pruned", b.read(cal).Pruned, now.Pruned)
 }
 
-// pruneLeaves: where nothing was deleted no token is too old, however long its client was away.
+// pruneLeaves: without deletions no token expires, however old it is.
 func pruneLeaves(b *bundle) {
 	cal := b.home()
 	b.put(cal, "a.ics")
@@ -150,11 +150,11 @@ func pruneTrash(b *bundle) {
 	same(b, "objects of the old", len(b.changes(old, 0, 9999)), 0)
 	same(b, "objects of the young", len(b.changes(young, 0, 9999)), 600)
 	same(b, "objects of the live", len(b.changes(live, 0, 9999)), 600)
-	// Its id is free too: the row is gone.
+	// Its ID is free, too: the row is gone.
 	b.insert(old)
 }
 
-// pruneBesideWriters: tombstones come and go while clients write, and nothing is lost.
+// pruneBesideWriters: pruning during concurrent writes loses nothing.
 func pruneBesideWriters(b *bundle) {
 	cal := b.home()
 	other := b.another()

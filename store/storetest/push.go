@@ -8,19 +8,19 @@ import (
 
 func pushTests() []test {
 	return []test{
-		{"who knows all is not told", pushFollows},
-		{"a new one takes the place of the old", pushIsRenewed},
-		{"a home is all that is in it", pushOfHome},
-		{"what a sharee has for themselves is told to them", pushOfOwnParts},
-		{"a client's own change is not told to it", pushIsQuiet},
-		{"too many push out those that are over first", pushesAreBounded},
-		{"only so many are of the home", homesAreBounded},
-		{"one user's are not told before everybody's", pushesTakeTurns},
-		{"they end, and go with user and password", pushEnds},
+		{"an up-to-date client gets no message", pushFollows},
+		{"a new one replaces the old one", pushIsRenewed},
+		{"a home covers all of its calendars", pushOfHome},
+		{"a sharee is notified of their own parts", pushOfOwnParts},
+		{"a client is not notified of its own change", pushIsQuiet},
+		{"the first to expire make room for new ones", pushesAreBounded},
+		{"those of a home are limited", homesAreBounded},
+		{"users take turns", pushesTakeTurns},
+		{"they expire, and are deleted with the user or password", pushEnds},
 	}
 }
 
-// program is a subscription that is not stored yet, good for a day.
+// program is a push subscription that is valid for a day and not stored yet.
 func (b *bundle) program(u calendar.User, cal calendar.CalendarID) calendar.PushSubscription {
 	id := b.id("push")
 	return calendar.PushSubscription{
@@ -36,7 +36,7 @@ func (b *bundle) register(sub calendar.PushSubscription) calendar.PushSubscripti
 	return sub
 }
 
-// due are the subscriptions that do not know something.
+// due returns the subscriptions that have something to send.
 func (b *bundle) due() []calendar.PushDue {
 	b.Helper()
 	all, err := b.another().DuePushes(b.Context(), b.now(), 100)
@@ -53,7 +53,7 @@ func (b *bundle) dueIDs() []calendar.PushID {
 	return ids
 }
 
-// tell settles a subscription as one that knows all.
+// tellPush marks a subscription as up to date.
 func (b *bundle) tellPush(p calendar.PushDue) {
 	b.Helper()
 	p.Told, p.ToldOwn = p.Now, p.NowOwn
@@ -153,7 +153,7 @@ func pushIsQuiet(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
 	mine, other := b.register(b.program(ann, cal.ID)), b.register(b.program(ann, cal.ID))
-	by := calendar.Caller{User: calendar.User{ID: "user"}, Token: "token", Agent: "agent"} // as entry has it
+	by := calendar.Caller{User: calendar.User{ID: "user"}, Token: "token", Agent: "agent"} // the caller of entry
 	quiet := func(m calendar.Moved, ids ...calendar.PushID) []calendar.PushID {
 		b.Helper()
 		m.Calendar = cal.ID
@@ -165,7 +165,7 @@ func pushIsQuiet(b *bundle) {
 	same(b, "of another one's", quiet(calendar.Moved{Before: 0, After: 1, By: by}, "no such"), []calendar.PushID{mine.ID, other.ID})
 	same(b, "by the client", quiet(calendar.Moved{Before: 0, After: 1, By: by}, mine.ID, "more"), []calendar.PushID{other.ID})
 	b.put(cal, "b.ics")
-	same(b, "to all, of which one has more to know", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
+	same(b, "to all, one with further changes", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
 }
 
 func pushesAreBounded(b *bundle) {
@@ -184,7 +184,7 @@ func pushesAreBounded(b *bundle) {
 	kept, err := b.RegisterPush(b.Context(), early, 3, 3)
 	b.must(err)
 	b.put(cal, "a.ics")
-	same(b, "the new one, and those that last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+	same(b, "the new one, and those that expire last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
 }
 
 func homesAreBounded(b *bundle) {
@@ -200,7 +200,7 @@ func homesAreBounded(b *bundle) {
 	b.does(b.RegisterPush(b.Context(), again, 10, 2))
 	b.must(home(ben))
 	b.calendar(ann, "new")
-	same(b, "those of hers that are there", len(b.dueIDs()), 2)
+	same(b, "her remaining ones", len(b.dueIDs()), 2)
 	b.pass(25 * time.Hour)
 	b.must(home(ann))
 }

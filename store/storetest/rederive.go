@@ -10,13 +10,13 @@ import (
 
 func rederiveTests() []test {
 	return []test{
-		{"rebuilds what is derived, and nothing else", rederiveAll},
-		{"leaves alone what was written meanwhile", rederiveMeanwhile},
-		{"says which object is in the way", rederiveConflict},
+		{"rebuilds only derived data", rederiveAll},
+		{"skips objects written in the meantime", rederiveMeanwhile},
+		{"names a conflicting object", rederiveConflict},
 	}
 }
 
-// derived is another derivation than that of the test's events.
+// derived returns other values than the derivation of the tests' events.
 func derived(o calendar.Object) calendar.Derived {
 	from := int64(len(o.Data))
 	return calendar.Derived{
@@ -57,11 +57,11 @@ func rederiveAll(b *bundle) {
 			same(b, "tombstone", got.UID, tombstone.UID)
 			return err
 		})
-		// A process that holds its objects in memory hears of it, once.
+		// A process that caches the objects learns of the change, once.
 		before.Edition = b.read(work).Edition
 		same(b, "calendar", b.read(work), before)
 		editions = append(editions, before.Edition)
-		// The index of spans has moved with them.
+		// The index of spans has changed with them.
 		same(b, "objects in the new span", len(b.list(work, calendar.ObjectQuery{Until: new(int64(1000))})), 150)
 	}
 	if editions[1] <= editions[0] || editions[2] != editions[1] {

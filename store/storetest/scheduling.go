@@ -13,29 +13,29 @@ import (
 func schedulingTests() []test {
 	return []test{
 		{"users are found by address and name", usersFoundAt},
-		{"an address of several is nobody's", usersApart},
+		{"an address of several users belongs to none", usersApart},
 		{"users have several addresses", mailsOfUsers},
-		{"copies are found wherever they lie", appointmentsFound},
+		{"copies are found in every calendar", appointmentsFound},
 		{"many copies are found at once", manyAppointments},
 		{"copies are written at once", copiesWritten},
-		{"what comes goes into the calendar that was chosen", receptions},
-		{"is kept", schedulingKept},
+		{"received events go into the chosen calendar", receptions},
+		{"round-trips", schedulingKept},
 		{"tags stay with their objects", scheduleTags},
-		{"what came about is no part of the unit", scheduledApart},
+		{"consequences do not belong to the unit", scheduledApart},
 	}
 }
 
 func inboxTests() []test {
 	return []test{
-		{"take, replace and give up messages", inboxTakes},
-		{"grow old", inboxGrowsOld},
-		{"have a bound", inboxBounded},
+		{"add, replace and remove messages", inboxTakes},
+		{"expire", inboxGrowsOld},
+		{"are limited", inboxBounded},
 		{"show unverified invitations", unverifiedKept},
-		{"bound unverified invitations", unverifiedBounded},
-		{"keep proposals that were removed", proposalsStay},
-		{"have a bound for proposals", proposalsBounded},
-		{"are found by what they are for", inboxByMethod},
-		{"hold one message to many", inboxesAlike},
+		{"limit unverified invitations", unverifiedBounded},
+		{"keep removed proposals", proposalsStay},
+		{"limit proposals", proposalsBounded},
+		{"are found by method", inboxByMethod},
+		{"hold one message to many users", inboxesAlike},
 	}
 }
 
@@ -77,7 +77,7 @@ func usersApart(b *bundle) {
 	gives(b, "by name", []calendar.UserAt{{Text: "ann", User: ann}})(b.UsersAt(b.Context(), nil, []string{"ann"}))
 }
 
-// in runs a question of a transaction.
+// in runs a query in a transaction.
 func in[T any](b *bundle, ask func(calendar.Tx) (T, error)) T {
 	b.Helper()
 	var found T
@@ -118,8 +118,8 @@ func manyAppointments(b *bundle) {
 	same(b, "copies", len(b.appointments(uid, users...)), len(users))
 }
 
-// copiesWritten: copies of one event are each there with all that it has, and what differs keeps what it has of its own; words are
-// found in each, and no UID is there twice.
+// copiesWritten: the copies of an event are all stored in full, each with its own differences. Full-text search finds
+// each of them, and every UID is still unique within its calendar.
 func copiesWritten(b *bundle) {
 	var want []calendar.Object
 	for i := range 12 {
@@ -300,7 +300,7 @@ func (b *bundle) discard(user calendar.User, name calendar.ObjectName) {
 	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name, 0) })
 }
 
-// stale tries to take out a message that is another one by now, or gone.
+// stale tries to remove a message that has been replaced or removed.
 func (b *bundle) stale(user calendar.User, name calendar.ObjectName, seen calendar.Version) {
 	b.Helper()
 	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name, seen) })
@@ -345,7 +345,7 @@ func inboxGrowsOld(b *bundle) {
 	same(b, "what is left", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
 }
 
-// inboxesAlike: a message to many is in each inbox as it was written, and counts in each by itself.
+// inboxesAlike: a message to many users is stored unchanged in each inbox, and counts in each of them.
 func inboxesAlike(b *bundle) {
 	long := b.item("long")
 	long.Data, long.Method = bytes.Repeat([]byte("ATTENDEE:mailto:somebody@example.com\r\n"), 50), "REQUEST"

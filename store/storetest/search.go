@@ -11,17 +11,17 @@ import (
 func searchTests() []test {
 	return []test{
 		{"finds all words, by their beginning", searchByWords},
-		{"tells the words of a calendar", searchTexts},
-		{"is of some calendars", searchCalendars},
-		{"is of one kind", searchKinds},
-		{"has the nearest first", searchOrder},
-		{"follows what is written", searchFollows},
-		{"takes any word", searchOddWords},
-		{"is right among many", searchMany},
+		{"returns the words of a calendar", searchTexts},
+		{"covers the given calendars", searchCalendars},
+		{"covers one kind", searchKinds},
+		{"returns the nearest first", searchOrder},
+		{"follows writes", searchFollows},
+		{"accepts any word", searchOddWords},
+		{"is correct among many objects", searchMany},
 	}
 }
 
-// said stores an event with words to find it by.
+// said stores an event with searchable words.
 func (b *bundle) said(cal calendar.Calendar, name, words string, span calendar.Span) calendar.Object {
 	b.Helper()
 	o := b.event(cal, name)
@@ -31,7 +31,7 @@ func (b *bundle) said(cal calendar.Calendar, name, words string, span calendar.S
 	return o
 }
 
-// find returns the names of what a search finds.
+// find returns the names of the results.
 func (b *bundle) find(q calendar.SearchQuery, words string) []string {
 	b.Helper()
 	q.Words = strings.Fields(words)
@@ -57,7 +57,7 @@ func of(calendars ...calendar.Calendar) calendar.SearchQuery {
 	return q
 }
 
-// soon is a span of an hour, so many hours from the clock's beginning.
+// soon is a one-hour span that begins some hours after the start of the clock.
 func soon(hours int64) calendar.Span {
 	return between(start().Unix()+hours*3600, start().Unix()+(hours+1)*3600)
 }

@@ -10,12 +10,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// manyFound are objects in such numbers that a store looks for some words where it looks for others
-// not at all.
+// manyFound is so many objects that a store uses its index for some words and skips it for others.
 const manyFound = 2100
 
-// searchMany holds what is found among many objects, by words that are common, rare, or both, to
-// what a look at each of them finds.
+// searchMany compares searches for common and rare words in many objects with a scan of all of them.
 func searchMany(b *bundle) {
 	ann := b.user("ann")
 	calendars := []calendar.Calendar{b.calendar(ann, "work"), b.calendar(ann, "home"), b.calendar(b.user("bob"), "work")}
@@ -35,8 +33,7 @@ func searchMany(b *bundle) {
 	}
 }
 
-// scatter stores objects around the present: short ones and series, events and tasks, some of them
-// deleted.
+// scatter stores objects around the present: single ones and series, events and tasks, some of them deleted.
 func (b *bundle) scatter(calendars []calendar.Calendar) []calendar.Object {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -75,7 +72,7 @@ func (b *bundle) scatter(calendars []calendar.Calendar) []calendar.Object {
 	return all
 }
 
-// mixture makes a text that has some words often, and others seldom.
+// mixture returns a text with frequent and rare words.
 func mixture(random *rand.Rand) string {
 	words := []string{"a"}
 	for _, word := range []struct {
@@ -89,7 +86,7 @@ func mixture(random *rand.Rand) string {
 	return strings.Join(append(words, "z"), " ")
 }
 
-// wanted is what a search finds, by its promise.
+// wanted computes the expected result of a search from its definition.
 func wanted(all []calendar.Object, q calendar.SearchQuery) []string {
 	now := q.Now.Unix()
 	over := func(o calendar.Object) bool { return o.Span.End != nil && *o.Span.End < now }

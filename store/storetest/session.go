@@ -9,14 +9,13 @@ import (
 
 func sessionTests() []test {
 	return []test{
-		{"comes back as it was written", sessionComesBack},
-		{"is seen and proven later", sessionMovesOn},
-		{"is ended by whose it is", sessionEnds},
+		{"round-trips", sessionComesBack},
+		{"updates its last use and proof", sessionMovesOn},
+		{"is ended by its user", sessionEnds},
 		{"ends with its user, and after a restore", sessionEndsWith},
 	}
 }
 
-// session makes a session.
 func (b *bundle) session(u calendar.User) auth.Session {
 	b.Helper()
 	s := auth.Session{
@@ -26,7 +25,7 @@ func (b *bundle) session(u calendar.User) auth.Session {
 	return s
 }
 
-// sessions are a user's, by their ids.
+// sessions returns the IDs of a user's sessions.
 func (b *bundle) sessions(u calendar.User) []auth.SessionID {
 	b.Helper()
 	all, err := b.Sessions(b.Context(), u.ID)

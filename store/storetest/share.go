@@ -12,20 +12,20 @@ import (
 func shareTests() []test {
 	return []test{
 		{"gives access", shareGives},
-		{"stands in the home under the calendar's id", shareStands},
+		{"is in the home under the calendar's ID", shareStands},
 		{"yields to an own calendar of that name", shareYields},
-		{"is refused for what does not exist", shareRefused},
+		{"is refused for a missing calendar or user", shareRefused},
 		{"is listed by the user's name", sharesListed},
-		{"is as the sharee has arranged it", shareArranged},
-		{"keeps properties of the sharee's own", shareKeeps},
-		{"gives nothing before it is accepted", shareGivesOnceAccepted},
-		{"leaves what there was until it is accepted", shareLeavesMeanwhile},
-		{"is told to who was offered it", shareOffered},
-		{"goes with its calendar and its user", shareGoes},
+		{"has the sharee's settings", shareArranged},
+		{"keeps the sharee's own properties", shareKeeps},
+		{"grants no access until accepted", shareGivesOnceAccepted},
+		{"leaves the previous access until accepted", shareLeavesMeanwhile},
+		{"is listed for the invited user", shareOffered},
+		{"is deleted with its calendar or its user", shareGoes},
 	}
 }
 
-// Share writes a share that is accepted, past all rules; NoAccess takes it away.
+// Share writes an accepted share without checking any rules. NoAccess removes it.
 func Share(ctx context.Context, s calendar.Store, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
 	return s.Update(ctx, func(tx calendar.Tx) error {
 		if access == calendar.NoAccess {
@@ -65,7 +65,7 @@ func shareStands(b *bundle) {
 	want.Access, want.Transparent = calendar.ReadAccess, true
 	want.Name = "work (Ms ann)"
 	gives(b, "at its id", want)(b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID)))
-	// Neither by the owner's name for it, nor in the owner's own home by id.
+	// Neither under the owner's name for it, nor by ID in the owner's own home.
 	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), bob.ID, "work"))
 	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), ann.ID, calendar.Segment(cal.ID)))
 }
@@ -104,12 +104,12 @@ func sharesListed(b *bundle) {
 	b.givesNone("shares of nothing")(b.Shares(b.Context(), "nowhere"))
 }
 
-// arrange writes how a user has a calendar.
+// arrange writes a user's own settings for a calendar.
 func (b *bundle) arrange(cal calendar.Calendar, user calendar.User, a calendar.Arrangement) error {
 	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.Arrange(b.Context(), cal.ID, user.ID, a) })
 }
 
-// arrangement reads it.
+// arrangement reads these settings.
 func (b *bundle) arrangement(cal calendar.Calendar, user calendar.User) (a calendar.Arrangement, err error) {
 	err = b.Update(b.Context(), func(tx calendar.Tx) error {
 		a, err = tx.Arrangement(b.Context(), cal.ID, user.ID)
@@ -130,7 +130,7 @@ func shareArranged(b *bundle) {
 	}
 	b.must(b.arrange(first, bob, his))
 	b.must(b.arrange(second, bob, calendar.Arrangement{Name: new("y of Ann")}))
-	b.must(Share(b.Context(), b, first.ID, bob.ID, calendar.WriteAccess)) // other access changes nothing of it
+	b.must(Share(b.Context(), b, first.ID, bob.ID, calendar.WriteAccess)) // a change of access does not affect them
 	gives(b, "arrangement", his)(b.arrangement(first, bob))
 	asHis := first
 	asHis.Name, asHis.Description, asHis.Color, asHis.Order = *his.Name, his.Description, his.Color, his.Order
@@ -170,7 +170,6 @@ func shareKeeps(b *bundle) {
 	gives(b, "kept in his home", map[calendar.CalendarID][]calendar.DeadProperty{})(b.DeadPropertiesInHome(b.Context(), bob.ID))
 }
 
-// offer writes a share of bob's.
 func (b *bundle) offer(s calendar.Share) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), s) })

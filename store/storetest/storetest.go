@@ -1,7 +1,7 @@
-// Package storetest is the contract of the program's store as tests: what every engine keeps.
+// Package storetest tests the contract of the store, which every engine must fulfill.
 //
-// There is a file for each noun. A test gets an empty database and may open several stores on it,
-// as several processes would.
+// There is one file per noun. A test gets an empty database and may open several stores on it, like several
+// processes.
 package storetest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Store is what the suite tests.
+// Store is the interface under test.
 type Store interface {
 	calendar.Store
 	auth.Store
@@ -30,10 +30,10 @@ type Store interface {
 	PruneLines(ctx context.Context, older time.Time) error
 }
 
-// Open opens a store on a database whose tables are up to date.
+// Open opens a store on a migrated database.
 type Open func(t testing.TB, now func() time.Time) Store
 
-// Run runs the suite; database makes an empty database and returns what opens stores on it.
+// Run runs the suite. database creates an empty database and returns a function that opens stores on it.
 func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
@@ -55,13 +55,13 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 	}
 }
 
-// test is one promise of the contract.
+// test checks one promise of the contract.
 type test struct {
 	name string
 	run  func(*bundle)
 }
 
-// start is when the clock of every test begins.
+// start is the initial time of every test.
 func start() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
 
 // bundle is a test with its store.
@@ -82,10 +82,10 @@ func newBundle(t *testing.T, open Open) *bundle {
 
 func (b *bundle) now() time.Time { return time.Unix(b.clock.Load(), 0).UTC() }
 
-// pass moves the clock on.
+// pass advances the clock.
 func (b *bundle) pass(d time.Duration) { b.clock.Add(int64(d / time.Second)) }
 
-// another opens a second store on the same database, as another process would.
+// another opens a second store on the same database, like another process.
 func (b *bundle) another() Store {
 	b.Helper()
 	return b.open(b.T, b.now)
@@ -100,13 +100,13 @@ func (b *bundle) must(err error) {
 	}
 }
 
-// update makes a change, which must be kept.
+// update runs a transaction, which must succeed.
 func (b *bundle) update(fn func(tx calendar.Tx) error) {
 	b.Helper()
 	b.must(b.Update(b.Context(), fn))
 }
 
-// refused wants an error of a reason, and of a rule unless that is empty.
+// refused checks that an error has this reason and this rule ("" for none).
 func (b *bundle) refused(err error, reason calendar.Reason, rule calendar.Rule) {
 	b.Helper()
 	if err == nil || calendar.ReasonOf(err) != reason || calendar.RuleOf(err) != rule {
@@ -114,7 +114,7 @@ func (b *bundle) refused(err error, reason calendar.Reason, rule calendar.Rule) 
 	}
 }
 
-// same wants two values alike.
+// same checks that two values are equal.
 func same[T any](b *bundle, what string, got, want T) {
 	b.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -122,7 +122,7 @@ func same[T any](b *bundle, what string, got, want T) {
 	}
 }
 
-// gives wants a question answered in one way.
+// gives checks the result of a query.
 func gives[T any](b *bundle, what string, want T) func(got T, err error) {
 	return func(got T, err error) {
 		b.Helper()
@@ -131,7 +131,7 @@ func gives[T any](b *bundle, what string, want T) func(got T, err error) {
 	}
 }
 
-// givesNone wants a question answered by nothing, such as a list that is nil.
+// givesNone checks that a query returns a zero value, such as a nil list.
 func (b *bundle) givesNone(what string) func(got any, err error) {
 	return func(got any, err error) {
 		b.Helper()
@@ -142,13 +142,13 @@ func (b *bundle) givesNone(what string) func(got any, err error) {
 	}
 }
 
-// does wants a question answered, of which nobody wants the answer.
+// does checks that a query succeeds, and ignores its result.
 func (b *bundle) does(_ any, err error) {
 	b.Helper()
 	b.must(err)
 }
 
-// refuses is refused for a question, of which nobody wants the answer.
+// refuses checks that a query is refused.
 func (b *bundle) refuses(reason calendar.Reason, rule calendar.Rule) func(got any, err error) {
 	return func(_ any, err error) {
 		b.Helper()
@@ -156,7 +156,6 @@ func (b *bundle) refuses(reason calendar.Reason, rule calendar.Rule) func(got an
 	}
 }
 
-// user makes a user.
 func (b *bundle) user(name string) calendar.User {
 	b.Helper()
 	u := calendar.User{
@@ -167,7 +166,7 @@ func (b *bundle) user(name string) calendar.User {
 	return u
 }
 
-// blank is a calendar that is not stored yet.
+// blank returns a calendar that is not stored yet.
 func (b *bundle) blank(owner calendar.User, segment calendar.Segment) calendar.Calendar {
 	return calendar.Calendar{
 		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, OwnerTitle: owner.Title(), Segment: segment,
@@ -183,7 +182,6 @@ func (b *bundle) epoch() calendar.Epoch {
 	return epoch
 }
 
-// calendar makes a calendar.
 func (b *bundle) calendar(owner calendar.User, segment calendar.Segment) calendar.Calendar {
 	b.Helper()
 	cal := b.blank(owner, segment)
@@ -196,13 +194,13 @@ func (b *bundle) insert(cal calendar.Calendar) {
 	b.update(func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) })
 }
 
-// home makes a user with a calendar, for tests that are about neither.
+// home creates a user with a calendar, for tests that are about neither.
 func (b *bundle) home() calendar.Calendar {
 	b.Helper()
 	return b.calendar(b.user("ann"), "work")
 }
 
-// event is an object that is not stored yet.
+// event returns an object that is not stored yet.
 func (b *bundle) event(cal calendar.Calendar, name string) calendar.Object {
 	data := []byte("BEGIN:VCALENDAR\r\nX-NAME:" + name + "\r\nEND:VCALENDAR\r\n")
 	from := start().Unix()
@@ -217,13 +215,13 @@ func (b *bundle) event(cal calendar.Calendar, name string) calendar.Object {
 	}
 }
 
-// write stores an object as the service does: numbered, and in the journal.
+// write stores an object like the service: with a new version and a journal entry.
 func (b *bundle) write(s calendar.Store, o calendar.Object) (calendar.Object, error) {
 	err := s.Update(b.Context(), func(tx calendar.Tx) error { return b.writeIn(tx, &o) })
 	return o, err
 }
 
-// writeIn is write as a part of a transaction.
+// writeIn is write within a transaction.
 func (b *bundle) writeIn(tx calendar.Tx, o *calendar.Object) error {
 	cal, err := tx.Advance(b.Context(), o.Calendar)
 	if err != nil {
@@ -251,14 +249,14 @@ func (b *bundle) put(cal calendar.Calendar, name string) calendar.Object {
 	return o
 }
 
-// bury makes a tombstone of an object and returns it as it then is.
+// bury turns an object into a tombstone and returns that.
 func (b *bundle) bury(o calendar.Object) calendar.Object {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error { return b.buryIn(tx, &o) })
 	return o
 }
 
-// buryIn is bury as a part of a transaction.
+// buryIn is bury within a transaction.
 func (b *bundle) buryIn(tx calendar.Tx, o *calendar.Object) error {
 	cal, err := tx.Advance(b.Context(), o.Calendar)
 	if err != nil {
@@ -279,7 +277,7 @@ func (b *bundle) read(cal calendar.Calendar) calendar.Calendar {
 	return now
 }
 
-// linesGone reads up to where a calendar's journal has forgotten its lines.
+// linesGone returns the last of the lines that a calendar's journal has pruned.
 func (b *bundle) linesGone(cal calendar.Calendar) calendar.LinesGone {
 	b.Helper()
 	gone, err := b.LinesGone(b.Context(), cal.ID)
@@ -298,7 +296,7 @@ func (b *bundle) all(listing iter.Seq2[calendar.Object, error]) []calendar.Objec
 	return objects
 }
 
-// names returns what objects are called.
+// names returns the names of objects.
 func names(objects []calendar.Object) []string {
 	var all []string
 	for _, o := range objects {
@@ -307,13 +305,13 @@ func names(objects []calendar.Object) []string {
 	return all
 }
 
-// head is an object as listings without data show it.
+// head is an object as in listings without data.
 func head(o calendar.Object) calendar.Object {
 	o.Data, o.Derived = nil, calendar.Derived{UID: o.UID, Kind: o.Kind}
 	return o
 }
 
-// change is an object as changes show it.
+// change is an object as in the list of changes.
 func change(o calendar.Object) calendar.Object {
 	h := head(o)
 	h.Span = o.Span

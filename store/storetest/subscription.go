@@ -9,15 +9,15 @@ import (
 
 func subscriptionTests() []test {
 	return []test{
-		{"what one process keeps another finds", subscriptionIsKept},
-		{"what is over is forgotten", subscriptionEnds},
-		{"who has too many is refused, or loses the oldest", subscriptionsAreBounded},
-		{"what goes takes them along", subscriptionGoesWithCalendar},
-		{"what is known is noted", subscriptionIsSeen},
+		{"another process finds a stored one", subscriptionIsKept},
+		{"expired ones are pruned", subscriptionEnds},
+		{"beyond the limit it is refused, or replaces the oldest", subscriptionsAreBounded},
+		{"they are deleted with their target", subscriptionGoesWithCalendar},
+		{"the last seen state is stored", subscriptionIsSeen},
 	}
 }
 
-// subscription is one that is not stored yet, good for a day.
+// subscription is a subscription that is valid for a day and not stored yet.
 func (b *bundle) subscription(cal calendar.Calendar, who calendar.SubscriberID, name string) calendar.Subscription {
 	return calendar.Subscription{
 		Subscriber: who, Name: name, User: cal.Owner, Target: calendar.Target{Calendar: cal.ID, UID: "uid"}, Seen: "1",
@@ -119,7 +119,7 @@ func subscriptionIsSeen(b *bundle) {
 	b.subscribe(one)
 	b.subscribe(two)
 	changed, elsewhere := one, two
-	changed.Seen, elsewhere.Seen, elsewhere.UID = "7", "7", "another" // b means another thing by now
+	changed.Seen, elsewhere.Seen, elsewhere.UID = "7", "7", "another" // b now has another target
 	b.must(b.Seen(b.Context(), []calendar.Subscription{changed, elsewhere, b.subscription(cal, "s", "gone")}))
 	same(b, "subscriptions", b.subscriptions("s"), []calendar.Subscription{changed, two})
 }

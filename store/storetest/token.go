@@ -10,21 +10,20 @@ import (
 
 func tokenTests() []test {
 	return []test{
-		{"comes back as it was written", tokenComesBack},
+		{"round-trips", tokenComesBack},
 		{"is unknown", tokenUnknown},
 		{"is sealed once", tokenIsSealed},
 		{"is bound to calendars", tokenBound},
 		{"stays bound when its calendars are gone", tokenStaysBound},
 		{"keeps its tools", tokenKeepsTools},
-		{"is refused for what does not exist", tokenRefused},
+		{"is refused for a missing user or calendar", tokenRefused},
 		{"is revoked once", tokenRevoked},
-		{"is narrowed and never widened", tokenNarrowed},
-		{"remembers its latest use", tokenUsed},
+		{"can be narrowed but never widened", tokenNarrowed},
+		{"stores its latest use", tokenUsed},
 		{"are listed by user, time and id", tokensAreListed},
 	}
 }
 
-// token makes a token.
 func (b *bundle) token(u calendar.User, cals []calendar.CalendarID) auth.Token {
 	b.Helper()
 	t := auth.Token{
@@ -35,7 +34,7 @@ func (b *bundle) token(u calendar.User, cals []calendar.CalendarID) auth.Token {
 	return t
 }
 
-// stored wants a token as it is in the store.
+// stored checks a stored token.
 func (b *bundle) stored(want auth.Token) {
 	b.Helper()
 	got, err := b.TokenByID(b.Context(), want.ID)
@@ -54,7 +53,7 @@ func tokenComesBack(b *bundle) {
 	b.stored(b.token(ann, nil))
 }
 
-// tokenIsSealed once: what has a seal keeps it.
+// tokenIsSealed: a token is sealed once; an existing seal is kept.
 func tokenIsSealed(b *bundle) {
 	t := auth.Token{ID: "token", User: b.user("ann").ID, UserName: "ann", Name: "laptop", Scopes: calendar.ScopeRead, Created: b.now()}
 	b.must(b.InsertToken(b.Context(), t, "hash", ""))
@@ -83,7 +82,7 @@ func tokenBound(b *bundle) {
 	b.stored(b.token(ann, []calendar.CalendarID{}))
 }
 
-// tokenStaysBound: a token for one calendar must not turn into one for all.
+// tokenStaysBound: a token for one calendar must never become one for all.
 func tokenStaysBound(b *bundle) {
 	ann := b.user("ann")
 	work := b.calendar(ann, "work")
@@ -96,11 +95,11 @@ func tokenStaysBound(b *bundle) {
 	b.stored(t)
 	after := b.generation("ann")
 	if after == before {
-		b.Error("what the token reaches changed, and the generation did not")
+		b.Error("the token's calendars changed, but not the generation")
 	}
 }
 
-// tokenKeepsTools: no tools are not all tools.
+// tokenKeepsTools: an empty list of tools differs from nil, which means all tools.
 func tokenKeepsTools(b *bundle) {
 	ann := b.user("ann")
 	for _, tools := range [][]calendar.ToolName{{"get_event", "list_events"}, {"get_event"}, {}, nil} {
@@ -141,13 +140,13 @@ func tokenRevoked(b *bundle) {
 func tokenNarrowed(b *bundle) {
 	ann := b.user("ann")
 	work, home := b.calendar(ann, "work"), b.calendar(ann, "home")
-	t, other := b.token(ann, nil), b.token(ann, nil) // read and share
+	t, other := b.token(ann, nil), b.token(ann, nil) // with the scopes read and share
 	before := b.generation(ann.Name)
 	b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeRead|calendar.ScopeWrite, nil))
 	t.Scopes = calendar.ScopeRead
 	b.stored(t)
 	if b.generation(ann.Name) == before {
-		b.Error("what the token may do changed, and the generation did not")
+		b.Error("the token's scopes changed, but not the generation")
 	}
 	for _, step := range []struct{ keep, left []calendar.CalendarID }{
 		{[]calendar.CalendarID{home.ID, work.ID}, []calendar.CalendarID{home.ID, work.ID}},
@@ -173,7 +172,7 @@ func tokenUsed(b *bundle) {
 	before := b.generation("ann")
 	t.LastUsed = b.now().Add(time.Minute)
 	b.must(b.TouchToken(b.Context(), t.ID, t.LastUsed))
-	// A slower process comes with an earlier use.
+	// A slower process reports an earlier use.
 	b.must(b.TouchToken(b.Context(), t.ID, b.now()))
 	b.stored(t)
 	same(b, "generation", b.generation("ann"), before)

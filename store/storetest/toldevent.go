@@ -9,7 +9,7 @@ import (
 func toldEventTests() []test {
 	return []test{
 		{"are kept for a user and a UID", toldEventsKept},
-		{"go with the last trace of the event", toldEventsPruned},
+		{"are deleted with the last trace of the event", toldEventsPruned},
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 func transactionTests() []test {
 	return []test{
-		{"is kept as a whole", transactionKept},
+		{"is committed as a whole", transactionKept},
 		{"is rolled back as a whole", transactionRolledBack},
 		{"is rolled back by a panic", transactionPanics},
 		{"is rolled back when the caller has gone", transactionCancelled},
-		{"is not seen before its end", transactionUnseen},
+		{"is invisible before its commit", transactionUnseen},
 		{"does not wait for readers, nor they for it", transactionBesideReaders},
 	}
 }
@@ -92,7 +92,7 @@ func transactionCancelled(b *bundle) {
 		return err
 	})
 	if !errors.Is(err, context.Canceled) {
-		b.Errorf("got error %v, want that of the context", err)
+		b.Errorf("got error %v, want the context's error", err)
 	}
 	same(b, "version", b.read(cal).Version, 0)
 	b.put(cal, "a.ics")
@@ -116,8 +116,8 @@ func transactionUnseen(b *bundle) {
 	same(b, "version", b.read(cal).Version, 1)
 }
 
-// transactionBesideReaders: a reader between two rows keeps no writer waiting, and sees what there
-// was when its page was read.
+// transactionBesideReaders: a reader between two rows blocks no writer, and sees the state at the time its page was
+// read.
 func transactionBesideReaders(b *bundle) {
 	cal := b.home()
 	b.put(cal, "a.ics")

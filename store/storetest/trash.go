@@ -10,16 +10,16 @@ import (
 
 func trashTests() []test {
 	return []test{
-		{"gives a calendar back", trashGivesBack},
-		{"gives a calendar back to another address", trashGivesBackElsewhere},
+		{"restores a calendar", trashGivesBack},
+		{"restores a calendar to another address", trashGivesBackElsewhere},
 		{"lists deletions once, the latest first", trashLists},
-		{"remembers a deletion whose name was taken", trashNameTaken},
-		{"has nothing of what was moved", trashMoved},
-		{"has what was moved out of its owner's sight", trashTaken},
+		{"keeps a deletion whose name is in use again", trashNameTaken},
+		{"has no moved objects", trashMoved},
+		{"has objects that were moved out of their owner's sight", trashTaken},
 		{"pages", trashPages},
-		{"forgets by age", trashPruned},
-		{"forgets a calendar", trashForgetsCalendar},
-		{"forgets deletions and keeps the tombstones", trashForgetsObjects},
+		{"is pruned by age", trashPruned},
+		{"deletes a calendar for good", trashForgetsCalendar},
+		{"deletes objects for good and keeps the tombstones", trashForgetsObjects},
 	}
 }
 
@@ -57,7 +57,7 @@ func trashGivesBack(b *bundle) {
 	b.trash(young)
 
 	inTrash := before
-	inTrash.Shared = false // nobody sees it there
+	inTrash.Shared = false // no sharee sees it there
 	got, err := b.TrashedCalendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "trash", got, []calendar.TrashedCalendar{
@@ -66,10 +66,10 @@ func trashGivesBack(b *bundle) {
 	})
 	others, err := b.TrashedCalendars(b.Context(), bob.ID)
 	b.must(err)
-	same(b, "what a sharee has in the trash", len(others), 0)
+	same(b, "the sharee's trash", len(others), 0)
 
 	b.must(b.untrash(old, old.Segment))
-	before.Edition++ // it may have been emptied in part
+	before.Edition++ // some of its objects may have been deleted for good
 	same(b, "calendar", b.read(old), before)
 	same(b, "objects", names(b.changes(old, 0, before.Version)), []string{string(gone.Name), string(kept.Name)})
 	shared, err := b.Calendar(b.Context(), bob.ID, old.ID)
@@ -113,7 +113,7 @@ func trashLists(b *bundle) {
 	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), other.ID, once.UID))
 }
 
-// trashNameTaken: a new object at the name of a deleted one takes its row, not its place in the trash.
+// trashNameTaken: a new object with the name of a deleted one reuses its row, but does not remove it from the trash.
 func trashNameTaken(b *bundle) {
 	cal := b.home()
 	first := b.bury(b.put(cal, "a.ics"))
@@ -123,7 +123,7 @@ func trashNameTaken(b *bundle) {
 	same(b, "trash", b.deletions(cal), []string{fmt.Sprintf("a.ics@%d uid of a.ics", first.Version)})
 }
 
-// trashMoved: it is elsewhere, and would be there twice if it were restored.
+// trashMoved: a moved object is not in the trash, since restoring it would duplicate it.
 func trashMoved(b *bundle) {
 	work := b.home()
 	rest := b.calendar(calendar.User{ID: work.Owner}, "rest")
@@ -135,13 +135,13 @@ func trashMoved(b *bundle) {
 	same(b, "trash of what it left", b.deletions(work), nil)
 	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), work.ID, was.UID))
 
-	// The order within a unit is of no account, nor is what else is in it.
+	// Neither the order of writes in a transaction nor its other writes matter.
 	back, before := was, b.event(rest, "before.ics")
 	back.Deleted = false
 	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.writeIn(tx, &before), b.writeIn(tx, &back), b.buryIn(tx, &there))
 	})
-	same(b, "trash of what it left again", b.deletions(rest), nil)
+	same(b, "trash of the calendar that it left again", b.deletions(rest), nil)
 	last := b.put(work, "last.ics")
 	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.buryIn(tx, &back), b.writeIn(tx, &before), b.buryIn(tx, &last))
@@ -152,7 +152,8 @@ func trashMoved(b *bundle) {
 	same(b, "trash of where it was for a while", b.deletions(rest), nil)
 }
 
-// trashTaken: a sharee who takes an object to a calendar of their own must not take it from its owner.
+// trashTaken: if a sharee moves an object to their own calendar, its owner can still restore it, until they can see
+// it there.
 func trashTaken(b *bundle) {
 	work, bob := b.home(), b.user("bob")
 	theirs := b.calendar(bob, "theirs")

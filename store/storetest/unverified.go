@@ -20,7 +20,7 @@ func (b *bundle) refuse(user calendar.User, u calendar.Unverified) {
 	b.update(func(tx calendar.Tx) error { return tx.PutUnverified(b.Context(), user.ID, u) })
 }
 
-// unverifiedKept: an unverified invitation is kept as written, once for each event, until it is dismissed or old.
+// unverifiedKept: an unverified invitation is stored unchanged, once for each event, until it is dismissed or old.
 func unverifiedKept(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	same(b, "nothing", len(b.unverified(ann)), 0)
@@ -48,7 +48,8 @@ func unverifiedKept(b *bundle) {
 	b.must(b.DeleteUser(b.Context(), bob.ID))
 }
 
-// unverifiedBounded: strangers fill nothing. After as many as are kept in a day no others come, and later the oldest make room.
+// unverifiedBounded: strangers cannot fill the inbox. At the limit no more are accepted for a day; after that the
+// oldest ones make room.
 func unverifiedBounded(b *bundle) {
 	ann := b.user("ann")
 	flood := func(prefix string) {

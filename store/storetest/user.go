@@ -7,12 +7,12 @@ import (
 
 func userTests() []test {
 	return []test{
-		{"comes back as they were written", userComesBack},
+		{"round-trips", userComesBack},
 		{"has a name of their own", userOwnsName},
 		{"are listed by name", usersAreListed},
-		{"takes what is theirs along", userTakesTheirs},
+		{"is deleted with all of their data", userTakesTheirs},
 		{"is deleted once", userDeletedOnce},
-		{"changes in what is said of them", userChanges},
+		{"changes in the given fields", userChanges},
 		{"keeps an administrator", userKeepsAdministrator},
 		{"keeps an administrator when two go at once", userKeepsAdministratorAtOnce},
 		{"loses all access", userLosesAccess},
@@ -40,7 +40,7 @@ func userOwnsName(b *bundle) {
 	gives(b, "credential", auth.Credential{User: first, Hash: "hash of ann"})(b.PasswordByName(b.Context(), "ann"))
 }
 
-// usersAreListed wants byte order: an upper-case letter comes before every lower-case one.
+// usersAreListed checks for byte order: upper-case letters come before all lower-case ones.
 func usersAreListed(b *bundle) {
 	for _, name := range []string{"b", "ä", "a.b", "a", "B", "ab", "a-b"} {
 		b.user(name)
@@ -76,7 +76,7 @@ func userTakesTheirs(b *bundle) {
 	bound, err := b.TokenByID(b.Context(), bobs2.ID)
 	b.must(err)
 	same(b, "calendars of his token", bound.Token.Calendars, []calendar.CalendarID{})
-	// The name is free for somebody else, who gets nothing of the old.
+	// The name is free for another user, who gets none of the old user's data.
 	again := b.user("ann")
 	b.givesNone("calendars of the next ann")(b.Calendars(b.Context(), again.ID))
 }
@@ -88,7 +88,7 @@ func userDeletedOnce(b *bundle) {
 	b.refuses(calendar.NotFound, "")(b.PasswordByName(b.Context(), "ann"))
 }
 
-// userChanges: what is not named stays, and what is empty is taken away.
+// userChanges: an edit keeps fields that it leaves nil, and clears fields that it sets to "".
 func userChanges(b *bundle) {
 	want, other := b.user("ann"), b.user("bob")
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{DisplayName: new("Ann Lee"), Timezone: new("Asia/Tokyo")}))
@@ -111,7 +111,7 @@ func (b *bundle) administrator(name string) calendar.User {
 	return u
 }
 
-// userKeepsAdministrator: disabled ones and rooms do not count.
+// userKeepsAdministrator: one administrator must remain, and neither disabled users nor rooms count as one.
 func userKeepsAdministrator(b *bundle) {
 	b.user("ann")
 	root, other := b.administrator("root"), b.administrator("other")
@@ -200,7 +200,7 @@ func userRehash(b *bundle) {
 	ann := b.user("ann")
 	before := b.generation("ann")
 	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "stronger"))
-	// Somebody set another password while the stronger hash of the old one was computed.
+	// Another password was set while the stronger hash of the old one was computed.
 	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "too late"))
 	b.must(b.Rehash(b.Context(), "nobody", "hash of ann", "stronger"))
 	got, err := b.PasswordByName(b.Context(), "ann")

@@ -10,8 +10,8 @@ import (
 func voucherTests() []test {
 	return []test{
 		{"replaces the user's others", voucherReplaces},
-		{"gives a password once", voucherRedeemed},
-		{"ends with the password that it was to replace", voucherOutlived},
+		{"sets a password once", voucherRedeemed},
+		{"expires when the password changes", voucherOutlived},
 	}
 }
 

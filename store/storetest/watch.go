@@ -11,22 +11,22 @@ import (
 
 func watchTests() []test {
 	return []test{
-		{"what is kept is told when it is kept", watchTellsWhatIsKept},
-		{"what is not kept is not told", watchTellsNothingElse},
-		{"another process is told", watchAcrossProcesses},
-		{"who may what is everybody's business", watchTellsOfRights},
-		{"who stopped is not told", watchStops},
+		{"a change is announced when it is committed", watchTellsWhatIsKept},
+		{"a rolled-back change is not announced", watchTellsNothingElse},
+		{"another process is notified", watchAcrossProcesses},
+		{"changes of access are announced to all", watchTellsOfRights},
+		{"a stopped watcher is not notified", watchStops},
 	}
 }
 
-// ear keeps what was heard.
+// ear records hints.
 type ear struct {
 	mu    sync.Mutex
 	heard []calendar.Hint
 	came  chan struct{}
 }
 
-// listen has an ear hear of a store's changes.
+// listen records the hints about a store's changes.
 func (b *bundle) listen(s Store) (e *ear, stop func()) {
 	e = &ear{came: make(chan struct{}, 1)}
 	stop = s.Watch(e.hear)
@@ -44,14 +44,14 @@ func (e *ear) hear(n calendar.Hint) {
 	}
 }
 
-// any tells whether a notice was heard that is like this.
+// any reports whether a matching hint was received.
 func (e *ear) any(like func(calendar.Hint) bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.ContainsFunc(e.heard, like)
 }
 
-// await waits until such a notice was heard, and forgets all of them.
+// await waits for a matching hint, and then discards all hints.
 func (e *ear) await(b *bundle, what string, like func(calendar.Hint) bool) {
 	b.Helper()
 	late := time.After(time.Minute)
@@ -67,13 +67,12 @@ func (e *ear) await(b *bundle, what string, like func(calendar.Hint) bool) {
 	e.heard = nil
 }
 
-// about is a notice of a change in a calendar and nothing else, which none but a store's own
-// changes are sure to be.
+// about matches a hint for this calendar alone. Only a store's own changes are sure to cause one.
 func about(cal calendar.Calendar) func(calendar.Hint) bool {
 	return func(n calendar.Hint) bool { return !n.Everything && slices.Contains(n.Calendars, cal.ID) }
 }
 
-// concerning is a notice that may be of a change in a calendar.
+// concerning matches every hint that may be about this calendar.
 func concerning(cal calendar.Calendar) func(calendar.Hint) bool {
 	return func(n calendar.Hint) bool { return n.Everything || slices.Contains(n.Calendars, cal.ID) }
 }
@@ -119,12 +118,12 @@ func watchTellsNothingElse(b *bundle) {
 func watchAcrossProcesses(b *bundle) {
 	cal := b.home()
 	e, _ := b.listen(b.another())
-	// The first word is that the other process listens from now on.
+	// The first hint says that the other process has begun to listen.
 	e.await(b, "the beginning", anything)
 	b.put(cal, "a.ics")
 	e.await(b, "a write", concerning(cal))
 	b.update(func(tx calendar.Tx) error {
-		for range 400 { // more than fits into one notice
+		for range 400 { // more than one notice can hold
 			if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
 				return err
 			}
@@ -173,7 +172,7 @@ func watchStops(b *bundle) {
 	gone, stop := b.listen(b.Store)
 	e, _ := b.listen(b.Store)
 	stop()
-	stop() // twice is once
+	stop() // stopping twice is allowed
 	b.put(cal, "a.ics")
 	if !e.any(about(cal)) || gone.any(about(cal)) {
 		b.Errorf("told: who watches %t, who stopped %t", e.any(about(cal)), gone.any(about(cal)))

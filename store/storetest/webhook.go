@@ -9,16 +9,16 @@ import (
 
 func webhookTests() []test {
 	return []test{
-		{"it lags behind what its owner reads", webhookLags},
+		{"it lags behind its owner's view", webhookLags},
 		{"a message is made once", deliveryIsMade},
-		{"a message goes until it arrives", deliveryGoes},
-		{"it fails from the first try on that failed", webhookFails},
-		{"one user's are not told before everybody's", webhooksTakeTurns},
-		{"what waits has room", webhooksWaitInBounds},
-		{"one that is gone is told nothing", webhookEnds},
-		{"its owner hears of its end with it", webhookEndIsNews},
-		{"a user has so many, and their own", webhooksAreBounded},
-		{"messages are forgotten in time", deliveriesArePruned},
+		{"a message is sent until it arrives", deliveryGoes},
+		{"it has been failing since its first failed attempt", webhookFails},
+		{"users take turns", webhooksTakeTurns},
+		{"waiting messages are limited", webhooksWaitInBounds},
+		{"a removed one gets no messages", webhookEnds},
+		{"its owner is notified when it ends", webhookEndIsNews},
+		{"they are limited and separate per user", webhooksAreBounded},
+		{"messages are pruned by age", deliveriesArePruned},
 	}
 }
 
@@ -40,7 +40,7 @@ func (b *bundle) lags() []calendar.WebhookLag {
 	return all
 }
 
-// message makes a delivery about all that a webhook lags behind.
+// message creates a delivery about everything that a webhook has missed.
 func (b *bundle) message(lag calendar.WebhookLag) calendar.Delivery {
 	b.Helper()
 	d := calendar.Delivery{
@@ -76,7 +76,7 @@ func webhookLags(b *bundle) {
 	same(b, "one in the trash", b.lags(), nil)
 	b.must(Share(b.Context(), b, cal.ID, ben.ID, calendar.FreeBusyAccess))
 	b.put(cal, "c.ics")
-	same(b, "what is shared for busy times alone", b.lags(), nil)
+	same(b, "a free/busy share", b.lags(), nil)
 }
 
 func deliveryIsMade(b *bundle) {
@@ -86,7 +86,7 @@ func deliveryIsMade(b *bundle) {
 	b.put(cal, "a.ics")
 	lag := b.lags()[0]
 	d := b.message(lag)
-	b.message(lag) // by another process
+	b.message(lag) // from another process
 	same(b, "messages", b.dueDeliveries(), []calendar.DueDelivery{{Delivery: d, To: w}})
 	b.put(cal, "b.ics")
 	b.message(b.lags()[0])
@@ -119,7 +119,7 @@ func deliveryGoes(b *bundle) {
 	gives(b, "the webhook", []calendar.Webhook{w})(b.WebhooksOf(b.Context(), ann.ID))
 }
 
-// patience is how long a webhook may fail.
+// patience is how long a webhook may keep failing.
 const patience = time.Hour
 
 func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.WebhookState {
@@ -129,7 +129,7 @@ func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.W
 	return ended
 }
 
-// webhookFails: what came of a try is weighed by what is known of the webhook by then, and not when the try began.
+// webhookFails: the result of an attempt is judged by the webhook's state when it ends, not when it began.
 func webhookFails(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
@@ -178,7 +178,7 @@ func webhooksTakeTurns(b *bundle) {
 	lags, err := b.WebhookLags(b.Context(), calendar.WebhookRoom{Messages: 3, Bytes: 1 << 20}, 2)
 	b.must(err)
 	if len(lags) != 2 || lags[0].User == lags[1].User {
-		b.Errorf("two of what is to be said: %+v", lags)
+		b.Errorf("want changes for two users, got %+v", lags)
 	}
 	for _, lag := range b.lags() {
 		b.message(lag)
@@ -242,7 +242,8 @@ func webhookEnds(b *bundle) {
 	b.refused(b.RemoveWebhook(b.Context(), ann.ID, w.ID), calendar.NotFound, "")
 }
 
-// webhookEndIsNews: the letter is posted where the webhook ends by this try, once, and else not; and where it has no room, it has not ended.
+// webhookEndIsNews: the mail is queued exactly once, by the attempt that ends the webhook. If the outbox is full, the
+// webhook does not end.
 func webhookEndIsNews(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")

@@ -11,17 +11,16 @@ import (
 
 func writerTests() []test {
 	return []test{
-		{"make versions without a gap, in the order of their commits", writersMakeVersions},
+		{"make versions without gaps, in commit order", writersMakeVersions},
 		{"lose no update", writersLoseNothing},
 		{"of several calendars do not deadlock", writersDoNotDeadlock},
-		{"give a UID to one of them", writersShareNoUID},
-		{"meet the end of a calendar and leave nothing behind", writersMeetTheEnd},
+		{"give a UID to only one of them", writersShareNoUID},
+		{"survive the deletion of their calendar and leave nothing there", writersMeetTheEnd},
 	}
 }
 
-// writersMakeVersions has two processes with several writers each, and a reader that polls with
-// the token of the last time, as a client does. A change whose version appeared after a later one
-// would be lost to it.
+// writersMakeVersions runs two processes with several writers each, and a reader that polls with its last token like
+// a client. The reader would miss a change whose version appeared after a later one.
 func writersMakeVersions(b *bundle) {
 	const writers, each = 6, 20
 	cal := b.home()
@@ -30,7 +29,7 @@ func writersMakeVersions(b *bundle) {
 	for w := range writers {
 		all.Go(func() {
 			for i := range each {
-				// Half of the writes make an object, half change one.
+				// Half of the writes create an object, the other half change one.
 				if _, err := b.write(stores[w%2], b.event(cal, fmt.Sprintf("%d-%d", w, i/2))); err != nil {
 					b.Errorf("writer %d: %v", w, err)
 				}
@@ -59,13 +58,13 @@ func writersMakeVersions(b *bundle) {
 	}
 }
 
-// heard is what a polling client knows.
+// heard is the state of a polling client.
 type heard struct {
 	objects  map[calendar.ObjectName]calendar.Version
 	versions map[calendar.Version]bool
 }
 
-// poll syncs again and again, until the writers have ended and once more.
+// poll syncs repeatedly until the writers have ended, and then once more.
 func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) heard {
 	told := heard{map[calendar.ObjectName]calendar.Version{}, map[calendar.Version]bool{}}
 	var token calendar.Version
@@ -91,7 +90,7 @@ func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) h
 	}
 }
 
-// writersLoseNothing: each adds a byte to what it read under the lock.
+// writersLoseNothing: each writer adds a byte to the data that it read under the lock.
 func writersLoseNothing(b *bundle) {
 	const writers, each = 6, 10
 	cal := b.home()
@@ -116,7 +115,7 @@ func writersLoseNothing(b *bundle) {
 	same(b, "version", got.Version, writers*each+1)
 }
 
-// grow adds a byte to the one object.
+// grow adds a byte to the object.
 func (b *bundle) grow(s Store, cal calendar.Calendar) error {
 	return s.Update(b.Context(), func(tx calendar.Tx) error {
 		now, err := tx.Advance(b.Context(), cal.ID)
@@ -133,8 +132,8 @@ func (b *bundle) grow(s Store, cal calendar.Calendar) error {
 	})
 }
 
-// writersDoNotDeadlock: even those who lock two calendars in different orders, which the contract
-// asks them not to do, end some time.
+// writersDoNotDeadlock: even writers that lock two calendars in different orders, against the contract, finish
+// eventually.
 func writersDoNotDeadlock(b *bundle) {
 	const each = 10
 	ann := b.user("ann")
@@ -161,7 +160,7 @@ func writersDoNotDeadlock(b *bundle) {
 	same(b, "versions", b.read(first).Version, b.read(second).Version)
 }
 
-// writersShareNoUID: of writers who do not look for a UID first, one wins.
+// writersShareNoUID: if several writers use the same UID without checking, exactly one succeeds.
 func writersShareNoUID(b *bundle) {
 	const writers = 6
 	cal := b.home()
@@ -191,8 +190,8 @@ func writersShareNoUID(b *bundle) {
 	}
 }
 
-// writersMeetTheEnd: whoever writes when a calendar goes, or its owner with it, has written, or hears that it is gone. What they wrote goes
-// with it, which whoever runs the suite looks at when the test ends.
+// writersMeetTheEnd: a write concurrent with the deletion of its calendar or owner either succeeds or reports that
+// they are gone. The written objects are deleted too, which the suite's caller checks at the end of the test.
 func writersMeetTheEnd(b *bundle) {
 	stores := []Store{b.Store, b.another()}
 	for round, end := range []func(calendar.Calendar) error{
@@ -220,7 +219,7 @@ func writersMeetTheEnd(b *bundle) {
 	}
 }
 
-// forget takes a calendar away by the trash.
+// forget deletes a calendar for good, by way of the trash.
 func (b *bundle) forget(cal calendar.Calendar) error {
 	b.update(func(tx calendar.Tx) error {
 		if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
@@ -231,7 +230,8 @@ func (b *bundle) forget(cal calendar.Calendar) error {
 	return b.ForgetCalendar(b.Context(), cal.ID)
 }
 
-// waysToTheEnd are to write alone, along with another calendar, with the owner counted, and into a new calendar of the owner's.
+// waysToTheEnd writes to the calendar alone, together with another one, with the owner's usage, or with a new
+// calendar.
 func (b *bundle) waysToTheEnd(cal, other calendar.Calendar) []func(calendar.Tx, calendar.Object) error {
 	return []func(calendar.Tx, calendar.Object) error{
 		b.writeEarly,
@@ -283,7 +283,7 @@ func (b *bundle) writeToTheEnd(s Store, cal calendar.Calendar, name string, writ
 	}
 }
 
-// writeEarly is writeIn where the lock may be left to the commit.
+// writeEarly is writeIn with a lock that may be delayed until the commit.
 func (b *bundle) writeEarly(tx calendar.Tx, o calendar.Object) error {
 	cal, _, _, err := tx.AdvanceTo(b.Context(), o.Calendar, o.Name, o.UID)
 	if err != nil {
