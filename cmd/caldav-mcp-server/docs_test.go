@@ -39,12 +39,12 @@ func TestOperateListsEverySetting(t *testing.T) {
 	}
 }
 
-func TestReadmeListsEveryCommand(t *testing.T) {
+func TestCommandsPageListsEveryCommand(t *testing.T) {
 	t.Parallel()
-	doc := readDoc(t, "README.md")
+	doc := readDoc(t, "docs", "commands.md")
 	for _, c := range commands() {
 		if !strings.Contains(doc, "`"+c.name+"`") {
-			t.Errorf("README.md does not list %s", c.name)
+			t.Errorf("docs/commands.md does not list %s", c.name)
 		}
 	}
 }
