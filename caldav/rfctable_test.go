@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// kindNames are the columns of the tables for people.
+// kindNames are the columns of the printed tables.
 var kindNames = []struct {
 	kind kind
 	name string
@@ -44,7 +44,7 @@ func (k kind) words() string {
 	return strings.Join(words, ", ")
 }
 
-// RFCTable prints the door's tables for people: docs/rfc.md.
+// RFCTable prints the tables of this package as docs/rfc.md.
 func RFCTable() string {
 	var b strings.Builder
 	b.WriteString("# CalDAV reference\n\n" +
@@ -149,7 +149,7 @@ func conditionRows() [][]string {
 	return rows
 }
 
-// deviationRows are the differences from the WebDAV-Push draft, with reasons.
+// deviationRows list the deviations from the draft of WebDAV-Push, with reasons.
 func deviationRows() [][]string {
 	return [][]string{
 		{"`trigger` names the changes to notify of", "without it: `content-update`, because DAVx⁵ sends none. Only `property-update`: refused with `no-supported-trigger`; changed properties count as content"},
