@@ -47,24 +47,24 @@ func (k kind) words() string {
 // RFCTable prints the tables of this package as docs/rfc.md.
 func RFCTable() string {
 	var b strings.Builder
-	b.WriteString("# What the CalDAV door speaks\n\n" +
-		"Printed from the tables in `caldav/` by `go test ./caldav -run TestRFCTable -update`; a test keeps it true.\n\n" +
+	b.WriteString("# CalDAV reference\n\n" +
+		"Generated from the tables in `caldav/` by `go test ./caldav -run TestRFCTable -update`, and checked by that test.\n\n" +
 		"`DAV: " + davClasses + "`\n")
 	printTable(&b, "Addresses", []string{"address", "kind"}, addressRows())
 	printTable(&b, "Methods", []string{"method", "works on", "takes", "defined in"}, methodRows())
 	printTable(&b, "Reports", []string{"report", "works on", "defined in"}, reportRows())
-	printTable(&b, "Properties", []string{"property", "stands on", "set", "in allprop", "defined in"}, propertyRows())
-	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is kept as it was written.\n")
-	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") + "/{link}/{title}.ics` and `.ifb` need no login. They take " + linkMethods +
-		", have no members, and tell by PROPFIND these properties and no others:\n\n")
+	printTable(&b, "Properties", []string{"property", "on", "set", "in allprop", "defined in"}, propertyRows())
+	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is stored as written.\n")
+	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") + "/{link}/{title}.ics` and `.ifb` need no login. They support " + linkMethods +
+		", and have no members. PROPFIND returns only these properties:\n\n")
 	for _, p := range linkProperties() {
 		b.WriteString("- `" + tagOf(p.name) + "`\n")
 	}
-	b.WriteString("\n## WebDAV-Push\n\nWhere the server has an address (`BASE_URL`) and `PUSH` is on, `" + pushClass + "` stands in the DAV header and a `push-register` that is POSTed to a\n" +
-		"home or a calendar registers a program (namespace `" + pushNS + "`). Where this differs from the draft, and from what DAVx⁵ does:\n")
-	printTable(&b, "From the draft of WebDAV-Push", []string{"the draft", "here"}, deviationRows())
+	b.WriteString("\n## WebDAV-Push\n\nWith `BASE_URL` set and `PUSH` on, the DAV header includes `" + pushClass + "`. A client registers by POSTing a `push-register` to a home or\n" +
+		"calendar (namespace `" + pushNS + "`).\n")
+	printTable(&b, "Differences from the WebDAV-Push draft", []string{"draft", "this server"}, deviationRows())
 	printTable(&b, "Privileges", []string{"privilege", "on"}, privilegeRows())
-	printTable(&b, "Conditions of the calendar rules", []string{"condition", "status"}, conditionRows())
+	printTable(&b, "Preconditions", []string{"condition", "status"}, conditionRows())
 	return b.String()
 }
 
@@ -152,16 +152,16 @@ func conditionRows() [][]string {
 // deviationRows list the deviations from the draft of WebDAV-Push, with reasons.
 func deviationRows() [][]string {
 	return [][]string{
-		{"`trigger` says what to tell of", "a registration without one is told of `content-update`: DAVx⁵ sends none. One with only `property-update` is refused with `no-supported-trigger`; properties that change are told as content"},
-		{"`content-encoding` names the encryption", "one without is `aes128gcm`: DAVx⁵ sends none. Any other is `invalid-subscription`"},
-		{"`subscription-public-key` and `auth-secret` belong to a subscription", "one without is `invalid-subscription`, since nothing could be encrypted for it. DAVx⁵ sends none where its push service gave it none, and takes no message that is not encrypted"},
-		{"`vapid-public-key` may be left out", "it always stands there: DAVx⁵ registers with no server that has none"},
-		{"the server sets how long a registration lasts", "from 3 to 14 days; DAVx⁵ asks for 3, looks each day, and renews what ends within two"},
-		{"the body of a message is `application/xml`", "it is `application/octet-stream`, since it is encrypted; programs see neither"},
-		{"messages tell of `property-update`, and of a new key", "messages are `content-update` with `D:sync-token` (of a home without); DAVx⁵ reads `topic` alone. The key stays as long as the store does"},
-		{"`Push-Dont-Notify: *` keeps a change from everybody", "it keeps it from the caller's own registrations: nobody makes others miss a change"},
-		{"`Push-Dont-Notify` works with every method", "it counts where one request makes one change of the calendar at its address, as `PUT`, `DELETE` and `POST` do"},
-		{"inbox, outbox and principals may tell of changes", "homes and calendars do. A topic is of one user and one calendar"},
-		{"a registration may be asked for its state", "its address takes `DELETE`"},
+		{"`trigger` names the changes to notify of", "without it: `content-update`, because DAVx⁵ sends none. Only `property-update`: refused with `no-supported-trigger`; changed properties count as content"},
+		{"`content-encoding` names the encryption", "without it: `aes128gcm`, because DAVx⁵ sends none. Others: `invalid-subscription`"},
+		{"`subscription-public-key` and `auth-secret` are part of a subscription", "without them: `invalid-subscription`, because nothing could be encrypted. DAVx⁵ omits them if its push service gave it none, and accepts only encrypted messages"},
+		{"`vapid-public-key` is optional", "always present: DAVx⁵ registers with no server that lacks it"},
+		{"the server sets the lifetime of a registration", "3 to 14 days. DAVx⁵ asks for 3, checks daily, and renews within the last two"},
+		{"the body of a message is `application/xml`", "`application/octet-stream`, because it is encrypted; programs see neither"},
+		{"messages report `property-update` and a new key", "messages are `content-update` with `D:sync-token` (without it for a home); DAVx⁵ reads only `topic`. The key lives as long as the store"},
+		{"`Push-Dont-Notify: *` suppresses all notifications", "it suppresses only the caller's own registrations, so that no client makes others miss a change"},
+		{"`Push-Dont-Notify` works with every method", "with methods that make one change of the calendar in the address: `PUT`, `DELETE`, `POST`"},
+		{"inbox, outbox and principals can send notifications", "only homes and calendars. A topic belongs to one user and one calendar"},
+		{"a registration's state can be queried", "its address supports only `DELETE`"},
 	}
 }

@@ -28,9 +28,8 @@ const (
 	mostTokens = 20_000
 )
 
-// TestEverydayTasks does what docs/assistant.md tells, as an assistant would that knows nothing but
-// what the tools say, and then looks at the calendars. With -update it writes the last answers into
-// the page.
+// TestEverydayTasks performs the tasks of docs/assistant.md as an assistant would that knows only
+// the tools' descriptions, and then checks the calendars.
 func TestEverydayTasks(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(tasksFile)
@@ -42,7 +41,7 @@ func TestEverydayTasks(t *testing.T) {
 	if len(parts) < 13 {
 		t.Errorf("%d tasks; a day has twelve", len(parts)-1)
 	}
-	for i, part := range parts[1:] {
+	for _, part := range parts[1:] {
 		name, _, _ := strings.Cut(part, "\n")
 		check := checks[name]
 		delete(checks, name)
@@ -54,14 +53,8 @@ func TestEverydayTasks(t *testing.T) {
 			testdb.Each(t, func(t *testing.T, url string) {
 				h := newHouse(t, url)
 				h.furnishOffice(t)
-				told := perform(t, h.open(t, h.config()), part, bothHalves)
-				if diff := cmp.Diff(part, told); diff != "" && !*update {
-					t.Errorf("%s is behind; -update mends it (-is +should be):\n%s", tasksFile, diff)
-				}
+				perform(t, h.open(t, h.config()), part, bothHalves)
 				check(t, h)
-				if strings.HasPrefix(url, "sqlite:") {
-					parts[i+1] = told
-				}
 			})
 			for _, seen := range []half{textAlone, structureAlone} {
 				t.Run(string(seen), func(t *testing.T) {
@@ -75,12 +68,6 @@ func TestEverydayTasks(t *testing.T) {
 	}
 	for name := range checks {
 		t.Errorf("%s does not tell of %q", tasksFile, name)
-	}
-	if !*update {
-		return
-	}
-	if err := os.WriteFile(tasksFile, []byte(strings.Join(parts, "\n## ")), 0o600); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -96,20 +83,15 @@ type chore struct {
 	texts   []string
 }
 
-// perform makes the calls of a task, and returns its text with the last answer below them.
-func perform(t *testing.T, door, part string, seen half) string {
+// perform makes the calls of a task.
+func perform(t *testing.T, door, part string, seen half) {
 	t.Helper()
-	head, rest, ok := strings.Cut(part, "\n```json\n")
+	_, rest, ok := strings.Cut(part, "\n```json\n")
 	calls, _, closed := strings.Cut(rest, "\n```")
 	if !ok || !closed {
 		t.Fatalf("no calls in %s", part)
 	}
-	said := newChore(t, door, seen).do(t, calls)
-	end := "\n"
-	if !strings.HasSuffix(part, "\n") {
-		end = ""
-	}
-	return head + "\n```json\n" + calls + "\n```\n\n```text\n" + shorten(epoch.ReplaceAllString(said, "${1}EPOCH")) + "\n```" + end
+	newChore(t, door, seen).do(t, calls)
 }
 
 func newChore(t *testing.T, door string, seen half) *chore {
@@ -350,36 +332,36 @@ func endings() map[string]func(*testing.T, *house) {
 			h.expect(t, "roadmap", "Tue Mar 3 13:00-13:30 Roadmap [Work]")
 			h.expectChanges(t, "created Roadmap")
 		},
-		"Move Friday's meeting an hour, once": func(t *testing.T, h *house) {
+		"Move one meeting of a series": func(t *testing.T, h *house) {
 			h.expectReviews(t, func(day string, hour int) int { return hour + bit(day == "Mar 6") })
 			h.expectChanges(t, "modified Project review")
 		},
-		"Move Friday's meeting an hour from then on": func(t *testing.T, h *house) {
+		"Move a meeting and all later ones": func(t *testing.T, h *house) {
 			later := []string{"Mar 20", "Mar 27", "Apr 3", "Apr 10"}
 			h.expectReviews(t, func(day string, hour int) int { return hour + bit(slices.Contains(later, day)) })
 			h.expectChanges(t, "created Project review", "modified Project review")
 		},
-		"Move all of Friday's meetings an hour": func(t *testing.T, h *house) {
+		"Move a whole series": func(t *testing.T, h *house) {
 			h.expectReviews(t, func(_ string, hour int) int { return hour + 1 })
 			h.expectChanges(t, "modified Project review")
 		},
-		"Say what changed, and take it back": func(t *testing.T, h *house) {
+		"See changes and undo one": func(t *testing.T, h *house) {
 			h.expectChanges(t, "modified Budget meeting")
 			h.expectText(t, work, "budget", "LOCATION:Room 4", "DESCRIPTION:Bring the numbers")
 		},
-		"Prepare tomorrow's meeting":   func(t *testing.T, h *house) { h.expectChanges(t) },
+		"Prepare a meeting":            func(t *testing.T, h *house) { h.expectChanges(t) },
 		"See when a colleague is busy": func(t *testing.T, h *house) { h.expectChanges(t) },
-		"Mend a clash": func(t *testing.T, h *house) {
+		"Resolve a conflict": func(t *testing.T, h *house) {
 			h.expect(t, "interview", "Tue Mar 3 10:00-11:00 Interview [Work]")
 			h.expectText(t, work, "interview", "TRIGGER:-PT5M")
 			h.expectChanges(t, "modified Interview")
 		},
-		"Keep a task": func(t *testing.T, h *house) {
+		"Create and complete a task": func(t *testing.T, h *house) {
 			h.expectChanges(t, "modified Call the bank", "created Call the bank")
 			made := h.history(t)[0]
 			h.expectText(t, made.In.ID, made.UID, "STATUS:COMPLETED", "DUE;TZID=Europe/Berlin:20260304T170000", "TRIGGER;RELATED=END:-PT30M")
 		},
-		"Cancel one of a series": func(t *testing.T, h *house) {
+		"Cancel one meeting of a series": func(t *testing.T, h *house) {
 			h.expect(t, "standup", "Mon Mar 2 09:00-09:15 Standup [Work]", "Tue Mar 3 09:00-09:15 Standup [Work]",
 				"Wed Mar 4 09:00-09:15 Standup [Work]", "Fri Mar 6 09:00-09:15 Standup [Work]")
 			h.expectChanges(t, "modified Standup")
@@ -388,11 +370,11 @@ func endings() map[string]func(*testing.T, *house) {
 			h.expect(t, "dentist", "Wed Mar 4 09:00-10:00 Dentist [Home]")
 			h.expectChanges(t, "deleted Dentist", "created Dentist")
 		},
-		"Bring back what was deleted": func(t *testing.T, h *house) {
+		"Restore a deleted event": func(t *testing.T, h *house) {
 			h.expect(t, "yoga", "Thu Mar 5 18:00-19:00 Yoga [Home]")
 			h.expectChanges(t, "created Yoga")
 		},
-		"Share a calendar for reading": func(t *testing.T, h *house) {
+		"Share a calendar": func(t *testing.T, h *house) {
 			shares, err := h.service.Shares(t.Context(), h.callers["alice"], work)
 			if err != nil || len(shares) != 1 || shares[0].User.Name != "bob" || shares[0].Access != calendar.ReadAccess {
 				t.Errorf("%v: %+v", err, shares)

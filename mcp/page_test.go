@@ -92,19 +92,19 @@ func writeTools(t *testing.T, examples map[string]string) string {
 
 // nature says what the tool needs and what it may do.
 func nature(t tool) string {
-	what := "It changes calendars"
+	what := "Changes calendars"
 	switch {
 	case t.hints.readOnly:
-		what = "It only reads"
+		what = "Read-only"
 	case t.hints.destructive:
-		what = "It can change or delete what is there"
+		what = "Can change or delete data"
 	}
 	if t.scope == 0 {
-		return what + ". Every token may use it."
+		return what + ". Available to every token."
 	}
 	more := ""
 	if t.besides != nil {
-		more = ", or more, by what is asked for"
+		more = ", or more, depending on the call"
 	}
 	return fmt.Sprintf("%s. Scope: `%s`%s.", what, auth.ScopeList(t.scope), more)
 }

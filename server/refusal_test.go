@@ -57,18 +57,18 @@ func TestRefusedFormsAreLogged(t *testing.T) {
 	}
 }
 
-// The filter for fail2ban that the operator's page shows finds refused logins with the client's address, and nothing that a
+// The filter for fail2ban that the monitoring page shows finds refused logins with the client's address, and nothing that a
 // client can write makes a line look like another's.
 func TestFail2banFilter(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile("../docs/operate.md")
+	doc, err := os.ReadFile("../docs/monitoring.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, filter, found := strings.Cut(string(doc), "\nfailregex = ")
 	filter, _, _ = strings.Cut(filter, "\n")
 	if !found {
-		t.Fatal("docs/operate.md shows none")
+		t.Fatal("docs/monitoring.md shows none")
 	}
 	matches := regexp.MustCompile(strings.ReplaceAll(filter, "<HOST>", `([0-9a-fA-F.:]+)`))
 	log := new(lines)

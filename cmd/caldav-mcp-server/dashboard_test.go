@@ -34,7 +34,7 @@ func (d dashboard) queries() (all []string) {
 }
 
 // Whatever the dashboard asks for a server tells, with the labels that it is asked by, and whatever of ours a server tells is on the dashboard and on
-// the operator's page.
+// the monitoring page.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	var d dashboard
@@ -69,7 +69,7 @@ func TestDashboard(t *testing.T) {
 			}
 		}
 	}
-	doc := readDoc(t, "docs", "operate.md")
+	doc := readDoc(t, "docs", "monitoring.md")
 	for family := range families {
 		if !strings.HasPrefix(family, "caldav_mcp_") {
 			continue
@@ -79,7 +79,7 @@ func TestDashboard(t *testing.T) {
 		}
 		short := regexp.MustCompile(`_(in_use|in_work|max|[a-z]+_total)$`).FindString(family)
 		if !strings.Contains(doc, "`"+family+"`") && (short == "" || !strings.Contains(doc, "`…"+short+"`")) {
-			t.Errorf("docs/operate.md does not list %s", family)
+			t.Errorf("docs/monitoring.md does not list %s", family)
 		}
 	}
 }

@@ -17,10 +17,10 @@ func readDoc(t *testing.T, elements ...string) string {
 	return string(text)
 }
 
-// The operator's page lists every setting with its default, and none that there is not.
-func TestOperateListsEverySetting(t *testing.T) {
+// The settings page lists every setting with its default, and none that there is not.
+func TestSettingsPageListsEverySetting(t *testing.T) {
 	t.Parallel()
-	doc := readDoc(t, "docs", "operate.md")
+	doc := readDoc(t, "docs", "settings.md")
 	for _, s := range settings(nil) {
 		want := fmt.Sprintf("| `%s` | |", s.env)
 		if s.fallback != "" {
@@ -30,35 +30,35 @@ func TestOperateListsEverySetting(t *testing.T) {
 			want = "| `DATA_DIR` | the platform's |"
 		}
 		if !strings.Contains(doc, want) {
-			t.Errorf("docs/operate.md lacks the row %s", want)
+			t.Errorf("docs/settings.md lacks the row %s", want)
 		}
 	}
 	table, _, _ := strings.Cut(doc[strings.Index(doc, "| --- | --- | --- |"):], "\n\n")
 	if rows := strings.Count(table, "\n"); rows != len(settings(nil)) {
-		t.Errorf("docs/operate.md lists %d settings, there are %d", rows, len(settings(nil)))
+		t.Errorf("docs/settings.md lists %d settings, there are %d", rows, len(settings(nil)))
 	}
 }
 
-func TestReadmeListsEveryCommand(t *testing.T) {
+func TestCommandsPageListsEveryCommand(t *testing.T) {
 	t.Parallel()
-	doc := readDoc(t, "README.md")
+	doc := readDoc(t, "docs", "commands.md")
 	for _, c := range commands() {
 		if !strings.Contains(doc, "`"+c.name+"`") {
-			t.Errorf("README.md does not list %s", c.name)
+			t.Errorf("docs/commands.md does not list %s", c.name)
 		}
 	}
 }
 
 // Whatever the metrics page has of ours is explained where an operator looks.
-func TestOperateListsEveryMetric(t *testing.T) {
+func TestMonitoringListsEveryMetric(t *testing.T) {
 	t.Parallel()
-	doc := readDoc(t, "docs", "operate.md")
+	doc := readDoc(t, "docs", "monitoring.md")
 	page := readDoc(t, "server", "testdata", "metrics.txt")
 	for line := range strings.Lines(page) {
 		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
 			metric, _, _ := strings.Cut(rest, " ")
 			if !strings.Contains(doc, "| `"+metric+"` |") {
-				t.Errorf("docs/operate.md does not list %s", metric)
+				t.Errorf("docs/monitoring.md does not list %s", metric)
 			}
 		}
 	}

@@ -7,22 +7,20 @@ import (
 	"testing"
 )
 
-// holder is what a row of a table in docs/ names as that which holds it: a test, or one case of it, or a conversation. That of a
-// page of words has no file.
+// holder is what a row of a table in docs/ names as that which holds it: a test, or one case of it, or a conversation.
 type holder struct{ test, part, file string }
 
 var (
 	byTest  = regexp.MustCompile("`(Test\\w+)(?:/([^`]+))?` in `([^`]+_test\\.go)`")
 	byStory = regexp.MustCompile("`([^`]+\\.txtar)`")
-	byWords = regexp.MustCompile(`kept: \[([^\]]+\.md)\]\([^)]+\)`)
 	byThese = regexp.MustCompile(`^\+(?:, \+)*$`)
 )
 
-// holdersOf reads what holds a row. Each test is there, with the case that is named; so is each conversation and page.
+// holdersOf reads what holds a row. Each test is there, with the case that is named; so is each conversation.
 func holdersOf(t *testing.T, id, cell string) (all []holder) {
 	t.Helper()
 	rest := cell
-	for _, kind := range []*regexp.Regexp{byTest, byStory, byWords} {
+	for _, kind := range []*regexp.Regexp{byTest, byStory} {
 		rest = kind.ReplaceAllString(rest, "+")
 	}
 	if !byThese.MatchString(rest) {
@@ -43,25 +41,7 @@ func holdersOf(t *testing.T, id, cell string) (all []holder) {
 		readDoc(t, found[1])
 		all = append(all, holder{file: found[1]})
 	}
-	for _, page := range byWords.FindAllStringSubmatch(cell, -1) {
-		readDoc(t, page[1])
-		all = append(all, holder{})
-	}
 	return all
-}
-
-// comment is what stands above a test, or at the head of a conversation.
-func (h holder) comment(t *testing.T) string {
-	t.Helper()
-	if h.file == "" {
-		return ""
-	}
-	text := readDoc(t, h.file)
-	if h.test == "" {
-		head, _, _ := strings.Cut(text, "\n-- ")
-		return inARow(head)
-	}
-	return commentOf(text, h.test)
 }
 
 // bodyOf is a test's code; empty if there is no such test.
@@ -69,20 +49,6 @@ func bodyOf(source, test string) string {
 	_, code, _ := strings.Cut(source, "\nfunc "+test+"(t *testing.T)")
 	body, _, _ := strings.Cut(code, "\n}")
 	return body
-}
-
-// commentOf is what stands above a test, empty if there is no such test.
-func commentOf(source, test string) string {
-	above, _, found := strings.Cut(source, "\nfunc "+test+"(t *testing.T)")
-	if !found {
-		return ""
-	}
-	lines := strings.Split(above, "\n")
-	first := len(lines)
-	for first > 0 && strings.HasPrefix(lines[first-1], "//") {
-		first--
-	}
-	return inARow(strings.Join(lines[first:], "\n"))
 }
 
 // ruleRow is a row of docs/scheduling-rules.md.
