@@ -31,7 +31,7 @@ type Cost struct {
 }
 
 // DefaultCost returns one of the sets that OWASP's Password Storage Cheat Sheet lists as equally
-// strong, picked for its memory: docs/decisions/0004-auth.md has the sum.
+// strong, picked for its memory: docs/decisions/0043-credentials.md has the sum.
 func DefaultCost() Cost { return Cost{MemoryKiB: 19 * 1024, Iterations: 2, Parallelism: 1} }
 
 // maxMemoryKiB bounds what a stored hash can make us allocate, lest one damaged row ends the process.

@@ -9,7 +9,7 @@ import (
 
 // A piece is what a calendar has on some days, held in memory where the calendar is too large to be. It is an image like
 // any other, of which the calendar's row tells whether it still holds, but that changes which do not touch its days leave no
-// entry in it. See docs/decisions/0073-pieces.md.
+// entry in it. See docs/decisions/0024-images.md.
 
 // days are those of a piece: whole ones, in UTC, as Unix seconds.
 type days struct{ from, until int64 }
