@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-
-	"caldav-mcp-server/store/deflate"
 )
 
 // What the journal keeps of objects is packed: a byte that says how, how long the text is, and the text deflated
@@ -27,18 +25,21 @@ const (
 	// leastPacked and mostPacked are between which lengths a text is packed: a shorter one hardly gets shorter, and a longer one takes
 	// milliseconds, in which nobody else changes the calendar.
 	leastPacked, mostPacked = 96, 64 << 10
+	// packLevel is the lowest level that uses the dictionary. Higher ones take as long and save a hundredth.
+	packLevel = 2
 )
 
-// firstDictionary is firstWords as [pack] needs them.
-var firstDictionary = deflate.NewDictionary(firstWords)
-
-// packer packs one text after the other, and uses the memory for that again.
+// packer deflates one text after the other. It holds most of a megabyte, so packers are reused.
 type packer struct {
-	*deflate.Encoder
-	out []byte
+	out     bytes.Buffer
+	deflate *flate.Writer
 }
 
-func newPacker() any { return &packer{Encoder: firstDictionary.NewEncoder()} }
+func newPacker() any {
+	p := &packer{}
+	p.deflate, _ = flate.NewWriterDict(&p.out, packLevel, firstWords) // it fails only for levels that do not exist
+	return p
+}
 
 // pack returns what is stored for a text, and its length if that is packed.
 func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
@@ -47,11 +48,14 @@ func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
 	}
 	p := packers.Get().(*packer)
 	defer packers.Put(p)
-	p.out = p.Append(binary.AppendUvarint(append(p.out[:0], packedFirst), uint64(len(text))), text)
-	if len(p.out) >= len(text) {
+	p.out.Reset()
+	p.out.Write(binary.AppendUvarint([]byte{packedFirst}, uint64(len(text))))
+	p.deflate.Reset(&p.out)
+	_, err := p.deflate.Write(text)
+	if errors.Join(err, p.deflate.Close()) != nil || p.out.Len() >= len(text) {
 		return text, 0
 	}
-	return bytes.Clone(p.out), int64(len(text))
+	return bytes.Clone(p.out.Bytes()), int64(len(text))
 }
 
 // unpack returns the text that was stored.

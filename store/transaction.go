@@ -11,6 +11,25 @@ import (
 	"caldav-mcp-server/trace"
 )
 
+// # What a change guarantees
+//
+// Every change of the database is a function that runs in one transaction, on both engines:
+//
+//  1. Changes of one calendar follow each other. Each locks the calendar's row first (Advance, AdvanceTo, AdvanceAll), and holds the lock
+//     until its commit is over. All that it decides on is read after that. On SQLite a change has the whole file.
+//  2. The lock gives the calendar its next version. So versions are committed in their order, and a sync token skips nothing.
+//  3. A change locks further calendars in the order of their ids, or only if they are free (AdvanceFree). Changes do not wait for each other
+//     in a circle. If the database finds that they do, one of them begins again.
+//  4. Update returns nil only after the database has confirmed the commit, which waits for the disk.
+//  5. Any other result of Update means that nothing was stored, except an uncertainError: the connection broke after the COMMIT was sent.
+//     Such a change is not repeated.
+//  6. A change that another was in the way of, or whose connection broke before the COMMIT was sent, runs again from the start, up to
+//     maxAttempts times. The function must not leave anything behind outside of its transaction.
+//  7. A change is stored only if the caller's rights hold after it has the lock: see provenStill.
+//  8. A change waits for its turn and for the lock no longer than 2 * lockWait on Postgres, and fails with Unavailable.
+//
+// SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
+
 const (
 	// maxAttempts bounds how often a transaction begins anew.
 	maxAttempts = 5
