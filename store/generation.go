@@ -21,20 +21,34 @@ var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + `
 
 // CredentialGeneration implements [auth.Store]. It answers for the calendar of [auth.Along], too.
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
-	from, key := foundBy(of)
-	along := auth.AlongOf(ctx)
-	if along == nil {
-		return rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, key)
+	along, key := auth.AlongOf(ctx), stateKey{Subject: of}
+	if along != nil {
+		key.at = along.At
 	}
-	read := s.options.Now()
-	found, err := rowOrNone(ctx, s.brief, scanAlong, selectAlong+from, key, string(along.At))
+	at := s.options.Now()
+	read := func() (credentialState, error) { return s.readState(ctx, key) }
+	if s.memory != nil {
+		ask := read
+		read = func() (credentialState, error) { return s.memory.recall(ctx, key, ask) }
+	}
+	found, err := read()
 	if found.own != nil && err == nil {
 		var cal calendar.Calendar
 		if cal, err = unpackOwn(*found.own); err == nil {
-			along.Answer(found.user, cal, read)
+			along.Answer(found.user, cal, at)
 		}
 	}
 	return found.generation, err
+}
+
+// readState reads what authentication asks for.
+func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, error) {
+	from, by := foundBy(key.Subject)
+	if key.at == "" {
+		generation, err := rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, by)
+		return credentialState{generation: generation}, err
+	}
+	return rowOrNone(ctx, s.brief, scanState, selectAlong+from, by, string(key.at))
 }
 
 // foundBy is where a user is found, and by what.
@@ -45,14 +59,7 @@ func foundBy(of auth.Subject) (from, key string) {
 	return ofName, of.Name
 }
 
-// alongRow is a row of selectAlong.
-type alongRow struct {
-	generation int64
-	user       calendar.UserID
-	own        *string
-}
-
-var scanAlong = scanInto(func(r *alongRow) []any { return []any{&r.generation, &r.user, &r.own} })
+var scanState = scanInto(func(r *credentialState) []any { return []any{&r.generation, &r.user, &r.own} })
 
 // errProofStale says that the caller's credentials changed since the request was authenticated.
 var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your credentials keep changing"}

@@ -99,7 +99,10 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	s.brief, s.lists = hasty{s.reads}, hasty{s.reads}
 	s.begin = writer.begin
 	s.hints.hear = hearFile(path)
-	s.close = func() error { return errors.Join(s.reads.close(), readers.Close(), closeWriter()) }
+	if s.memory, err = openFileMemory(ctx, path); err != nil {
+		return nil, errors.Join(err, readers.Close(), closeWriter())
+	}
+	s.close = func() error { return errors.Join(s.memory.close(), s.reads.close(), readers.Close(), closeWriter()) }
 	return s, nil
 }
 

@@ -86,8 +86,10 @@ type Store struct {
 	// ends.
 	begin func(ctx context.Context, work func(session) error) error
 	// apart runs work on a connection of its own to Postgres, on which a statement may take as long as it wants; nil on SQLite.
-	apart      func(ctx context.Context, work func(*pgx.Conn) error) error
-	close      func() error
+	apart func(ctx context.Context, work func(*pgx.Conn) error) error
+	close func() error
+	// memory answers for credentials on SQLite; nil on Postgres.
+	memory     *fileMemory
 	hints      hints
 	counts     counts
 	statistics statistics

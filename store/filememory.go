@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// fileMemory keeps what authentication reads of a SQLite file for as long as nothing is written to the file. A connection's data_version
+// changes with each commit of any other connection, in this process or another one. So a credential that ended is noticed by the next
+// request, as if it were read each time, and a request that comes between two writes needs no query of a table.
+type fileMemory struct {
+	db   *sql.DB
+	conn *sql.Conn
+	// version is PRAGMA data_version, prepared on conn.
+	version *sql.Stmt
+
+	mu sync.Mutex
+	// of is the data_version at which the answers were read.
+	of      int64
+	answers map[stateKey]credentialState
+}
+
+// stateKey is what authentication asks for: a subject, and the calendar that the request names, "" for none.
+type stateKey struct {
+	auth.Subject
+	at calendar.Segment
+}
+
+// credentialState is the answer. Own is the packed row of the calendar, nil if the user has none there.
+type credentialState struct {
+	generation int64
+	user       calendar.UserID
+	own        *string
+}
+
+// mostStates bounds the answers in memory.
+const mostStates = 1000
+
+func openFileMemory(ctx context.Context, path string) (*fileMemory, error) {
+	db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	version, err := conn.PrepareContext(ctx, "PRAGMA data_version")
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(), db.Close())
+	}
+	return &fileMemory{db: db, conn: conn, version: version, answers: map[stateKey]credentialState{}}, nil
+}
+
+func (m *fileMemory) close() error { return errors.Join(m.version.Close(), m.conn.Close(), m.db.Close()) }
+
+// recall returns an answer from memory, or reads it.
+func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (credentialState, error)) (credentialState, error) {
+	var now int64
+	// A caller who goes away must not interrupt the connection.
+	if err := m.version.QueryRowContext(context.WithoutCancel(ctx)).Scan(&now); err != nil {
+		return credentialState{}, err
+	}
+	if known, found := m.known(now, key); found {
+		return known, nil
+	}
+	answer, err := read()
+	if err == nil {
+		m.keep(now, key, answer)
+	}
+	return answer, err
+}
+
+func (m *fileMemory) known(now int64, key stateKey) (credentialState, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now != m.of {
+		return credentialState{}, false
+	}
+	known, found := m.answers[key]
+	return known, found
+}
+
+// keep keeps an answer that was read at a data_version or later. One of an earlier version than the others is dropped.
+func (m *fileMemory) keep(now int64, key stateKey, answer credentialState) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now > m.of || len(m.answers) >= mostStates {
+		clear(m.answers)
+		m.of = max(m.of, now)
+	}
+	if now == m.of {
+		m.answers[key] = answer
+	}
+}
