@@ -68,7 +68,7 @@ func (t teller) deeds(c Change) ([]string, error) {
 	return nil, nil // the sentence says all of a share
 }
 
-// deed describes a change to what.
+// deed describes a change to a thing.
 func (t teller) deed(c Change, what string) string {
 	if c.Did != Modified {
 		return string(c.Did) + " " + what

@@ -8,7 +8,7 @@ import (
 // Digest is a user's settings for the daily mail.
 type Digest struct {
 	User UserID
-	// Hour is the hour of the user's local day at which the mail is sent.
+	// Hour is the user's local hour when the mail is sent.
 	Hour int
 	// Agenda includes tomorrow's events, Changes includes what assistants changed since the last mail. Without
 	// either no mail is sent.

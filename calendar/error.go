@@ -32,7 +32,7 @@ func (r Reason) String() string { return reasonNames[r] }
 // Rule names the broken rule. Most are names of preconditions from the RFCs.
 type Rule string
 
-// The rules. Those of RFC 4791 §5.3.2.1 come first.
+// The rules. The preconditions of RFC 4791 §5.3.2.1 come first.
 const (
 	RuleValidData         Rule = "valid-calendar-data"
 	RuleValidObject       Rule = "valid-calendar-object-resource"

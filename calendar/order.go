@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ParseOrder reads a calendar's place among the others of a list.
+// ParseOrder parses a calendar's position in a list.
 func ParseOrder(text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
