@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 )
 
-// cursor is where a listing goes on. It has what was asked, since another question has no such place, and how many were given.
+// cursor is a position in a listing. It contains a hash of the query, since it is valid only for that, and the
+// number of results so far.
 type cursor struct {
 	Of    string `json:"o"`
 	Given int    `json:"n"`
 	Token string `json:"t"`
 }
 
-// cursorBytes bound one that comes back.
+// cursorBytes limits the size of a client's cursor.
 const cursorBytes = 4096
 
 func (c cursor) text() string {
@@ -37,7 +38,7 @@ func readCursor(text string, of string) (cursor, error) {
 	return at, nil
 }
 
-// question names a query, for its cursors.
+// question returns the hash of a query for its cursors.
 func question(kind, text string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + text))
 	return hex.EncodeToString(sum[:8])
