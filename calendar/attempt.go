@@ -21,10 +21,10 @@ type Attempt struct {
 
 // Attempts is the part of a Store that remembers idempotent calls.
 type Attempts interface {
-	// Begin stores an attempt, unless one with the same user, token and name exists. Attempts from before forgotten
-	// do not count. It returns the stored attempt and whether the caller must make the call: because it is new, or
-	// because an attempt with the same digest from before abandoned has no answer. In the second case the UID
-	// stays.
+	// Begin stores an attempt, unless one with the same user, token and name exists. The user's attempts from
+	// before forgotten are deleted first. It returns the stored attempt and whether the caller must make the call:
+	// because it is new, or because an attempt with the same digest from before abandoned has no answer. In the
+	// second case the UID stays.
 	Begin(ctx context.Context, a Attempt, abandoned, forgotten time.Time) (Attempt, bool, error)
 	// Attempt returns the attempt of a user, token and name without changing it, or NotFound.
 	Attempt(ctx context.Context, user UserID, token TokenID, name string) (Attempt, error)

@@ -66,8 +66,8 @@ func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, e
 const expansionsMost = 200
 
 // share returns the budget for expanding a series. All expansions share the object's budget. Untrusted objects and
-// queries determine their number, so the n-th expansion gets one n-th of the budget, and none beyond
-// expansionsMost.
+// queries determine their number, so the n-th expansion gets one n-th of the budget. More than expansionsMost are
+// an error.
 func (m *matcher) share(s content.Series) (recur.Budget, error) {
 	budget := m.budget
 	if s.Master == nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // People returns the users that the caller knows, sorted by name: the caller, users who share a calendar with the
-// caller in either direction, all rooms, and with an open directory all users. A token limited to certain calendars
-// knows only users who share these.
+// caller in either direction, the caller's groups, all rooms, and with an open directory all users. A token limited
+// to certain calendars knows only users who share these.
 func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.HasScope(calendar.ReadObjects) != nil {
 		return []calendar.User{c.User}, nil //nolint:nilerr // a caller who may not read knows no other user
