@@ -136,13 +136,13 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return ErrNoCalendar(string(cal.ID))
 	}
 	if access < ReadAccess && need.access > FreeBusyAccess {
-		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you for its free and busy times alone")
+		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you only for its free and busy times")
 	}
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}
 	if cal.Origin.Mirrors() && !cal.Origin.Writable && (a == WriteObjects || a == DeleteObjects) {
-		return Errorf(Forbidden, RulePrivileges, "%q shows what is at %s, which takes no changes from here", cal.Name, cal.Origin.From)
+		return Errorf(Forbidden, RulePrivileges, "%q mirrors a calendar of %s and takes no changes from here", cal.Name, cal.Origin.From)
 	}
 	if a == ShareCalendar && (cal.Subscribed() || cal.Note) {
 		// The owner's clients keep properties of a subscription, such as its feed's address, that are private to
@@ -169,7 +169,7 @@ func (c Caller) MayLook(cal Calendar) error {
 // since it could not see them.
 func (c Caller) MayCreate() error {
 	if c.Calendars != nil {
-		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and cannot create others")
+		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot create others")
 	}
 	return c.HasScope(CreateCalendars)
 }
@@ -178,7 +178,7 @@ func (c Caller) MayCreate() error {
 // to certain calendars cannot reach them.
 func (c Caller) MayOwn(a Action) error {
 	if c.Calendars != nil {
-		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and reaches nothing else of yours")
+		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot access anything else")
 	}
 	return c.HasScope(a)
 }
@@ -207,7 +207,7 @@ var untold = [...]struct {
 	words string
 }{
 	{RuleUIDConflict, "there is an object with this UID, or another one at this address"},
-	{RuleSupportedKind, "the calendar does not take what this is"},
+	{RuleSupportedKind, "the calendar does not accept this kind of object"},
 }
 
 // Told removes from an error the details that need ScopeRead: the names of the object and the calendar, and the

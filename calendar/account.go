@@ -170,7 +170,7 @@ type Outgoing struct {
 
 // ErrElsewhere is the cause of an Unavailable error that a linked account is to blame for. The store and everything
 // else still work.
-var ErrElsewhere = errors.New("an account elsewhere is away")
+var ErrElsewhere = errors.New("a linked account is unavailable")
 
 // ErrPartly is the cause of an error if the source has committed only some of the writes of a change.
 var ErrPartly = errors.New("part of the change was made")
@@ -181,7 +181,7 @@ type Fence struct{ Lease, Holder string }
 
 // ErrOverslept reports that another process has taken the lease since.
 var ErrOverslept = &Error{
-	Reason: Unavailable, Message: "this took too long, and another server may be at the calendar by now; try again in a moment", Cause: ErrElsewhere,
+	Reason: Unavailable, Message: "this took too long, and another process may be writing to the calendar by now; try again in a moment", Cause: ErrElsewhere,
 }
 
 // Sent is the result of an Outgoing. Data is the source's version, or nil if the source stored ours unchanged.

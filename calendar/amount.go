@@ -26,7 +26,7 @@ func ParseAmount(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
 	if err != nil || n < 1 || n > math.MaxInt64/factor {
-		return 0, errors.New("is not a number from 1 on, such as 100000 or 500MB")
+		return 0, errors.New("is not a positive number, such as 100000 or 500MB")
 	}
 	return n * factor, nil
 }

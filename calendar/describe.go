@@ -93,7 +93,7 @@ func (t teller) deed(c Change, what string) string {
 var purposes = [...]string{NoAccess: "for nothing", FreeBusyAccess: "to see when it is busy", ReadAccess: "to read", WriteAccess: "to read and write", OwnerAccess: "to own"}
 
 func (t teller) share(c Change) string {
-	what, whom := "the calendar "+t.quote(c.In.Name), "somebody"
+	what, whom := "the calendar "+t.quote(c.In.Name), "another user"
 	if c.WhomName != "" {
 		whom = t.quote(c.WhomName)
 	}
@@ -161,9 +161,9 @@ func (t teller) settings(before, after []byte) ([]string, error) {
 		{old.Transparent && !now.Transparent, "counts as busy again"},
 		{now.Hidden && !old.Hidden, "hidden"},
 		{old.Hidden && !now.Hidden, "shown again"},
-		{text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone, "another definition of its time zone"},
-		{valueOf(old.Order) != valueOf(now.Order), "another place in the list"},
-		{!slices.Equal(old.DeadProperties, now.DeadProperties), "what programs keep with it"},
+		{text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone, "new definition of its time zone"},
+		{valueOf(old.Order) != valueOf(now.Order), "new position in the list"},
+		{!slices.Equal(old.DeadProperties, now.DeadProperties), "properties set by programs"},
 	} {
 		if s.changed {
 			deeds = append(deeds, s.text)

@@ -134,7 +134,7 @@ var facts = []fact{
 	{what: "link", names: []string{"URL", "CONFERENCE"}, told: true},
 	{what: "priority", names: []string{"PRIORITY"}, told: true},
 	{what: "visibility", names: []string{"CLASS"}, told: true},
-	{what: "what it blocks", names: []string{"TRANSP"}, told: true},
+	{what: "busy status", names: []string{"TRANSP"}, told: true},
 	{what: "colour", names: []string{"COLOR"}, told: true},
 	{what: "attachments", names: []string{"ATTACH"}},
 	{what: "organizer", names: []string{"ORGANIZER"}},
@@ -170,7 +170,7 @@ func (f fact) of(c *ical.Component) []string {
 
 // answers are the words for PARTSTAT values.
 var answers = map[string]string{
-	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "answered perhaps", "DELEGATED": "sent somebody else",
+	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "tentatively accepted", "DELEGATED": "delegated",
 }
 
 // people lists attendees that were added or removed, and their new answers.

@@ -61,7 +61,7 @@ func (g LinesGone) Check(t SyncToken) error {
 	if t == (SyncToken{}) || t.Version >= g.Version {
 		return nil
 	}
-	return Errorf(Forbidden, RuleSyncToken, "since this sync token was given the journal has forgotten who changed what").
+	return Errorf(Forbidden, RuleSyncToken, "the journal no longer has all changes since this sync token").
 		Advising("ask without it, or since " + ShortTime(g.At.Add(time.Second)))
 }
 

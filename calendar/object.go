@@ -79,7 +79,7 @@ func (p Precondition) CheckObject(now *Object) error {
 		etag, tag = now.ETag, now.ScheduleTag
 	}
 	if p.ScheduleMatch != "" && p.ScheduleMatch != tag {
-		return Errorf(Stale, "", "the event has changed: its schedule tag is not the one that you name").Advising("read it again, then repeat your change")
+		return Errorf(Stale, "", "the event has changed: its schedule tag does not match").Advising("read it again, then repeat your change")
 	}
 	return p.Check(etag)
 }

@@ -39,11 +39,11 @@ func (u UndoConflict) Why() string {
 	what := fmt.Sprintf("the change %s of %s", u.ID(), ShortTime(u.At))
 	switch {
 	case u.Answer:
-		return what + " is what a user said to an invitation, which only they can say otherwise"
+		return what + " is another user's answer to an invitation, which only they can change"
 	case u.LinesGone:
-		return fmt.Sprintf("the journal of the calendar %.80q has forgotten who changed what up to %s: there may have been more to take back", u.In.Name, ShortTime(u.At))
+		return fmt.Sprintf("the journal of the calendar %.80q no longer has the changes up to %s: there may have been more to undo", u.In.Name, ShortTime(u.At))
 	case u.Forgotten:
-		return what + " is too old: the journal has forgotten what was there before"
+		return what + " is too old: the journal no longer has the data that it replaced"
 	case u.By == nil:
 		return what + " was made in a calendar that is in the trash"
 	}
@@ -52,7 +52,7 @@ func (u UndoConflict) Why() string {
 		text += fmt.Sprintf(" by %.80q", u.By.Agent)
 	}
 	if len(u.Differs) > 0 {
-		text += ", since when there differs " + strings.Join(u.Differs, ", ")
+		text += ", and these have changed since: " + strings.Join(u.Differs, ", ")
 	}
 	return text
 }

@@ -36,7 +36,7 @@ func decode(file []byte) (text []byte, how *Mend, err error) {
 		return text, &Mend{1, "the file is UTF-16: it was read as such"}, err
 	}
 	if text, line := fromWindows(file); text != nil {
-		return text, &Mend{line, "the file is not UTF-8: it was read as Windows-1252; look whether this line and others have the right letters"}, nil
+		return text, &Mend{line, "the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others"}, nil
 	}
 	return file, nil, nil
 }

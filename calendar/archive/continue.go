@@ -55,7 +55,7 @@ func (w *rewriter) continues(r row, name string, rest []byte) bool {
 		return !w.edge(upper, rest)
 	case registered[upper] || strings.HasPrefix(upper, "X-"):
 		if w.text.capital && w.text.last > 0 && !capital(name) {
-			w.fault(r.number, fmt.Sprintf("this line may be a property %s, or more of the %s in line %d: indent it by a space if it is",
+			w.fault(r.number, fmt.Sprintf("this line may be a property %s, or continue the %s in line %d: indent it by a space if it does",
 				upper, w.text.name, w.text.line))
 		}
 		return false
@@ -108,7 +108,7 @@ func (w *rewriter) endText() {
 	t := w.text
 	w.text = running{}
 	if t.last > 0 {
-		w.mend(t.first, fmt.Sprintf("lines %d to %d are not indented: they were read as more of the %s in line %d", t.first, t.last, t.name, t.line))
+		w.mend(t.first, fmt.Sprintf("lines %d to %d are not indented: they were read as a continuation of the %s in line %d", t.first, t.last, t.name, t.line))
 	}
 	for _, r := range w.blank {
 		if len(w.kept) == 0 {

@@ -43,7 +43,7 @@ func Open(data []byte) (*File, error) {
 	}
 	f.wide = append(f.wide, w.wide...)
 	if w.more > 0 {
-		f.wide = append(f.wide, Mend{1, fmt.Sprintf("%d more lines were read otherwise than they are written", w.more)})
+		f.wide = append(f.wide, Mend{1, fmt.Sprintf("%d more lines were corrected", w.more)})
 	}
 	return f, nil
 }

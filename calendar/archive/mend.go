@@ -185,7 +185,7 @@ func (s *splitter) rezone(p *piece, c *ical.Component, instead Zone) {
 		}
 		next := property.Clone()
 		next.SetParam("TZID", instead.Name)
-		p.replace(property, text(next), fmt.Sprintf("%s: nobody says what zone %.100q is: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
+		p.replace(property, text(next), fmt.Sprintf("%s: the zone %.100q is not defined: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
 	}
 	for sub := range c.Components() {
 		s.rezone(p, sub, instead)

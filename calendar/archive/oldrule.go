@@ -22,14 +22,14 @@ func oldRule(value string, start ical.Time) (string, error) {
 	}
 	head := oldFrequency.FindStringSubmatch(words[0])
 	if head == nil {
-		return "", fmt.Errorf("%.20q is no frequency of days, weeks, months or years", words[0])
+		return "", fmt.Errorf("%.20q is not a frequency of days, weeks, months or years", words[0])
 	}
 	if start.IsZero() {
-		return "", errors.New("nothing says when the first one is")
+		return "", errors.New("it has no start")
 	}
 	interval, err := strconv.Atoi(head[2])
 	if err != nil || interval < 1 {
-		return "", errors.New("its interval is none")
+		return "", errors.New("its interval is invalid")
 	}
 	r := oldRecur{Recur: ical.Recur{Interval: interval, WeekStart: time.Monday}, start: start}
 	last := len(words) - 1
@@ -48,9 +48,9 @@ var (
 	oldFrequency = regexp.MustCompile(`^(D|W|MP|MD|YM|YD)([0-9]{1,4})$`)
 
 	errNoEnd      = errors.New("it does not say how often or until when")
-	errFirst      = errors.New("the first one is not on a day of the rule")
-	errOften      = errors.New("it is not clear whether the number after # counts days or the times that the rule comes round")
-	errTimesOfDay = errors.New("it has more than days, such as times of day")
+	errFirst      = errors.New("its start is not on a day of the rule")
+	errOften      = errors.New("it is not clear whether the number after # counts days or periods")
+	errTimesOfDay = errors.New("it has parts other than days, such as times of day")
 )
 
 // oldRecur is a rule that is being parsed.
@@ -87,7 +87,7 @@ func (r *oldRecur) ends(word string) error {
 		until = ical.Floating(until.Civil.AddSeconds(24*3600 - 1)) // the whole day
 	}
 	if until.Form != r.start.Form {
-		return errors.New("it ends by another clock than it begins by")
+		return errors.New("its start and its end differ in kind: a date, local time or UTC")
 	}
 	r.Until = until
 	return nil

@@ -155,7 +155,7 @@ func (s *scanner) giveUp() {
 func (s *scanner) add(name string, end int, broken string) {
 	text := s.data[s.begun:end]
 	if s.in == nil {
-		broken = "it stands outside of any VCALENDAR"
+		broken = "it is outside of any VCALENDAR"
 	}
 	s.pieces = append(s.pieces, piece{
 		name: name, text: text, line: s.first, lines: bytes.Count(text, []byte("\n")), broken: broken, in: s.in,

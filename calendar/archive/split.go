@@ -133,7 +133,7 @@ func (p piece) parse() (*ical.Component, error) {
 		return nil, fmt.Errorf("the %s cannot be read: %s", p.name, p.broken)
 	}
 	if p.name != zoneName && !slices.Contains(content.Kinds(), p.name) {
-		return nil, fmt.Errorf("no calendar takes a %s", p.name)
+		return nil, fmt.Errorf("no calendar accepts a %s", p.name)
 	}
 	doc, err := ical.Parse(p.text, ical.DefaultLimits())
 	var syntax *ical.SyntaxError

@@ -146,7 +146,7 @@ func (o *Object) place(c *ical.Component) error {
 func (o *Object) nothingKnown() error {
 	for c := range o.Calendar.Components() {
 		if c.Name() != timezone {
-			return fault(RuleSupportedKind, "no calendar takes a %s", c.Name())
+			return fault(RuleSupportedKind, "no calendar accepts a %s", c.Name())
 		}
 	}
 	return fault(RuleValidObject, "the calendar object is empty: it holds no event, task or journal entry")

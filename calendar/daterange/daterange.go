@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("the date range %q cannot be read: %s", e.Text, e.Why)
 	}
-	return fmt.Sprintf("the date range %q cannot be read; what can be: %s", e.Text, strings.Join(Examples(), ", "))
+	return fmt.Sprintf("the date range %q cannot be read; examples: %s", e.Text, strings.Join(Examples(), ", "))
 }
 
 // Examples returns one text for each accepted form.
@@ -55,7 +55,7 @@ func (r Reader) Parse(text string) (Range, error) {
 		if found.From.Before(found.Until) {
 			return found, nil
 		}
-		err = &unreadable{"the clocks there skipped that day"}
+		err = &unreadable{"that day does not exist in this time zone"}
 	}
 	return Range{}, &Error{Text: text, Why: err.why}
 }
@@ -121,7 +121,7 @@ func (r reading) days(s string) (days, *unreadable) {
 		}
 		found, err := r.whole(strings.TrimSuffix(rest, " in the"))
 		if err == nil && found.first != found.last {
-			err = &unreadable{"a part of the day needs one day before it"}
+			err = &unreadable{"a part of the day must follow a single day"}
 		}
 		found.opens, found.closes = part.opens, part.closes
 		return found, err

@@ -113,13 +113,13 @@ func (r reading) period(unit string, n int) days {
 // longer period seven.
 func edge(r reading, m []string) (days, string) {
 	if r.within {
-		return days{}, "it is the end of an end"
+		return days{}, `"start of", "end of" and "rest of" cannot be combined`
 	}
 	r.within = true
 	whole, err := r.whole(m[1])
 	switch {
 	case err != nil && err.why == "":
-		return days{}, "it is the " + m[0] + " of something that is no week, month, quarter or year"
+		return days{}, "the " + m[0] + " must be of a week, month, quarter or year"
 	case err != nil:
 		return days{}, err.why
 	}
@@ -135,7 +135,7 @@ func edge(r reading, m []string) (days, string) {
 	}
 	rest := span(later(whole.first, r.today()), whole.last)
 	if rest.last.before(rest.first) {
-		return days{}, "there is no rest of what is over"
+		return days{}, "that period is already over"
 	}
 	return rest, ""
 }

@@ -60,7 +60,7 @@ func (a Answer) Component(periods []Period) *ical.Component {
 	c.Add(ical.NewTime("DTSTART", ical.Instant(a.From)))
 	c.Add(ical.NewTime("DTEND", ical.Instant(a.Until)))
 	if a.Unread > 0 {
-		c.Add(ical.NewText("COMMENT", fmt.Sprintf("Not all is known: %d of what is there could not be followed to its end.", a.Unread)))
+		c.Add(ical.NewText("COMMENT", fmt.Sprintf("Incomplete: objects that could not be evaluated: %d.", a.Unread)))
 	}
 	for _, p := range periods {
 		property := ical.NewProperty("FREEBUSY", "", ical.NewParam("FBTYPE", p.Type.String()))

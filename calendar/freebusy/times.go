@@ -11,7 +11,7 @@ import (
 )
 
 // ErrTooMany reports more instances than one response can hold.
-var ErrTooMany = errors.New("there are too many instances to tell when somebody is busy")
+var ErrTooMany = errors.New("there are too many instances to compute busy times")
 
 // instancesMost limits the marks of one response to some megabytes.
 const instancesMost = 200_000

@@ -84,17 +84,17 @@ func meaning(ctx, within context.Context, err error) error {
 	case errors.Is(err, mirror.ErrSignIn):
 		return unlinked(mirror.Told(err))
 	case busy && (status == tooMany || status == forbidden):
-		return &Error{trouble: true, Fault: RateLimited, Status: status, After: later.After, Why: "Gmail asks us to wait, since we ask too often"}
+		return &Error{trouble: true, Fault: RateLimited, Status: status, After: later.After, Why: "Gmail asks us to wait, because of too many requests"}
 	case busy:
-		return &Error{trouble: true, Fault: APIError, Status: status, After: later.After, Why: "Gmail cannot be asked now: " + later.Error()}
+		return &Error{trouble: true, Fault: APIError, Status: status, After: later.After, Why: "Gmail is unavailable: " + later.Error()}
 	case refused:
 		return &Error{Fault: APIError, Status: status, Why: refusal.Why}
 	case errors.Is(err, mirror.ErrGone):
 		return &Error{Fault: APIError, Status: notFound, Why: "there is no such mail in the account"}
 	case status != 0:
-		return &Error{Fault: APIError, Status: status, Why: fmt.Sprintf("Gmail answers %d", status)}
+		return &Error{Fault: APIError, Status: status, Why: fmt.Sprintf("Gmail responded with status %d", status)}
 	case house:
 		return err
 	}
-	return &Error{trouble: true, Fault: APIError, Why: "Gmail did not answer in a way that is understood"}
+	return &Error{trouble: true, Fault: APIError, Why: "Gmail sent an invalid response"}
 }

@@ -117,17 +117,17 @@ var alternative = regexp.MustCompile(`\bOR\b|\|`)
 
 func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query, ask func(Source, context.Context, Query) (Page, error)) (Page, error) {
 	if len(q.Text) > queryMost {
-		return Page{}, fault(InvalidArgument, "the query has %d bytes; it may have %d", len(q.Text), queryMost)
+		return Page{}, fault(InvalidArgument, "the query has %d bytes; the maximum is %d", len(q.Text), queryMost)
 	}
 	at, err := readCursor(q.Token, question(kind, q.Text))
 	if err != nil {
 		return Page{}, err
 	}
 	if at.Given >= resultsInAll {
-		return Page{}, fault(InvalidArgument, "all pages of one query have %d results together: narrow the query", resultsInAll)
+		return Page{}, fault(InvalidArgument, "a query returns at most %d results on all its pages: narrow the query", resultsInAll)
 	}
 	if n := len(alternative.FindAllString(q.Text, -1)); n > alternativesMost {
-		b.log.WarnContext(ctx, "a query of mail has many alternatives", "user", c.User.Name, "alternatives", n)
+		b.log.WarnContext(ctx, "a mail query has many alternatives", "user", c.User.Name, "alternatives", n)
 	}
 	q.Token, q.Most = at.Token, min(q.Most, resultsInAll-at.Given)
 	var page Page
@@ -157,7 +157,7 @@ func IsID(text string) bool { return ids.MatchString(text) }
 // Message reads a message.
 func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole bool) (m Message, err error) {
 	if !IsID(id) {
-		return m, fault(InvalidArgument, "that is no id of a message: take one as it was listed")
+		return m, fault(InvalidArgument, "invalid message ID: copy one from a list of messages")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
 		m, err = s.Message(ctx, id, whole)
@@ -169,7 +169,7 @@ func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole b
 // Thread reads a conversation.
 func (b *Box) Thread(ctx context.Context, c calendar.Caller, id string, whole bool) (t Thread, err error) {
 	if !IsID(id) {
-		return t, fault(InvalidArgument, "that is no id of a thread: take one as it was listed")
+		return t, fault(InvalidArgument, "invalid thread ID: copy one from a list of threads")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
 		t, err = s.Thread(ctx, id, whole)
@@ -189,7 +189,7 @@ func (b *Box) Attachment(ctx context.Context, c calendar.Caller, message, id str
 			return a, nil
 		}
 	}
-	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment of that id: take one as getMessage lists it"}
+	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment with that ID: copy one from getMessage"}
 }
 
 // do runs a request on the caller's account.
@@ -210,7 +210,7 @@ func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Contex
 		}
 		err = meaning(ctx, within, err)
 		if e, is := errors.AsType[*Error](err); is && e.trouble {
-			b.log.WarnContext(ctx, "an account of mail does not answer", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
+			b.log.WarnContext(ctx, "a mail account does not respond", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
 		}
 		return err
 	}
@@ -230,7 +230,7 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 	case err != nil:
 		return err
 	case a.Status == calendar.AccountSignIn:
-		return unlinked("the Gmail account lets nobody in any more: " + a.Error)
+		return unlinked("the Gmail account must be linked again: " + a.Error)
 	}
 	source, err := b.accounts.Reach(a)
 	if err == nil {
@@ -240,7 +240,7 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 		}
 		err = ask(ctx, mail)
 	} else if !errors.Is(err, mirror.ErrSignIn) {
-		return fault(Unavailable, "the Gmail account cannot be opened here now: %s", mirror.Told(err))
+		return fault(Unavailable, "the Gmail account is unavailable: %s", mirror.Told(err))
 	}
 	if !errors.Is(err, mirror.ErrSignIn) {
 		return err
@@ -248,6 +248,6 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 	if failed := b.accounts.Lapse(ctx, a, err); failed != nil {
 		return failed
 	}
-	b.log.InfoContext(ctx, "an account of mail lets nobody in any more", "user", c.User.Name, "account", a.ID)
+	b.log.InfoContext(ctx, "a mail account has lost its authorization", "user", c.User.Name, "account", a.ID)
 	return err
 }

@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 	if e.Impossible {
 		return fmt.Sprintf("no calendar and no clock shows %.50q", e.Text)
 	}
-	return fmt.Sprintf("%.50q is no time that can be read; write it %s", e.Text, Forms)
+	return fmt.Sprintf("%.50q is not a time that can be read; write it %s", e.Text, Forms)
 }
 
 // AmbiguousError reports a local time that a zone's clocks repeat or skip. It has both readings for the writer to

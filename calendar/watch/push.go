@@ -33,7 +33,7 @@ func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.
 	sub.ID, sub.User, sub.Token, sub.Due = calendar.PushID(s.newID()), c.User.ID, c.Token, now
 	sub, err := s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return sub, calendar.Errorf(calendar.TooLarge, "", "%d programs are told of all your calendars, and no more may be", maxHomes).
+		return sub, calendar.Errorf(calendar.TooLarge, "", "%d programs already watch all your calendars, which is the maximum", maxHomes).
 			Advising("register for single calendars, or end a registration: one that is not renewed ends within two weeks")
 	}
 	return sub, err

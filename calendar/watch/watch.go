@@ -275,7 +275,7 @@ func (s *Hub) lookAtHome(ctx context.Context, c calendar.Caller) (calendar.State
 // connection sends the notifications.
 func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Subscription) error {
 	if len(sub.Name) > maxFollowedName {
-		return calendar.Errorf(calendar.Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
+		return calendar.Errorf(calendar.Invalid, "", "the name of a subscription may have at most %d bytes", maxFollowedName)
 	}
 	seen, err := s.find(ctx, c, sub.Target)
 	if err != nil {
@@ -290,8 +290,8 @@ func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Sub
 }
 
 func errFollowed() error {
-	return calendar.Errorf(calendar.TooLarge, "", "one can follow at most %d things at a time", MaxFollowed).
-		Advising("unsubscribe from what is not needed any more, or follow a calendar instead of its events")
+	return calendar.Errorf(calendar.TooLarge, "", "a session can have at most %d subscriptions", MaxFollowed).
+		Advising("end subscriptions that you no longer need, or subscribe to a calendar instead of its events")
 }
 
 // Unsubscribe ends a subscription by name, or all of the subscriber's if name is empty.

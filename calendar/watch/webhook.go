@@ -41,7 +41,7 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 	}
 	for _, k := range spec.Kinds {
 		if !slices.Contains(webhookKinds, k) {
-			return w, calendar.Errorf(calendar.Invalid, "", "%q is no kind of change: there are created, modified and deleted", string(k))
+			return w, calendar.Errorf(calendar.Invalid, "", "%q is not a kind of change; use created, modified or deleted", string(k))
 		}
 	}
 	if err := c.MayOwn(calendar.ShareCalendar); err != nil {
