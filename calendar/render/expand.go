@@ -53,7 +53,7 @@ type expansion struct {
 	sizes map[*ical.Component]int64
 }
 
-// charge charges the meter for an instance before it is created: its text, alone and again in the response, and its
+// charge charges the meter before an instance is created, for three copies: the text, the text in the response, and the
 // parsed form.
 func (x *expansion) charge(c *ical.Component) error {
 	size, known := x.sizes[c]
