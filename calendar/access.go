@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Scope is a set of things that a credential is good for.
+// Scope is a set of permissions of a credential.
 type Scope uint8
 
 // The scopes of a token. A password has ScopeAll.
@@ -16,40 +16,41 @@ const (
 	ScopeDelete
 	ScopeShare
 	ScopeInvite
-	// ScopeMail is to read the mail of an account elsewhere. It is about no calendar, and whoever may do all with those has it
-	// only if it was given by name.
+	// ScopeMail allows reading the mail of a linked account. It concerns no calendar, so ScopeAll leaves it out: a
+	// token has it only if it was granted by name.
 	ScopeMail
 	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare | ScopeInvite
-	// ScopeUsual are those that a token has unless its maker says otherwise: what it does may not leave the house.
+	// ScopeUsual is the default of a new token. It leaves out ScopeInvite, so nothing that the token does is sent
+	// to other people.
 	ScopeUsual = ScopeAll &^ ScopeInvite
-	// ScopeEvery are all that there are.
+	// ScopeEvery is every scope.
 	ScopeEvery = ScopeAll | ScopeMail
 )
 
-// Caller is a user, and the credential that speaks for them. Each door makes
-// one per request and passes it as an argument.
+// Caller is a user and the credential they use. The CalDAV server, the MCP server, the web pages and the command
+// line make one per request and pass it as an argument.
 type Caller struct {
 	User   User
 	Scopes Scope
 	// Token is the token used, or "" for a password or the command line.
 	Token TokenID
-	// Calendars are the only ones that the token reaches; nil means all of the user's.
+	// Calendars limits the token to these calendars; nil means all of the user's.
 	Calendars []CalendarID
-	// Tools are the only ones that assistants are offered with the token; nil means all. The bearer of
-	// such a token gets nothing that its tools do not give, by any door.
+	// Tools limits the tools that the token offers to assistants; nil means all. The limit also holds for CalDAV:
+	// such a token allows nothing that its tools do not allow.
 	Tools []ToolName
-	// Most is the most access that the credential gives, whatever the user has; NoAccess is no
-	// bound.
+	// Most caps the access that the credential gives, even if the user has more; NoAccess means no cap.
 	Most Access
-	// Expires is when the token ends; zero for never.
+	// Expires is when the token expires; zero means never.
 	Expires time.Time
-	// Delegated tells that the program was let in only by the user's word (OAuth), and can ask for more.
+	// Delegated is set when the user authorized the program through OAuth, so the program can ask for more scopes.
 	Delegated bool
-	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.
+	// Agent names the client ("Claude on laptop", a User-Agent) for the journal.
 	Agent string
 }
 
-// Maker names the caller's token as the maker of something; it is zero for a password, a page and the command line.
+// Maker returns the caller's token as the creator of something. It is zero for a password, a page and the command
+// line.
 func (c Caller) Maker() Actor {
 	if c.Token == "" {
 		return Actor{}
@@ -57,7 +58,7 @@ func (c Caller) Maker() Actor {
 	return Actor{c.Token, c.Agent}
 }
 
-// Access is what a user may do with a calendar, each level including the ones before.
+// Access is what a user may do with a calendar. Each level includes all lower ones.
 type Access uint8
 
 // The levels of access.
@@ -69,21 +70,21 @@ const (
 	OwnerAccess
 )
 
-// accessWords are the words for the levels of access, which the store keeps, too.
+// accessWords are the stored words for the levels of access.
 var accessWords = [...]string{
 	NoAccess: "none", FreeBusyAccess: "freebusy", ReadAccess: "read", WriteAccess: "read-write", OwnerAccess: "owner",
 }
 
-// Word names the level.
+// Word returns the stored word for the level.
 func (a Access) Word() string { return accessWords[a] }
 
-// ParseAccess finds the level of a word. One that a newer program wrote means nothing here, rather than too much.
+// ParseAccess returns the level for a word. A word that only a newer version knows means NoAccess.
 func ParseAccess(word string) Access { return Access(max(0, slices.Index(accessWords[:], word))) }
 
-// Action is something that a caller wants to do.
+// Action is an operation that needs authorization.
 type Action uint8
 
-// The actions there are.
+// The actions.
 const (
 	SeeBusy Action = iota
 	ReadObjects
@@ -101,8 +102,7 @@ const (
 	ReadJournal
 )
 
-// needs is the whole of the access rules: what each action takes of the calendar and of
-// the credential.
+// needs holds all access rules: the access to the calendar and the scope that each action requires.
 var needs = [...]struct {
 	access Access
 	scope  Scope
@@ -124,9 +124,9 @@ var needs = [...]struct {
 	ReadJournal:      {WriteAccess, ScopeRead, "see who changed what"},
 }
 
-// May answers the one question of authorization: may the caller do this to this calendar?
-// An object that the caller cannot see does not exist (NotFound); an action that they may not take is
-// Forbidden. Of a calendar that is shared only for busy times, the rest does not exist.
+// May authorizes an action on a calendar. A calendar that the caller cannot see does not exist (NotFound); a
+// visible calendar that does not permit the action is Forbidden. A calendar shared only for its busy times has no
+// objects as far as the caller can see.
 func (c Caller) May(a Action, cal Calendar) error {
 	need, access := needs[a], cal.Access
 	if c.Most != NoAccess {
@@ -136,27 +136,28 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return ErrNoCalendar(string(cal.ID))
 	}
 	if access < ReadAccess && need.access > FreeBusyAccess {
-		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you for its free and busy times alone")
+		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you only for its free and busy times")
 	}
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}
 	if cal.Origin.Mirrors() && !cal.Origin.Writable && (a == WriteObjects || a == DeleteObjects) {
-		return Errorf(Forbidden, RulePrivileges, "%q shows what is at %s, which takes no changes from here", cal.Name, cal.Origin.From)
+		return Errorf(Forbidden, RulePrivileges, "%q mirrors a calendar of %s and takes no changes from here", cal.Name, cal.Origin.From)
 	}
 	if a == ShareCalendar && (cal.Subscribed() || cal.Note) {
-		// The properties that the owner's apps keep of it, its address above all, are only the owner's.
+		// The owner's clients keep properties of a subscription, such as its feed's address, that are private to
+		// the owner.
 		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
 	}
 	return c.HasScope(a)
 }
 
-// SeesBusyAlone tells whether the caller is told of a calendar when its owner is busy, and nothing else.
+// SeesBusyAlone reports whether the caller sees the calendar's busy times and nothing more.
 func (c Caller) SeesBusyAlone(cal Calendar) bool {
 	return c.May(SeeBusy, cal) == nil && c.May(ReadObjects, cal) != nil
 }
 
-// MayLook tells whether the caller may see what is in a calendar, be it no more than its busy times.
+// MayLook authorizes reading a calendar's objects, or only its busy times.
 func (c Caller) MayLook(cal Calendar) error {
 	if c.SeesBusyAlone(cal) {
 		return nil
@@ -164,35 +165,35 @@ func (c Caller) MayLook(cal Calendar) error {
 	return c.May(ReadObjects, cal)
 }
 
-// MayCreate tells whether the caller may make new calendars: a token that is bound to
-// some calendars may not, since it could not see what it made.
+// MayCreate authorizes creating calendars. A token that is limited to certain calendars may not create others,
+// since it could not see them.
 func (c Caller) MayCreate() error {
 	if c.Calendars != nil {
-		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and cannot create others")
+		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot create others")
 	}
 	return c.HasScope(CreateCalendars)
 }
 
-// MayOwn answers for what belongs to the user and to no calendar: the home and the
-// principal. They are out of reach for a token that is bound to some calendars.
+// MayOwn authorizes an action on the user's home or principal, which belong to no calendar. A token that is limited
+// to certain calendars cannot reach them.
 func (c Caller) MayOwn(a Action) error {
 	if c.Calendars != nil {
-		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and reaches nothing else of yours")
+		return Errorf(Forbidden, RulePrivileges, "this token is limited to certain calendars and cannot access anything else")
 	}
 	return c.HasScope(a)
 }
 
-// Sees tells whether the calendar exists as far as the caller is concerned.
+// Sees reports whether the caller can see that the calendar exists.
 func (c Caller) Sees(cal Calendar) bool {
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
 }
 
-// AllSeen leaves those that exist as far as the caller is concerned.
+// AllSeen removes the calendars that the caller cannot see.
 func (c Caller) AllSeen(all []Calendar) []Calendar {
 	return slices.DeleteFunc(all, func(cal Calendar) bool { return !c.Sees(cal) })
 }
 
-// HasScope tells whether the credential is good for an action.
+// HasScope returns an error if the credential lacks the scope for an action.
 func (c Caller) HasScope(a Action) error {
 	if need := needs[a]; c.Scopes&need.scope != need.scope {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
@@ -200,17 +201,17 @@ func (c Caller) HasScope(a Action) error {
 	return nil
 }
 
-// untold are the words of a refusal for a caller who may not read: they name no object and no calendar.
+// untold holds replacement messages for callers without ScopeRead. They name no object and no calendar.
 var untold = [...]struct {
 	rule  Rule
 	words string
 }{
 	{RuleUIDConflict, "there is an object with this UID, or another one at this address"},
-	{RuleSupportedKind, "the calendar does not take what this is"},
+	{RuleSupportedKind, "the calendar does not accept this kind of object"},
 }
 
-// Told is a refusal without what the caller may not read: the tag of an object, by which its content could be
-// guessed, its name, and the calendar's.
+// Told removes from an error the details that need ScopeRead: the names of the object and the calendar, and the
+// ETag, which would let the caller guess the content.
 func (c Caller) Told(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || c.Scopes&ScopeRead != 0 {
@@ -229,17 +230,17 @@ func (c Caller) Told(err error) error {
 	return &less
 }
 
-// ErrNoCalendar says that there is no such calendar, or none that the caller sees.
+// ErrNoCalendar reports that a calendar does not exist or that the caller cannot see it.
 func ErrNoCalendar(name string) *Error {
 	return Errorf(NotFound, "", "no calendar %q", name)
 }
 
-// ErrNoUID says that a calendar has no object with a UID.
+// ErrNoUID reports that a calendar has no object with the UID.
 func ErrNoUID(uid UID) error {
 	return Errorf(NotFound, "", "no object with the UID %q in this calendar", string(uid))
 }
 
-// ErrNoObject says that a calendar has no object of a name.
+// ErrNoObject reports that a calendar has no object with the name.
 func ErrNoObject(name ObjectName) error {
 	return Errorf(NotFound, "", "no object %q in this calendar", string(name))
 }

@@ -6,14 +6,13 @@ import (
 	"time"
 )
 
-// AccountID identifies an account elsewhere that a user has linked.
+// AccountID identifies a linked account.
 type AccountID string
 
-// AccountStatus says how it stands with an account.
+// AccountStatus is the state of a linked account.
 type AccountStatus string
 
-// The states of an account. One that must be signed in to, and one that is paused, are not looked at until their owner
-// does something about it.
+// The states of an account. AccountSignIn and AccountPaused stop synchronization until the owner acts.
 const (
 	AccountGood   AccountStatus = "good"
 	AccountFailed AccountStatus = "failing"
@@ -21,167 +20,171 @@ const (
 	AccountPaused AccountStatus = "paused"
 )
 
-// Account is an account elsewhere, or a feed, that a user has linked.
+// Account is an account on another server, or a feed, that a user has linked.
 type Account struct {
 	ID    AccountID
 	Owner UserID
 	// Provider names the protocol: "ics", "caldav" …
 	Provider string
-	// Name is what people call it, Address where it is. Neither holds anything secret.
+	// Name is for people, Address is the URL. Neither holds a secret.
 	Name, Address string
-	// Subject is what the provider calls its user, Scopes what it lets us do.
+	// Subject is the user's name at the provider, Scopes are the permissions that the provider granted us.
 	Subject, Scopes string
-	// Secret is sealed, with the key of that id.
+	// Secret is encrypted with the key whose ID is Key.
 	Secret []byte
 	Key    string
-	// Every is how long to wait between two looks; 0 leaves it to the source.
+	// Every is the time between two synchronizations; 0 leaves it to the source.
 	Every  time.Duration
 	Status AccountStatus
-	// Error is why the last look failed, for the owner; Failures how many did since one did not, Failing since when.
+	// Error is the reason of the last failure, shown to the owner. Failures counts the failures in a row, Failing
+	// is the time of the first one.
 	Error    string
 	Failures int64
 	Failing  time.Time
 	Created  time.Time
-	// Checked is when a look last did not fail, Listed when the account's calendars were last listed, Due when it is looked at
-	// next.
+	// Checked is the time of the last successful synchronization, Listed of the last listing of the account's
+	// calendars, Due of the next synchronization.
 	Checked, Listed, Due time.Time
-	// Maker is the token that linked it; zero for none.
+	// Maker is the token that linked the account; zero for none.
 	Maker Actor
 }
 
-// AccountEdit is what an owner does about an account. What is zero stays as it is.
+// AccountEdit is an owner's change to an account. Zero fields keep the current value.
 type AccountEdit struct {
 	Name, Scopes string
 	Every        time.Duration
 }
 
-// Mirror is a calendar here that shows one of an account.
+// Mirror links a calendar here to a calendar of an account.
 type Mirror struct {
 	Calendar CalendarID
 	Account  AccountID
-	// Remote is what the source calls it.
+	// Remote is the source's identifier of the calendar.
 	Remote string
-	// RemoteName is what people call it there, as last seen.
+	// RemoteName is the calendar's display name at the source, as last seen.
 	RemoteName string
-	// Cursor is where to go on at the source.
+	// Cursor is the position at the source where the next synchronization continues.
 	Cursor string
-	// Round counts full listings, Whole tells that one is under way.
+	// Round counts full listings, Whole is set while one is in progress.
 	Round int64
 	Whole bool
-	// Faults counts the objects that are kept out, Error says why the last look failed.
+	// Faults counts the objects that could not be taken over, Error is the reason of the last failure.
 	Faults  int64
 	Error   string
 	Checked time.Time
 }
 
-// Mirrored is what was last agreed with a source about an object.
+// Mirrored is the state of an object as last synchronized with its source.
 type Mirrored struct {
-	// Ref is what the source calls it, Version its entity tag there.
+	// Ref is the source's identifier of the object, Version its entity tag there.
 	Ref     string
 	Version string
 	UID     UID
-	// Round is the full listing that last told of it.
+	// Round is the last full listing that included the object.
 	Round int64
-	// Fault says why the object's present state is kept out.
+	// Fault is the reason why the object's current state was not taken over.
 	Fault string
 }
 
-// Origin says whose events a calendar holds that mirrors one elsewhere. That of other calendars is zero.
+// Origin describes the source of a mirrored calendar. It is zero for other calendars.
 type Origin struct {
-	// From names the account for people.
+	// From is the account's display name.
 	From string
-	// Writable tells that what is written here is written there.
+	// Writable is set when changes here are written to the source.
 	Writable bool
 }
 
-// Mirrors tells that the calendar mirrors one elsewhere.
+// Mirrors reports whether the calendar mirrors one at another server.
 func (o Origin) Mirrors() bool { return o.From != "" }
 
-// Accounts is the part of a Store that knows what is linked.
+// Accounts is the part of a Store that holds linked accounts.
 type Accounts interface {
-	// InsertAccount keeps an account. NotFound when its owner is gone, TooLarge when the owner then had more than most.
+	// InsertAccount stores an account. NotFound when its owner is gone, TooLarge when the owner would have more
+	// than most.
 	InsertAccount(ctx context.Context, a Account, most int) error
-	// Account returns one; NotFound when there is none.
+	// Account returns an account, or NotFound.
 	Account(ctx context.Context, id AccountID) (Account, error)
-	// Accounts returns a user's, or with no user all, by their age.
+	// Accounts returns the accounts of a user, or of all users if owner is empty, sorted by age.
 	Accounts(ctx context.Context, owner UserID) ([]Account, error)
-	// DueAccounts returns accounts that are to be looked at by now: one of each user before anybody's second, the earliest first,
-	// and none of users who are disabled.
+	// DueAccounts returns the accounts that are due, earliest first, and skips disabled users. It returns
+	// one account of each user before a second of any user.
 	DueAccounts(ctx context.Context, now time.Time, most int) ([]Account, error)
-	// SetAccount writes what the owner of an account has done about it, as far as that is set. Nothing is held against it any more, it
-	// is looked at next at a time, and its calendars are listed anew. NotFound when it is gone.
+	// SetAccount writes the fields of e that are set, clears the account's failures, and makes it due at a time.
+	// The next synchronization lists the account's calendars again. NotFound when the account is gone.
 	SetAccount(ctx context.Context, id AccountID, e AccountEdit, due time.Time) error
-	// DueAccount has an account looked at next at a time, and returns it as it then is. NotFound when it is gone.
+	// DueAccount makes an account due at a time and returns it as updated. NotFound when it is gone.
 	DueAccount(ctx context.Context, id AccountID, due time.Time) (Account, error)
-	// SetAccountState writes what a look has found, with which the account was another one as it began: its Status, Error, Failures,
-	// Failing, Checked, Listed and Due, and tells whether it did. Where somebody has it due at another time since, it stays so if that is
-	// earlier. A look that failed counts for nothing if its owner has done something about the account since, see SetAccount: it was one at
-	// what the account was.
+	// SetAccountState writes the result of a synchronization: Status, Error, Failures, Failing, Checked, Listed and
+	// Due. It reports whether it wrote anything. began is the account as the synchronization found it. If Due was
+	// changed since to an earlier time, the earlier time stays. A failure does not count if SetAccount has changed
+	// the account since, because it concerns the account's former settings.
 	SetAccountState(ctx context.Context, a, began Account) (kept bool, err error)
-	// SealAccount writes an account's Secret with its Key, and its Address; Stale when the secret is not the one that it was before.
+	// SealAccount writes an account's Secret, Key and Address. Stale when the stored secret differs from before.
 	SealAccount(ctx context.Context, a Account, before []byte) error
-	// DeleteAccount forgets an account and its mirrors. The calendars stay, and are from then on like any other.
+	// DeleteAccount deletes an account and its mirrors. The calendars stay and become ordinary calendars.
 	DeleteAccount(ctx context.Context, id AccountID) error
-	// Mirrors returns the mirrors of an account whose calendars are not in the trash, by calendar.
+	// Mirrors returns the mirrors of an account, sorted by calendar, without those whose calendar is in the trash.
 	Mirrors(ctx context.Context, id AccountID) ([]Mirror, error)
-	// Mirror returns that of a calendar; NotFound where it has none.
+	// Mirror returns the mirror of a calendar, or NotFound.
 	Mirror(ctx context.Context, id CalendarID) (Mirror, error)
-	// SetMirrorError notes why a look at a mirror failed.
+	// SetMirrorError stores the reason why a mirror could not be synchronized.
 	SetMirrorError(ctx context.Context, id CalendarID, why string) error
-	// Mirrored returns what was agreed about objects of a calendar, by ref. Nil refs are all of them.
+	// Mirrored returns the last synchronized state of objects of a calendar, by ref. Nil refs return all of them.
 	Mirrored(ctx context.Context, id CalendarID, refs []string) (map[string]Mirrored, error)
-	// MirroredByUID returns the same of one object; NotFound where nothing was.
+	// MirroredByUID returns the last synchronized state of one object, or NotFound.
 	MirroredByUID(ctx context.Context, id CalendarID, uid UID) (Mirrored, error)
 }
 
-// MirrorKeeper is the part of a Tx that remembers what was agreed with sources.
+// MirrorKeeper is the part of a Tx that stores the state of mirrors.
 type MirrorKeeper interface {
-	// InsertMirror makes a calendar a mirror. Exists when another one mirrors the same.
+	// InsertMirror makes a calendar a mirror. Exists when another calendar mirrors the same source calendar.
 	InsertMirror(ctx context.Context, m Mirror, o Origin) error
-	// SetOrigin writes what a calendar says of where it is from.
+	// SetOrigin writes a calendar's Origin.
 	SetOrigin(ctx context.Context, id CalendarID, o Origin) error
-	// PutMirror writes the Cursor, the Round, the Whole, the Faults, the Error and the Checked of a mirror; NotFound when it is none any more.
+	// PutMirror writes a mirror's Cursor, Round, Whole, Faults, Error and Checked. NotFound when the calendar is no
+	// longer a mirror.
 	PutMirror(ctx context.Context, m Mirror) error
-	// SetRemoteName writes what a mirror's calendar is called at its source; NotFound when it is none any more.
+	// SetRemoteName writes a mirror's RemoteName. NotFound when the calendar is no longer a mirror.
 	SetRemoteName(ctx context.Context, id CalendarID, name string) error
-	// PutMirrored writes what was agreed about an object. What was agreed about another ref with its UID is forgotten.
+	// PutMirrored writes an object's synchronized state, in place of any other ref with the same UID.
 	PutMirrored(ctx context.Context, id CalendarID, m Mirrored) error
-	// DropMirrored forgets what was agreed about a ref.
+	// DropMirrored deletes the synchronized state of a ref.
 	DropMirrored(ctx context.Context, id CalendarID, ref string) error
-	// MirroredBefore returns up to most of those that no full listing since a round has told of.
+	// MirroredBefore returns objects that no full listing since a round has included, up to the given number.
 	MirroredBefore(ctx context.Context, id CalendarID, round int64, most int) ([]Mirrored, error)
-	// Fence tells whether a lease is that holder's still, and keeps others from taking it before the transaction is over.
+	// Fence reports whether the holder still has the lease, and prevents others from taking it until the
+	// transaction ends.
 	Fence(ctx context.Context, f Fence) (bool, error)
-	// MirrorFaults counts the objects that are kept out.
+	// MirrorFaults counts the objects that could not be taken over.
 	MirrorFaults(ctx context.Context, id CalendarID) (int64, error)
 }
 
-// Outgoing is a write to a linked calendar on its way to its source: nil Data takes the object away.
+// Outgoing is a write to a linked calendar on its way to the source. Nil Data deletes the object.
 type Outgoing struct {
 	Calendar CalendarID
 	UID      UID
 	Data     []byte
-	// Quiet tells that its guests are to hear nothing of it, as of what is imported, moves or comes out of the trash.
+	// Quiet suppresses messages to attendees, for objects that are imported, moved or restored from the trash.
 	Quiet bool
 }
 
-// ErrElsewhere is a cause of an Unavailable error for which an account elsewhere is to blame, not the store: everything else
-// works as ever.
-var ErrElsewhere = errors.New("an account elsewhere is away")
+// ErrElsewhere is the cause of an Unavailable error that a linked account is to blame for. The store and everything
+// else still work.
+var ErrElsewhere = errors.New("a linked account is unavailable")
 
-// ErrPartly is the cause of an error after which some of the writes of one change stand at their source.
+// ErrPartly is the cause of an error if the source has committed only some of the writes of a change.
 var ErrPartly = errors.New("part of the change was made")
 
-// Fence is the lease under which somebody was at a calendar's source. Each time has a holder of its own, so that what they
-// bring from there is stored only if nobody was there since, however long they slept.
+// Fence is the lease that protects access to a calendar's source. Each access uses a new holder. Its results are
+// stored only if no other holder has taken the lease since, however long the process was paused.
 type Fence struct{ Lease, Holder string }
 
-// ErrOverslept says that another process has been at a calendar's source since this one was.
+// ErrOverslept reports that another process has taken the lease since.
 var ErrOverslept = &Error{
-	Reason: Unavailable, Message: "this took too long, and another server may be at the calendar by now; try again in a moment", Cause: ErrElsewhere,
+	Reason: Unavailable, Message: "this took too long, and another process may be writing to the calendar by now; try again in a moment", Cause: ErrElsewhere,
 }
 
-// Sent is what became of an Outgoing: Data is what the source made of it, and nil where that is what was sent.
+// Sent is the result of an Outgoing. Data is the source's version, or nil if the source stored ours unchanged.
 type Sent struct {
 	Outgoing
 	Mirrored Mirrored
@@ -189,29 +192,29 @@ type Sent struct {
 	Data     []byte
 }
 
-// Arrival is a part of what changed at a source, on its way here.
+// Arrival is a batch of changes from a source.
 type Arrival struct {
-	// Mirror is how far the mirror is when all of it is stored.
+	// Mirror is the mirror's state once the whole batch is stored.
 	Mirror Mirror
-	// Objects are those that are new or have changed.
+	// Objects are new or changed.
 	Objects []Arriving
-	// Gone are the refs of those that are there no more.
+	// Gone are the refs of objects that the source no longer has.
 	Gone []string
-	// Sweep tells that whatever the present round has not told of is gone as well.
+	// Sweep also deletes all objects that the current round has not listed.
 	Sweep bool
 	Fence Fence
 }
 
-// Arriving is an object as its source has it. One without Data is there, and is as it was.
+// Arriving is an object as its source has it. Nil Data means that the object exists unchanged.
 type Arriving struct {
 	Mirrored
 	Data []byte
 }
 
-// Arrived counts what an Arrival changed.
+// Arrived counts the changes of an Arrival.
 type Arrived struct{ Created, Modified, Deleted, Refused int }
 
-// Add counts others as well.
+// Add adds the counts of b.
 func (a *Arrived) Add(b Arrived) {
 	a.Created, a.Modified, a.Deleted, a.Refused = a.Created+b.Created, a.Modified+b.Modified, a.Deleted+b.Deleted, a.Refused+b.Refused
 }

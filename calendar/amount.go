@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// units are those of sizes, the long ones first.
+// units are the units of sizes, from small to large.
 var units = [...]struct {
 	word string
 	size int64
 }{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}}
 
-// ParseAmount reads a number, or a size with its unit. The text of its error goes on after what was read.
+// ParseAmount parses a number, or a size with its unit. Its error text continues a sentence that starts with the
+// input.
 func ParseAmount(text string) (int64, error) {
 	digits, factor := strings.ToLower(text), int64(1)
 	for _, u := range units {
@@ -25,18 +26,18 @@ func ParseAmount(text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
 	if err != nil || n < 1 || n > math.MaxInt64/factor {
-		return 0, errors.New("is not a number from 1 on, such as 100000 or 500MB")
+		return 0, errors.New("is not a positive number, such as 100000 or 500MB")
 	}
 	return n * factor, nil
 }
 
-// The words for a user's bound that is no number.
+// The words for a quota that is not a number.
 const (
 	boundDefault = "default"
 	boundNone    = "none"
 )
 
-// ParseBound reads one bound of a user's Quota: an amount, none, or default for what the settings say.
+// ParseBound parses one limit of a user's Quota: an amount, none, or default for the server's setting.
 func ParseBound(text string) (int64, error) {
 	switch text {
 	case boundDefault:
@@ -51,7 +52,7 @@ func ParseBound(text string) (int64, error) {
 	return n, nil
 }
 
-// BoundText is a bound as ParseBound reads it.
+// BoundText formats a limit so that ParseBound can read it.
 func BoundText(n int64) string {
 	switch {
 	case n == 0:
@@ -62,7 +63,7 @@ func BoundText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// SizeText is a size as people read it.
+// SizeText formats a size for people.
 func SizeText(n int64) string {
 	text := strconv.FormatInt(n, 10) + " B"
 	for _, u := range units {
@@ -73,7 +74,7 @@ func SizeText(n int64) string {
 	return text
 }
 
-// Counted is how many of something there are, as people read it.
+// Counted formats a count with its noun.
 func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -2,28 +2,28 @@ package calendar
 
 import "context"
 
-// Asked is what somebody without an account is invited to, as a link says that they got by mail.
+// Asked is an invitation as the answer link in the mail shows it to a person without an account.
 type Asked struct {
 	Title, When, Repeats, Where, Description string
-	// Organizer is the organizer's name or address, Recipient the guest's.
+	// Organizer is the organizer's name or address, Recipient the attendee's address.
 	Organizer string
 	Recipient MailAddress
-	// Status is their answer as far as it is known (PARTSTAT).
+	// Status is the attendee's current PARTSTAT, if known.
 	Status string
-	// Start and End are when it is, as the fields of a form have it, on the clock of Zone, or days; "" where no other time can
-	// be proposed.
+	// Start and End fill the form's fields: local times of Zone, or dates if Days is set. They are empty when the
+	// attendee cannot propose a new time.
 	Start, End, Zone string
 	Days             bool
-	// Cancelled tells that there is nothing to answer any more.
+	// Cancelled is set when there is nothing left to answer.
 	Cancelled bool
 }
 
-// Answers lets people answer an invitation by a link. A link that is not good is NotFound, whatever is wrong with it.
+// Answers lets attendees answer an invitation through a link. Every bad link is NotFound, for any reason.
 type Answers interface {
-	// Open tells what a link is about. It changes nothing: programs that look for viruses open links.
+	// Open returns the invitation of a link. It must change nothing, because virus scanners open links.
 	Open(ctx context.Context, token string) (Asked, error)
-	// Give answers with a PARTSTAT and a comment. Stale where the event was called off.
+	// Give stores an answer with a PARTSTAT and a comment. Stale when the event was cancelled.
 	Give(ctx context.Context, token, status, comment string) (Asked, error)
-	// Propose asks for another time, written as Asked has it. The event stays as it is until the organizer has decided.
+	// Propose proposes another time, in the format of Asked. The event does not change until the organizer decides.
 	Propose(ctx context.Context, token, start, end, comment string) (Asked, error)
 }

@@ -1,23 +1,23 @@
 package calendar
 
-// Box is all that a user was told, or that came to them, with what is gone by now.
+// Box holds everything that a user was sent or notified of, including items deleted by now.
 type Box[T any] struct {
-	// Version is that of the latest change, Pruned of the latest removal that was forgotten.
+	// Version is the latest change, Pruned the latest deletion that was pruned.
 	Version, Pruned Version
-	// Items are by name.
+	// Items are sorted by name.
 	Items []T
 }
 
-// BoxItem is what a box has in it.
+// BoxItem is an item in a Box.
 type BoxItem interface {
-	// Latest is the version of its latest change, and tells whether it is gone with that.
+	// Latest returns the version of the item's latest change, and whether that change deleted it.
 	Latest() (v Version, gone bool)
 }
 
-// BoxChanges is what changed in a box.
+// BoxChanges lists the changes in a box.
 type BoxChanges[T any] struct {
-	// Now is the token for the box as it is.
+	// Now is the token of the box's current state.
 	Now SyncToken
-	// Items are those that are new, changed or gone, by Version.
+	// Items are new, changed or deleted, sorted by Version.
 	Items []T
 }

@@ -11,7 +11,7 @@ import (
 // Kind is the kind of component that an object holds (RFC 4791 §4.1: one kind per object).
 type Kind string
 
-// The kinds that calendars can hold.
+// The kinds of components that calendars can hold.
 const (
 	Event        Kind = "VEVENT"
 	Todo         Kind = "VTODO"
@@ -20,17 +20,16 @@ const (
 	Availability Kind = "VAVAILABILITY" // RFC 7953
 )
 
-// Kinds is the set of kinds that a calendar takes, in the order it was given. That of a
-// subscription is empty.
+// Kinds is the set of kinds that a calendar accepts, in the given order. A subscription has none.
 type Kinds []Kind
 
-// AllKinds returns every kind; it is what a calendar takes when its maker does not say.
+// AllKinds returns every kind, the default for a new calendar.
 func AllKinds() Kinds { return Kinds{Event, Todo, Journal, FreeBusy, Availability} }
 
-// Has tells whether k is among them.
+// Has reports whether k is in the set.
 func (ks Kinds) Has(k Kind) bool { return slices.Contains(ks, k) }
 
-// String returns the kinds as a comma list.
+// String returns the kinds separated by commas.
 func (ks Kinds) String() string {
 	words := make([]string, len(ks))
 	for i, k := range ks {
@@ -39,28 +38,28 @@ func (ks Kinds) String() string {
 	return strings.Join(words, ",")
 }
 
-// Properties are what a calendar's owner can set.
+// Properties can be set by a calendar's owner.
 type Properties struct {
 	Name string
 	// Description is nil when never set, which is not the same as empty.
 	Description *string
 	// Color is "#RRGGBB" or "#RRGGBBAA" as the client wrote it; nil when never set.
 	Color *string
-	// Order is the place among the user's calendars; nil when never set.
+	// Order is the position in the user's list of calendars; nil when never set.
 	Order *int64
-	// Timezone is the IANA name that floating times take; never empty in a stored calendar.
+	// Timezone is the IANA name of the zone for floating times. It is never empty in a stored calendar.
 	Timezone string
 	// TimezoneData is the VTIMEZONE object that a client set, verbatim; nil when never set.
 	TimezoneData *string
 	Kinds        Kinds
 	// Transparent calendars do not count as busy (RFC 6638 §9.1).
 	Transparent bool
-	// Hidden calendars are left out where calendars are not named.
+	// Hidden calendars are left out of requests that name no calendar.
 	Hidden bool
 }
 
-// Subscribed tells that the calendar is a subscription: a note, shared by a user's apps, of a
-// feed elsewhere that they fetch themselves. It holds no objects but those of a Calendar that is Followed.
+// Subscribed reports whether the calendar is a subscription: the address of a feed that the user's clients share
+// and fetch themselves. It holds no objects unless it is Followed.
 func (p Properties) Subscribed() bool { return len(p.Kinds) == 0 }
 
 // Calendar is a calendar as one user sees it.
@@ -70,39 +69,38 @@ type Calendar struct {
 	OwnerName string
 	// OwnerTitle is what people call the owner.
 	OwnerTitle string
-	// OwnerQuota bounds what the owner may have.
+	// OwnerQuota is the owner's quota.
 	OwnerQuota Quota
-	// Segment is the calendar's name in its owner's URLs. A shared calendar stands in the
-	// sharee's home under its id instead: see Address.
+	// Segment is the calendar's name in its owner's URLs. A sharee's home has it under its ID instead; see Address.
 	Segment Segment
 	Properties
-	// Version is that of the latest change; Pruned the latest that the journal has forgotten.
+	// Version is the latest change; Pruned is the latest change that the journal has forgotten.
 	Version, Pruned Version
-	// Own counts what the user who asked has changed of what they have for themselves of a shared calendar's objects.
+	// Own counts the user's changes to their private data on a shared calendar's objects; see OwnPart.
 	Own Version
-	// Epoch is the store's, Edition the calendar's. With the Version they name one state of the
-	// calendar's objects.
+	// Epoch is the store's, Edition the calendar's. Together with Version they identify one state of the calendar's
+	// objects.
 	Epoch             Epoch
 	Edition           Edition
 	Created, Modified time.Time
-	// Access is what the user who asked may do.
+	// Access is the access of the user who asked.
 	Access Access
-	// OwnerFree tells that it takes none of its owner's time, whatever it takes of a sharee's: that
-	// is what Transparent says of the caller.
+	// OwnerFree is set when the calendar does not count as busy for its owner. Transparent is the setting of the
+	// user who asked.
 	OwnerFree bool
-	// Shared tells the owner that others have a share of it.
+	// Shared tells the owner that the calendar has sharees.
 	Shared bool
-	// Origin is where its events are from, if it mirrors a calendar elsewhere.
+	// Origin is the source of a mirrored calendar.
 	Origin Origin
-	// Note tells that it is a subscription, though it has kinds, see Filled.
+	// Note is set on a subscription that has kinds; see Filled.
 	Note bool
 }
 
-// Followed tells that the calendar is a subscription whose feed the server fetches as well: apps see what they always saw, and
-// everybody else a calendar that is only read.
+// Followed reports whether the calendar is a subscription whose feed the server also fetches. CalDAV clients still
+// see a subscription; all other readers see a read-only calendar.
 func (c Calendar) Followed() bool { return (c.Note || c.Subscribed()) && c.Origin.Mirrors() }
 
-// Filled is a calendar that is Followed as everybody but apps is told of it: it has the kinds of a calendar.
+// Filled returns a Followed calendar in the form for readers other than CalDAV clients: with all kinds.
 func (c Calendar) Filled() Calendar {
 	c.Note, c.Kinds = true, AllKinds()
 	return c
@@ -116,7 +114,7 @@ func (c Calendar) Address() Segment {
 	return Segment(c.ID)
 }
 
-// Floating returns the zone in which the calendar's dates and floating times are read.
+// Floating returns the zone for the calendar's dates and floating times.
 func (c Calendar) Floating(zones *zone.DB) *zone.Zone {
 	z, err := zones.Lookup(c.Timezone)
 	if err != nil {
@@ -125,35 +123,35 @@ func (c Calendar) Floating(zones *zone.DB) *zone.Zone {
 	return z
 }
 
-// SyncToken returns the token for the calendar as it is.
+// SyncToken returns the token of the calendar's current state.
 func (c Calendar) SyncToken() SyncToken { return c.History().Now() }
 
-// History returns what of the calendar's past can be synchronized.
+// History returns the range of the calendar's history that can be synchronized.
 func (c Calendar) History() History {
 	return History{Of: c.ID, Epoch: c.Epoch, Version: c.Version, Pruned: c.Pruned, Own: c.Own}
 }
 
-// NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds
-// all of them; an empty Timezone that of its user.
+// NewCalendar describes a calendar to create. Defaults: Segment is the ID, Kinds is all kinds, Timezone is the
+// user's.
 type NewCalendar struct {
 	Segment Segment
 	Properties
-	// Subscription makes one that takes no kind, whatever Kinds says.
+	// Subscription creates a calendar without kinds, whatever Kinds says.
 	Subscription bool
-	// DeadProperties are kept of it from the start.
+	// DeadProperties are stored with the new calendar.
 	DeadProperties []DeadProperty
 }
 
 const (
-	// MaxNameLength is how many bytes a name for people may have.
+	// MaxNameLength limits a display name, in bytes.
 	MaxNameLength    = 1000
 	maxSegmentLength = 255
 )
 
-// reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
+// reserved are the names that scheduling uses in a calendar home (RFC 6638 §2).
 var reserved = map[Segment]bool{"inbox": true, "outbox": true}
 
-// Validate tells whether a calendar may have the address.
+// Validate returns an error if a calendar may not have this address.
 func (s Segment) Validate() error {
 	if len(s) > maxSegmentLength {
 		return Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)

@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// ChangeKind says what a change did.
+// ChangeKind is the kind of a change.
 type ChangeKind string
 
-// The kinds of change, in the words of the journal.
+// The kinds of changes, as stored in the journal.
 const (
 	Created  ChangeKind = "created"
 	Modified ChangeKind = "modified"
 	Deleted  ChangeKind = "deleted"
-	// Accepted and Declined are answers to an invitation. They are the guest's own, and nobody
-	// else takes them back.
+	// Accepted and Declined are answers to an invitation. They belong to the attendee; no other user can undo them.
 	Accepted ChangeKind = "accepted"
 	Declined ChangeKind = "declined"
 )
 
-// Answers tells whether it is an answer to an invitation.
+// Answers reports whether the change is an answer to an invitation.
 func (k ChangeKind) Answers() bool { return k == Accepted || k == Declined }
 
-// Change is one line of a calendar's journal, which is the audit trail, the history and the undo
-// at once. Its Subject is what it is about, and Describe says what happened.
+// Change is one journal entry. The journal is the audit trail, the history and the undo log in one. Subject says
+// what kind of thing changed, Describe puts the change into words.
 type Change struct {
 	Calendar CalendarID
 	Version  Version
@@ -35,57 +34,57 @@ type Change struct {
 	User     UserID
 	Token    TokenID
 	Agent    string
-	// Whom is set where the change is about a share of the calendar: the user whose share it is.
-	// Given is what they then were offered.
+	// Whom is the sharee, when the change is about a share of the calendar. Given is the access offered to them by
+	// this change.
 	Whom  UserID
 	Given Access
-	// Before are the bytes that the change replaced or removed, of a calendar its settings, of a
-	// share what was offered; nil when there were none, when the journal has forgotten them, and
-	// when nobody asked for them. Size is how many there are, also then.
+	// Before is the state that the change replaced or removed: an object's bytes, a calendar's settings, or a
+	// share's terms. It is nil when there was none, when the journal has forgotten it, and when it was not
+	// requested. Size is its length, even when Before is nil.
 	Before []byte
 	Size   int64
-	// Unreadable tells that Before was asked for, and is there in a form that nothing can be made of: the database was damaged.
+	// Unreadable is set when Before was requested but could not be decoded, because the database is damaged.
 	Unreadable bool
-	// After are those that it left, likewise; only what Describe needs has them.
+	// After is the state that the change left, in the same form. Only Describe needs it.
 	After []byte
-	// Scheduled tells that somebody else's change brought this one about, as an invitation or an answer. It is no part
-	// of that change's unit.
+	// Scheduled is set when another user's change caused this one, as an invitation or an answer. It is not part of
+	// that change's unit.
 	Scheduled bool
-	// Undoes are the changes of the same calendar that this one takes back.
+	// Undoes are the changes of the same calendar that this one undoes.
 	Undoes []Version
 
-	// What follows is not logged: the store knows it beside the line, and gives it to lists.
+	// The fields below are not logged; the store adds them for lists.
 
-	// UserName and WhomName are the names of User and Whom; empty when there is no such user any more.
+	// UserName and WhomName are the names of User and Whom; empty when the user no longer exists.
 	UserName, WhomName string
-	// Kind and Summary are those of the object as it is now, or was in the end; empty when
-	// nothing is left of it.
+	// Kind and Summary describe the object as it is now, or as it was last; empty when nothing of it is stored any
+	// more.
 	Kind    Kind
 	Summary string
-	// Unit is the first of the changes that were made together with this one, and may be itself.
+	// Unit is the first of the changes that were made together with this one; it may be this change.
 	Unit ChangeID
-	// UndoneBy is the latest change that took this one back, 0 for none.
+	// UndoneBy is the latest change that undid this one; 0 if none did.
 	UndoneBy Version
 
-	// In is the calendar as the caller sees it, InTrash tells that it is deleted. The store, which
-	// knows no caller, leaves both out.
+	// In is the calendar as the caller sees it, InTrash is set when it is deleted. The store leaves both empty,
+	// since it knows no caller.
 	In      Calendar
 	InTrash bool
 }
 
-// Subject is what a change is about.
+// Subject is the kind of thing that a change is about.
 type Subject string
 
-// The subjects there are.
+// The subjects.
 const (
 	AboutObject Subject = "object"
-	// AboutCalendar is a calendar itself: its settings, and that it was made or deleted.
+	// AboutCalendar is the calendar itself: its settings, its creation and its deletion.
 	AboutCalendar Subject = "calendar"
-	// AboutShare is what one user has of a calendar.
+	// AboutShare is one user's share of a calendar.
 	AboutShare Subject = "share"
 )
 
-// Subject returns what the change is about.
+// Subject returns the subject of the change.
 func (c Change) Subject() Subject {
 	switch {
 	case c.Whom != "":
@@ -96,16 +95,15 @@ func (c Change) Subject() Subject {
 	return AboutObject
 }
 
-// ID returns what the change is known by.
+// ID returns the change's ID.
 func (c Change) ID() ChangeID { return ChangeID{c.Calendar, c.Version} }
 
-// Forgotten tells that the change cannot be taken back since the journal no longer has the bytes
-// that were there before.
+// Forgotten reports whether the change cannot be undone because the journal no longer has the bytes that it replaced.
 func (c Change) Forgotten() bool {
 	return c.Size == 0 && c.Did != Created && !c.Did.Answers()
 }
 
-// Siblings asks for the changes of what this one is about, from a version on.
+// Siblings returns a query for the changes to the same object, calendar or share, starting at a version.
 func (c Change) Siblings(from Version) JournalQuery {
 	if c.Subject() == AboutShare {
 		return JournalQuery{From: from, Whom: c.Whom}
@@ -113,16 +111,16 @@ func (c Change) Siblings(from Version) JournalQuery {
 	return JournalQuery{From: from, Of: &c.UID}
 }
 
-// ChangeID names a change in the journal. To callers it is opaque.
+// ChangeID identifies a change in the journal. Callers treat it as opaque.
 type ChangeID struct {
 	Calendar CalendarID
 	Version  Version
 }
 
-// String returns the id as callers have it.
+// String returns the ID in the form that callers see.
 func (id ChangeID) String() string { return string(id.Calendar) + "." + id.Version.String() }
 
-// ParseChangeID reads it back. A text that cannot be one names no change.
+// ParseChangeID parses the result of String. A malformed ID is reported as a change that does not exist.
 func ParseChangeID(text string) (ChangeID, error) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot <= 0 {
@@ -135,7 +133,7 @@ func ParseChangeID(text string) (ChangeID, error) {
 	return ChangeID{CalendarID(text[:dot]), Version(v)}, nil
 }
 
-// ErrNoChange says that the journal has no such change.
+// ErrNoChange reports that the journal has no such change.
 func ErrNoChange(id string) error {
 	return Errorf(NotFound, "", "there is no change %q in the journal", id).Advising("take the id from a list of changes")
 }

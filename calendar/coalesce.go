@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Coalesce decides what becomes of a new letter and of those to the same recipient about the same UID
-// that wait, in their order: which of them are dropped, and whether the new one is still to be posted,
-// as it then is. A user who changes an event three times in a minute sends one mail, and one who makes it and takes
-// it back sends none. Ahead tells that another letter of theirs is being sent right now.
+// Coalesce merges a new letter with the waiting letters to the same recipient about the same UID, which are given
+// in order. It returns the new letter as it must be posted, whether to post it at all, and the waiting letters to
+// drop. So a user who changes an event three times in a minute sends one mail, and a user who creates and deletes
+// an event sends none. ahead is set when another letter to the recipient about this UID is being sent right now.
 func Coalesce(waiting []Letter, ahead bool, next Letter) (posted Letter, post bool, dropped []LetterID) {
 	var notBefore time.Time
 	given := next
 	for _, old := range waiting {
 		if !supersedes(given, old) {
-			// Of one instance a letter about another one says nothing.
+			// A letter about one instance does not concern letters about another instance.
 			ahead = ahead || old.Recurrence == "" || given.Recurrence == "" || old.Recurrence == given.Recurrence
 			continue
 		}
 		if len(dropped) == 0 {
-			// One that was tried may have arrived, whatever the other side said.
+			// A letter that was tried may have arrived, even if the other server reported a failure.
 			next.First = old.First && old.Tries == 0
 		}
 		dropped = append(dropped, old.ID)
@@ -40,10 +40,11 @@ func Coalesce(waiting []Letter, ahead bool, next Letter) (posted Letter, post bo
 	return next, next.Method != MethodCancel || !next.First, dropped
 }
 
-// superseded tells which methods a new message makes pointless: where it is about the same instance or
-// about all of the event, and, where it is about all of it, of its instances.
+// superseded lists the methods of older letters that a new letter makes obsolete. same applies to letters about the
+// same instance or the whole event. instances applies to letters about single instances, when the new letter is
+// about the whole event.
 var superseded = map[Method]struct{ same, instances []Method }{
-	// That an instance was called off stays to be told where the series is told anew, which need not say so.
+	// A new REQUEST for the series need not mention a cancelled instance, so that CANCEL is still sent.
 	MethodRequest: {[]Method{MethodRequest, MethodCancel, MethodAdd}, []Method{MethodRequest, MethodAdd}},
 	MethodCancel:  {[]Method{MethodRequest, MethodCancel, MethodAdd}, []Method{MethodRequest, MethodCancel, MethodAdd}},
 	MethodReply:   {same: []Method{MethodReply}},
@@ -53,11 +54,12 @@ var superseded = map[Method]struct{ same, instances []Method }{
 	MethodDecline: {},
 }
 
-// supersedes tells whether the recipient of next need not get old.
+// supersedes reports whether the recipient of next no longer needs old.
 func supersedes(next, old Letter) bool {
 	if next.Method == MethodRequest && next.First && old.Method == MethodCancel {
-		// They are invited anew, and asked anew: without the cancel their answer of before would stand with them, and not with
-		// the organizer. A client that deletes an event and makes it again is no such case.
+		// The attendee is invited again and must answer again. Without the CANCEL they would keep their former
+		// answer, which the organizer no longer has. A client that deletes an event and creates it again does not
+		// get here.
 		return false
 	}
 	row := superseded[next.Method]

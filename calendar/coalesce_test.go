@@ -89,8 +89,8 @@ func formatLetter(l calendar.Letter) string {
 	return text
 }
 
-// TestCoalescedTimes: what is replaced again and again leaves in the end, and who could not be reached is not tried sooner
-// because there is news.
+// TestCoalescedTimes: what is replaced again and again leaves in the end, and who could not be reached is not tried
+// sooner because there is news.
 func TestCoalescedTimes(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)

@@ -1,52 +1,51 @@
 package calendar
 
-// PropertyName is the name of a property that is kept without being understood: a dead one, as
-// RFC 4918 §4 has it.
+// PropertyName is the name of a dead property: one that the server stores without interpreting it (RFC 4918 §4).
 type PropertyName struct {
 	// Space is the namespace, which may be empty.
 	Space, Local string
 }
 
-// DeadProperty is such a property. In a change, an empty Value takes it away.
+// DeadProperty is a dead property. In a change, an empty Value removes it.
 type DeadProperty struct {
 	Name PropertyName
-	// Value is all of it, name and attributes included, in the words of the door that took it.
+	// Value is the whole XML element, name and attributes included, as the CalDAV client sent it.
 	Value string
 }
 
-// Place says what sort of thing properties are kept of.
+// Place is the kind of resource that has a property.
 type Place uint8
 
-// The places there are.
+// The places.
 const (
 	AtPrincipal Place = iota
 	AtHome
 	AtCalendar
 	AtObject
-	// AtShare is a calendar as somebody else than its owner has it.
+	// AtShare is a calendar as a sharee has it.
 	AtShare
 )
 
-// Holder is what properties are kept of. They go when it goes.
+// Holder is the resource that has properties. They are deleted with it.
 type Holder struct {
 	Place Place
-	// User is set at a principal, at a home and at a share, Calendar at a calendar, at an object
-	// and at a share.
+	// User is set for a principal, a home and a share; Calendar is set for a calendar, an object and a share.
 	User     UserID
 	Calendar Calendar
 	Object   ObjectName
 }
 
 const (
-	// MaxDeadProperties is how many properties are kept of one thing.
+	// MaxDeadProperties limits the properties of one resource.
 	MaxDeadProperties = 100
-	// MaxDeadPropertyBytes is the size of the largest that is kept.
+	// MaxDeadPropertyBytes limits the size of one property.
 	MaxDeadPropertyBytes = 32 << 10
-	// MaxAllDeadPropertyBytes is the size of all that is kept of one thing. A home is listed with what is kept of its calendars.
+	// MaxAllDeadPropertyBytes limits the total size of one resource's properties. A listing of a home returns those
+	// of all its calendars.
 	MaxAllDeadPropertyBytes = 256 << 10
 )
 
-// CheckDeadProperties tells whether the properties are small enough to be kept.
+// CheckDeadProperties returns an error if a property is too large.
 func CheckDeadProperties(edits []DeadProperty) error {
 	for _, e := range edits {
 		if len(e.Value) > MaxDeadPropertyBytes || len(e.Name.Space)+len(e.Name.Local) > MaxNameLength {
@@ -56,7 +55,8 @@ func CheckDeadProperties(edits []DeadProperty) error {
 	return nil
 }
 
-// CheckKept tells whether one thing may keep all that it has after a change, by which it has grown so much.
+// CheckKept checks a resource's total after a change that grew by grown bytes. The limit on bytes applies only to
+// growth.
 func CheckKept(all Usage, grown int64) error {
 	switch {
 	case all.Objects > MaxDeadProperties:
@@ -67,8 +67,7 @@ func CheckKept(all Usage, grown int64) error {
 	return nil
 }
 
-// Holder tells whose properties of a calendar are meant: what the owner's clients keep of it is
-// only the owner's, and each sharee's theirs.
+// Holder returns the holder of the caller's properties of a calendar. The owner and each sharee have their own.
 func (c Caller) Holder(h Holder) Holder {
 	if h.Place == AtCalendar && h.Calendar.Access != OwnerAccess {
 		h.Place, h.User = AtShare, c.User.ID
@@ -76,7 +75,7 @@ func (c Caller) Holder(h Holder) Holder {
 	return h
 }
 
-// MayRead tells whether the caller may read what is kept there.
+// MayRead authorizes reading the properties of h.
 func (c Caller) MayRead(h Holder) error {
 	if h.Place == AtPrincipal || h.Place == AtHome {
 		return c.MayOwn(ReadObjects)
@@ -84,7 +83,7 @@ func (c Caller) MayRead(h Holder) error {
 	return c.May(ReadObjects, h.Calendar)
 }
 
-// MayWrite tells whether the caller may change what is kept there.
+// MayWrite authorizes changing the properties of h.
 func (c Caller) MayWrite(h Holder) error {
 	switch h.Place {
 	case AtPrincipal, AtHome:

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// Describe says in a person's words what happened, as it follows the name of the user who did it: `changed the event
-// "Lunch": moved from Mon 3 Nov 10:00 to 11:00`. Times are told in the location, and quote sets apart what
-// people wrote. What a change did to something is told where the bytes before and after are there, see
-// [HistoryQuery].
+// Describe puts a change into words, to follow the name of the user who made it: `changed the event "Lunch": moved
+// from Mon 3 Nov 10:00 to 11:00`. Times are in the location; quote marks text that users wrote. The details of a
+// modification need Before and After, see [HistoryQuery].
 func (c Change) Describe(in *time.Location, quote func(string) string) string {
 	t := teller{in: in, quote: quote, year: c.At.In(in).Year()}
 	switch c.Subject() {
@@ -28,8 +27,8 @@ func (c Change) Describe(in *time.Location, quote func(string) string) string {
 	return t.deed(c, what)
 }
 
-// Deeds are all that a modification did, one by one, in the words of Describe: there are none where the bytes before
-// and after are not there, or differ in nothing that people see. Long texts, which Describe only names, are told as well.
+// Deeds lists every detail of a modification, in the words of Describe. It is empty if Before and After are missing
+// or differ in nothing that users see. Long texts, which Describe only names, are included.
 func (c Change) Deeds(in *time.Location, quote func(string) string) []string {
 	deeds, err := teller{in: in, quote: quote, year: c.At.In(in).Year(), full: true}.deeds(c)
 	if err != nil {
@@ -38,25 +37,25 @@ func (c Change) Deeds(in *time.Location, quote func(string) string) []string {
 	return deeds
 }
 
-// teller is how a change is told.
+// teller puts changes into words.
 type teller struct {
 	in    *time.Location
 	quote func(string) string
-	// year is the one that goes without saying.
+	// year is the year of the change, which is left out of dates.
 	year int
-	// full tells that long texts are told, too.
+	// full includes long texts.
 	full bool
 }
 
-// things are the words for the kinds of objects. A thing of which nothing is left was most likely an event.
+// things are the words for the kinds of objects. An object that is gone for good was most likely an event.
 var things = map[Kind]string{
 	Event: "event", Todo: "task", Journal: "journal entry", FreeBusy: "busy time", Availability: "availability",
 }
 
-// mostDeeds is how much is told of one change.
+// mostDeeds limits the details of one change.
 const mostDeeds = 4
 
-// deeds tells the differences between the bytes before and after, where both are there.
+// deeds lists the differences between Before and After, if both are present.
 func (t teller) deeds(c Change) ([]string, error) {
 	switch {
 	case c.Did != Modified || c.Before == nil || c.After == nil:
@@ -69,7 +68,7 @@ func (t teller) deeds(c Change) ([]string, error) {
 	return nil, nil // the sentence says all of a share
 }
 
-// deed tells what was done to something.
+// deed describes a change to a thing.
 func (t teller) deed(c Change, what string) string {
 	if c.Did != Modified {
 		return string(c.Did) + " " + what
@@ -90,11 +89,11 @@ func (t teller) deed(c Change, what string) string {
 	return text + ": " + strings.Join(deeds, "; ")
 }
 
-// purposes say what a calendar is shared for.
+// purposes are the words for the access of a share.
 var purposes = [...]string{NoAccess: "for nothing", FreeBusyAccess: "to see when it is busy", ReadAccess: "to read", WriteAccess: "to read and write", OwnerAccess: "to own"}
 
 func (t teller) share(c Change) string {
-	what, whom := "the calendar "+t.quote(c.In.Name), "somebody"
+	what, whom := "the calendar "+t.quote(c.In.Name), "another user"
 	if c.WhomName != "" {
 		whom = t.quote(c.WhomName)
 	}
@@ -114,7 +113,7 @@ func (t teller) share(c Change) string {
 	return text
 }
 
-// from tells that a value was changed, set or removed, in the words for it.
+// from describes a value that was changed, set or removed.
 func (t teller) from(what, before, after string) string {
 	switch {
 	case before == "":
@@ -125,7 +124,7 @@ func (t teller) from(what, before, after string) string {
 	return fmt.Sprintf("%s changed from %s to %s", what, t.quote(before), t.quote(after))
 }
 
-// settings tells how a calendar's own state differs.
+// settings lists the differences between two settings of a calendar.
 func (t teller) settings(before, after []byte) ([]string, error) {
 	old, err := DecodeSettings(before)
 	if err != nil {
@@ -162,9 +161,9 @@ func (t teller) settings(before, after []byte) ([]string, error) {
 		{old.Transparent && !now.Transparent, "counts as busy again"},
 		{now.Hidden && !old.Hidden, "hidden"},
 		{old.Hidden && !now.Hidden, "shown again"},
-		{text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone, "another definition of its time zone"},
-		{valueOf(old.Order) != valueOf(now.Order), "another place in the list"},
-		{!slices.Equal(old.DeadProperties, now.DeadProperties), "what programs keep with it"},
+		{text(old.TimezoneData) != text(now.TimezoneData) && old.Timezone == now.Timezone, "new definition of its time zone"},
+		{valueOf(old.Order) != valueOf(now.Order), "new position in the list"},
+		{!slices.Equal(old.DeadProperties, now.DeadProperties), "properties set by programs"},
 	} {
 		if s.changed {
 			deeds = append(deeds, s.text)

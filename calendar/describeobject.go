@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// objectText is the text of an object: its main component, and the instances that differ by their RECURRENCE-ID.
+// objectText is a parsed object: its main component, and its overrides by their RECURRENCE-ID.
 type objectText struct {
 	zones     *zone.Resolver
 	main      *ical.Component
@@ -40,7 +40,7 @@ func readObject(data []byte) (*objectText, error) {
 	return o, nil
 }
 
-// object tells how an object differs: the object itself, then the instances of a series that are not like it.
+// object lists the differences between two versions of an object: the main component first, then the overrides.
 func (t teller) object(before, after []byte) ([]string, error) {
 	old, err := readObject(before)
 	if err != nil {
@@ -84,7 +84,7 @@ func (o *objectText) excludes(id *ical.Property) bool {
 	})
 }
 
-// component tells how two components differ, and when they are.
+// component lists the differences between two components, in time and in content.
 func (t teller) component(from, to extent, old, now *ical.Component) []string {
 	var deeds []string
 	if moved := t.moved(from, to); moved != "" {
@@ -114,13 +114,13 @@ func (t teller) component(from, to extent, old, now *ical.Component) []string {
 	return append(deeds, t.people(old, now)...)
 }
 
-// fact is something that people see of a component.
+// fact is a property of a component that users see.
 type fact struct {
 	what  string
 	names []string
-	// told tells that the values themselves are shown.
+	// told is set when the values themselves are shown.
 	told bool
-	// long tells that they are, where there is room for long texts.
+	// long is set when the values are shown only where there is room for long texts.
 	long bool
 }
 
@@ -134,20 +134,20 @@ var facts = []fact{
 	{what: "link", names: []string{"URL", "CONFERENCE"}, told: true},
 	{what: "priority", names: []string{"PRIORITY"}, told: true},
 	{what: "visibility", names: []string{"CLASS"}, told: true},
-	{what: "what it blocks", names: []string{"TRANSP"}, told: true},
+	{what: "busy status", names: []string{"TRANSP"}, told: true},
 	{what: "colour", names: []string{"COLOR"}, told: true},
 	{what: "attachments", names: []string{"ATTACH"}},
 	{what: "organizer", names: []string{"ORGANIZER"}},
 	{what: "reminders", names: []string{"VALARM"}},
 }
 
-// seriesFacts are those of a whole series.
+// seriesFacts concern the whole series.
 var seriesFacts = []fact{
 	{what: "repeats differently", names: []string{"RRULE", "RDATE"}},
 	{what: "some dates left out or put back", names: []string{"EXDATE"}},
 }
 
-// of is how a component has the fact.
+// of returns the values of the fact in a component.
 func (f fact) of(c *ical.Component) []string {
 	var values []string
 	for _, name := range f.names {
@@ -168,12 +168,12 @@ func (f fact) of(c *ical.Component) []string {
 	return values
 }
 
-// answers are the words for what an attendee says.
+// answers are the words for PARTSTAT values.
 var answers = map[string]string{
-	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "answered perhaps", "DELEGATED": "sent somebody else",
+	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "tentatively accepted", "DELEGATED": "delegated",
 }
 
-// people tells of guests who were invited or taken off, and of their answers.
+// people lists attendees that were added or removed, and their new answers.
 func (t teller) people(old, now *ical.Component) []string {
 	find := func(c *ical.Component, like *ical.Property) *ical.Property {
 		all := c.All("ATTENDEE")
@@ -215,19 +215,20 @@ func (t teller) person(p *ical.Property) string {
 	return t.quote(address)
 }
 
-// extent is when something is. Without a start it has none, and a task may have only an end.
+// extent is the start and the end of a component. Both are nil without a start, except that a task may have only a
+// due time.
 type extent struct {
 	start, end *moment
 	task       bool
 }
 
-// moment is a time, or a day.
+// moment is a time or a date.
 type moment struct {
 	time.Time
 	day bool
 }
 
-// point reads a time, in the teller's zone where it has none of its own.
+// point reads a time. A floating time is taken to be in the teller's location.
 func (t teller) point(o *objectText, p *ical.Property) *moment {
 	if p == nil {
 		return nil
@@ -265,7 +266,7 @@ func (t teller) extent(o *objectText, c *ical.Component) extent {
 	return e
 }
 
-// instance is when an instance would be if it were like the others of its series.
+// instance returns the time that an override would have if it followed its series.
 func (t teller) instance(o *objectText, c *ical.Component) extent {
 	e, at := t.extent(o, o.main), t.point(o, c.Property("RECURRENCE-ID"))
 	if at == nil || e.start == nil {
@@ -285,7 +286,7 @@ func (m *moment) same(other *moment) bool {
 	return m.day == other.day && m.Equal(other.Time)
 }
 
-// moved tells how two times differ, "" if they do not.
+// moved describes how two extents differ; "" if they do not.
 func (t teller) moved(from, to extent) string {
 	begins, ends := !from.start.same(to.start), !from.end.same(to.end)
 	switch {
@@ -303,7 +304,7 @@ func (t teller) moved(from, to extent) string {
 	return "moved from " + t.span(from) + " to " + t.span(to)
 }
 
-// replanned is moved for tasks, which are due.
+// replanned is moved for tasks, which have a due time.
 func (t teller) replanned(from, to extent) string {
 	var deeds []string
 	for _, p := range [...]struct {
@@ -334,7 +335,7 @@ func (t teller) span(e extent) string {
 	return t.stamp(e.start) + "–" + t.last(e, e.start)
 }
 
-// last is the end of something as people say it: the last of its days, without the day if that is known.
+// last formats the end of an extent: the last day for dates, and without its day if known is on the same day.
 func (t teller) last(e extent, known *moment) string {
 	if e.end.day {
 		return t.stamp(&moment{e.end.AddDate(0, 0, -1), true})
@@ -342,7 +343,7 @@ func (t teller) last(e extent, known *moment) string {
 	return t.after(known, e.end)
 }
 
-// after is a moment behind another one, on whose day the day goes without saying.
+// after formats a moment after a known one, without the day if both are on the same day.
 func (t teller) after(known, m *moment) string {
 	if !m.day && !known.day && known.Format(time.DateOnly) == m.Format(time.DateOnly) {
 		return m.Format("15:04")

@@ -7,19 +7,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Difference is what a change did to one property.
+// Difference is the change to one property.
 type Difference struct {
-	// In is the component: "VEVENT", "VEVENT 20260309T090000Z" for an instance of a series, "" for
-	// a calendar's settings.
+	// In is the component: "VEVENT", "VEVENT 20260309T090000Z" for an override, "" for a calendar's settings.
 	In string
-	// Name is the property's.
+	// Name is the property's name.
 	Name string
-	// Before and After are its lines as they were and are; one of them may be empty.
+	// Before and After are the property's lines before and after the change; one of them may be empty.
 	Before, After []string
 }
 
-// Differences are what the change did to each property: none of what was created or deleted, and none when the
-// bytes before and after are not there.
+// Differences lists the properties that the change modified. It is nil for a creation or a deletion, and if Before
+// or After is missing.
 func (c Change) Differences() []Difference {
 	if c.Did != Modified || c.Before == nil || c.After == nil {
 		return nil
@@ -27,7 +26,7 @@ func (c Change) Differences() []Difference {
 	return Compare(c.Before, c.After)
 }
 
-// Compare lists the properties in which two texts differ, in the order in which they stand.
+// Compare lists the properties that differ between two texts, in the order of the texts.
 func Compare(before, after []byte) []Difference {
 	old, now := linesOf(before), linesOf(after)
 	list := []Difference{}
@@ -43,10 +42,10 @@ func Compare(before, after []byte) []Difference {
 	return list
 }
 
-// lineKey is a property of a component.
+// lineKey is a property name in a component.
 type lineKey struct{ in, name string }
 
-// textLines are the properties of a text.
+// textLines are the property lines of a text.
 type textLines struct {
 	order []lineKey
 	lines map[lineKey][]string
@@ -76,7 +75,7 @@ func linesOf(data []byte) *textLines {
 	}
 	doc, err := ical.Parse(data, ical.Limits{})
 	if err != nil {
-		// An older program took it. It can be compared as a whole.
+		// An older version stored this text although it does not parse. Compare it as a whole.
 		t.add("", "text", string(data))
 		return t
 	}
@@ -104,7 +103,7 @@ func (t *textLines) addComponent(in string, c *ical.Component) {
 	}
 }
 
-// without returns the lines that are not among the others, as often as they are there more.
+// without removes others from lines. It counts duplicates: each of the others removes one line.
 func without(lines, others []string) []string {
 	others = slices.Clone(others)
 	var left []string

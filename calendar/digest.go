@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// Digest is what mail of their day a user wants.
+// Digest is a user's settings for the daily mail.
 type Digest struct {
 	User UserID
-	// Hour is that of their own day at which it comes.
+	// Hour is the user's local hour when the mail is sent.
 	Hour int
-	// Agenda is what is on tomorrow, Changes what assistants changed since the last one. With neither there is none.
+	// Agenda includes tomorrow's events, Changes includes what assistants changed since the last mail. Without
+	// either no mail is sent.
 	Agenda, Changes bool
-	// Posted is the last day of their own (2006-01-02) for which there was one.
+	// Posted is the local date (2006-01-02) of the last mail.
 	Posted string
-	// Due is when the next one is.
+	// Due is the time of the next mail.
 	Due time.Time
 }
 
-// Wanted tells whether there is any mail at all.
+// Wanted reports whether the user wants any mail.
 func (d Digest) Wanted() bool { return d.Agenda || d.Changes }
 
-// Digests is the part of a Store that keeps what mail users want.
+// Digests is the part of a Store that holds the settings for the daily mail.
 type Digests interface {
-	// Digest returns a user's wishes; one who has none has no Hour and wants nothing.
+	// Digest returns a user's settings. A user without settings wants no mail and has no Hour.
 	Digest(ctx context.Context, user UserID) (Digest, error)
-	// SetDigest keeps a user's wishes; Posted stays as it is.
+	// SetDigest stores a user's settings, except Posted.
 	SetDigest(ctx context.Context, d Digest) error
-	// DueDigests returns those that are due, the earliest first.
+	// DueDigests returns the settings whose mail is due, earliest first.
 	DueDigests(ctx context.Context, now time.Time, most int) ([]Digest, error)
-	// PostDigest notes that the day of d was dealt with, and when the next one is due, and puts its letter into the outbox,
-	// if there is one: both or nothing. It does nothing where another process did it meanwhile. With no day in it, only the
-	// time moves.
+	// PostDigest stores Posted and Due of d and puts the letter, if any, into the outbox, in one transaction. It
+	// does nothing if another process was first. If d has no Posted, only Due changes.
 	PostDigest(ctx context.Context, d Digest, l *Letter, most OutboxLimits) error
 }

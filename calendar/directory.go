@@ -4,41 +4,39 @@ import (
 	"context"
 )
 
-// Directory is the part of a Store that knows the users.
+// Directory is the part of a Store that holds the users.
 type Directory interface {
-	// UserByName returns a user, or NotFound.
+	// UserByName returns a user by login name, or NotFound.
 	UserByName(ctx context.Context, name string) (User, error)
-	// UserByID does the same by what never changes.
+	// UserByID returns a user by ID, which never changes, or NotFound.
 	UserByID(ctx context.Context, id UserID) (User, error)
-	// Users returns all users by name, in byte order.
+	// Users returns all users, sorted by the bytes of their names.
 	Users(ctx context.Context) ([]User, error)
-	// Groups are users of a kind that the methods above but UserByID do not find: GroupByName returns one, or NotFound, GroupsOf
-	// those that a user is in, by name, Members the users of one, by name.
+	// Groups are users that only UserByID and the following methods return. GroupByName returns a group, or
+	// NotFound; GroupsOf returns the groups of a user and Members the users of a group, both sorted by name.
 	GroupByName(ctx context.Context, name string) (User, error)
 	GroupsOf(ctx context.Context, user UserID) ([]User, error)
 	Members(ctx context.Context, group UserID) ([]User, error)
-	// Acquaintances returns those who share a live calendar with a user and those with whom the
-	// user shares one, by name and calendar: also where that was offered and not answered yet, but
-	// not where it was declined.
+	// Acquaintances returns the users who share a live calendar with a user, in either direction, sorted by name
+	// and calendar. Shares that are not answered yet count, declined ones do not.
 	Acquaintances(ctx context.Context, user UserID) ([]Acquaintance, error)
 }
 
-// Acquaintance is somebody whom a user knows by a calendar that one of them shares with the
-// other.
+// Acquaintance is a user on the other side of a share.
 type Acquaintance struct {
 	User     User
 	Calendar CalendarID
 }
 
-// Match is how a text is looked for in what is said of a user. Case makes no difference.
+// Match is the way to compare a text with a user's details. It ignores case.
 type Match uint8
 
-// The ways there are.
+// The ways to match.
 const (
 	Contains Match = iota
 	StartsWith
 	Equals
 )
 
-// Comparison tells whether a value of a user's is what is searched for.
+// Comparison reports whether a user's value matches the text.
 type Comparison func(value, text string, how Match) bool

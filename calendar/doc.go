@@ -1,7 +1,7 @@
-// Package calendar says what there is: calendars, objects, shares and the journal, access to
-// all that, and what is wanted of a store. It does nothing with them.
+// Package calendar defines the domain: calendars, objects, shares, the journal, access rules, and the interface of
+// a store. It contains no operations on them.
 //
-// The rooms below do: ledger makes changes, query answers questions, watch tells of changes, and service
-// puts them together for the doors (caldav, mcp, the command line). The store implements [Store]. This
-// package knows none of them.
+// The packages below implement these: ledger makes changes, query answers requests, watch reports changes, and
+// service combines them for the CalDAV server, the MCP server and the command line. A store implements [Store].
+// This package imports none of them.
 package calendar

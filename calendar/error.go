@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Reason says why something was refused; each door has one table that renders it.
+// Reason classifies an error. Each protocol has one table that maps reasons to its own responses.
 type Reason uint8
 
-// The reasons there are. Internal is what any foreign error counts as.
+// The reasons. Internal is the reason of every error that is not an *Error.
 const (
 	Internal Reason = iota
 	NotFound
@@ -26,13 +26,13 @@ var reasonNames = [...]string{
 	Stale: "stale", TooLarge: "too_large", Unsupported: "unsupported", Unavailable: "unavailable",
 }
 
-// String returns the reason as a stable word, fit for a machine to read.
+// String returns the reason as a stable, machine-readable word.
 func (r Reason) String() string { return reasonNames[r] }
 
-// Rule names the rule that was broken, in the words of the RFC that has it.
+// Rule names the broken rule. Most are names of preconditions from the RFCs.
 type Rule string
 
-// The rules that the middle enforces. Those of RFC 4791 §5.3.2.1 come first.
+// The rules. The preconditions of RFC 4791 §5.3.2.1 come first.
 const (
 	RuleValidData         Rule = "valid-calendar-data"
 	RuleValidObject       Rule = "valid-calendar-object-resource"
@@ -46,7 +46,7 @@ const (
 	RuleMaxAttendees      Rule = "max-attendees-per-instance"
 	RuleValidTimezone     Rule = "valid-timezone"        // RFC 7809 §3.1.5
 	RuleResourceMustBeNil Rule = "resource-must-be-null" // RFC 4918 §9.3.1, RFC 4791 §5.3.1.1
-	// Those of RFC 6638 §3.2.4.
+	// The rules of RFC 6638 §3.2.4.
 	RuleUniqueScheduling  Rule = "unique-scheduling-object-resource"
 	RuleSameOrganizer     Rule = "same-organizer-in-all-components"
 	RuleOrganizerChange   Rule = "allowed-organizer-scheduling-object-change"
@@ -64,23 +64,23 @@ const (
 	RuleTooManyMatches    Rule = "number-of-matches-within-limits"     // RFC 4791 §7.10
 )
 
-// Error is the one error type of the middle: a reason, the rule if there is one, and a
-// sentence that a person can act on. It never carries what the caller may not see.
+// Error is the error type of this package and its users: a reason, the rule if there is one, and a sentence that a
+// user can act on. It never contains anything that the caller may not see.
 type Error struct {
 	Reason  Reason
 	Rule    Rule
 	Message string
-	// Hint says what to do next, where that is not plain from the message.
+	// Hint says what to do next, if the message does not make it obvious.
 	Hint string
-	// Conflict is the object that stands in the way (RuleUIDConflict, RuleUniqueScheduling), ConflictIn its calendar where
-	// that is another one.
+	// Conflict is the conflicting object (RuleUIDConflict, RuleUniqueScheduling). ConflictIn is its calendar, if
+	// that is a different one.
 	Conflict   ObjectName
 	ConflictIn CalendarID
-	// Cause is only for the log.
+	// Cause is for the log only.
 	Cause error
 }
 
-// Error returns the message, and the hint behind it.
+// Error returns the message followed by the hint.
 func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
@@ -96,14 +96,14 @@ func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
 	return &Error{Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
-// Advising returns e with a hint at what to do next. What e is known by elsewhere stays without.
+// Advising returns a copy of e with a hint about what to do next.
 func (e *Error) Advising(hint string) *Error {
 	told := *e
 	told.Hint = hint
 	return &told
 }
 
-// ReasonOf returns why err came about; an error of another origin is Internal.
+// ReasonOf returns the reason of err; Internal if err is not an *Error.
 func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
@@ -111,7 +111,7 @@ func ReasonOf(err error) Reason {
 	return Internal
 }
 
-// RuleOf returns the rule that err says was broken, or "".
+// RuleOf returns the rule that err breaks, or "".
 func RuleOf(err error) Rule {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Rule

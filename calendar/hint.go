@@ -1,23 +1,22 @@
 package calendar
 
-// Hint says where something changed. It may come twice, or for nothing.
+// Hint says where something changed. Hints may be duplicated or spurious.
 type Hint struct {
 	Calendars []CalendarID
-	// Subscribers are those whose subscriptions changed.
+	// Subscribers are the subscribers whose subscriptions changed.
 	Subscribers []SubscriberID
-	// Everything is set when anything may have changed: access, or the set of calendars.
+	// Everything is set when anything may have changed, such as access or the list of calendars.
 	Everything bool
 }
 
-// Empty tells whether there is nothing to tell.
+// Empty reports whether the hint names no change.
 func (n Hint) Empty() bool {
 	return !n.Everything && len(n.Calendars) == 0 && len(n.Subscribers) == 0
 }
 
-// Watchable is the part of a Store that tells of changes.
+// Watchable is the part of a Store that reports changes.
 type Watchable interface {
-	// Watch has heard called after each change that is kept from now on: at once when it was this
-	// process that kept it, soon when it was another one. heard must not wait for anything. After
-	// stop it is not called again.
+	// Watch registers heard for every change that is committed from now on: immediately for changes by this
+	// process, soon for those by other processes. heard must not block. It is not called again after stop.
 	Watch(heard func(Hint)) (stop func())
 }

@@ -2,23 +2,22 @@ package calendar
 
 import "time"
 
-// HistoryQuery asks for the changes that a caller may see, the latest first.
+// HistoryQuery selects changes that the caller may see, latest first.
 type HistoryQuery struct {
-	// Calendar restricts it to one; empty means all that the caller may write to, and what they
-	// own in the trash.
+	// Calendar selects one calendar. Empty means all that the caller may write to, and the caller's own calendars
+	// in the trash.
 	Calendar CalendarID
-	// Since restricts it to changes of that time and later, After to those after a sync token,
-	// which is of one calendar.
+	// Since selects changes at that time or later. After selects changes after a sync token, which belongs to one
+	// calendar.
 	Since time.Time
 	After SyncToken
-	// UID restricts it to one object, Token and User to what they did; empty is any.
+	// UID selects the changes to one object, Token and User select the changes that they made; empty means any.
 	UID   UID
 	Token TokenID
 	User  UserID
-	// Described asks for the bytes before and after, from which changes are described, where they
-	// are not too many.
+	// Described requests Before and After, which descriptions need, as long as they are not too large in total.
 	Described bool
-	// Limit is how many are given, Cursor where the last answer ended.
+	// Limit is the page size, Cursor is the end of the previous page.
 	Limit  int
 	Cursor string
 }

@@ -7,18 +7,16 @@ import (
 	"slices"
 )
 
-// Home is what is recorded of a user's home: what it held when it was last asked what
-// changed in it. The record is brought up to date when it is read, by comparison. So
-// whatever changes a home is noticed, and a write to a calendar need not know in whose
-// homes it stands.
+// Home is the stored record of a user's home: its members at the last synchronization. Each read compares the
+// record with the current calendars and updates it. So every kind of change is noticed, and a write to a calendar
+// need not know which homes contain it.
 type Home struct {
-	// Epoch is the store's.
+	// Epoch is the store's epoch.
 	Epoch Epoch
-	// Version is that of the latest change that was noticed; Pruned of the latest removal that
-	// was forgotten.
+	// Version is the latest noticed change, Pruned the latest pruned removal.
 	Version, Pruned Version
-	// Replaced is that of the latest change by which an address came to another calendar: that the
-	// one before is gone from there cannot be told to a user who sees only that one.
+	// Replaced is the latest change that gave an address to another calendar. A token that reaches only the former
+	// calendar cannot be told of its removal from there.
 	Replaced Version
 	Members  []Member
 }
@@ -27,40 +25,41 @@ type Home struct {
 type Member struct {
 	Address  Segment
 	Calendar CalendarID
-	// Seen is the version that the calendar had, or another number that changes when the user sees
-	// a change; Access what the user could do with it.
+	// Seen is the calendar's version, or another number that changes with every change that the user sees. Access
+	// is the user's access at that time.
 	Seen   Version
 	Access Access
-	// Version is the home's, of the latest change of this member.
+	// Version is the home's version of the member's latest change.
 	Version Version
-	// Gone tells that there is nothing at the address any more.
+	// Gone is set when the address no longer has a calendar.
 	Gone bool
 }
 
-// HomeChange is what became of an address in a home.
+// HomeChange is a change of one address in a home.
 type HomeChange struct {
 	Address Segment
 	Version Version
-	// Gone tells that nothing is there any more; else Calendar is what is.
+	// Gone is set when the address no longer has a calendar; otherwise Calendar is the one there.
 	Gone     bool
 	Calendar Calendar
 }
 
-// HomeChanges is what changed in a home.
+// HomeChanges lists the changes in a home.
 type HomeChanges struct {
-	// Now is the token of the home as it is.
+	// Now is the token of the home's current state.
 	Now SyncToken
-	// List is in the order of Version.
+	// List is sorted by Version.
 	List []HomeChange
-	// Calendars are those that are there, as CalendarsInHome lists them.
+	// Calendars are the current calendars, as CalendarsInHome lists them.
 	Calendars []Calendar
 }
 
-// Since lists the changes after a token that are the caller's to know.
+// Since returns the changes after a token that the caller may see.
 func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChange {
 	at := make(map[Segment]Calendar, len(calendars))
 	for _, cal := range slices.Backward(calendars) {
-		// Backward, so that an own calendar hides a shared one of the same address, as in notice.
+		// Iterate backward so that the user's own calendar wins over a shared one with the same address, as in
+		// Notice.
 		at[cal.Address()] = cal
 	}
 	var list []HomeChange
@@ -77,12 +76,12 @@ func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 	return list
 }
 
-// concerns tells whether the caller's token reaches the calendar.
+// concerns reports whether the caller's token reaches the calendar.
 func (m Member) concerns(c Caller) bool {
 	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)
 }
 
-// SeenBy is the version of the latest change that is the caller's to know.
+// SeenBy returns the version of the latest change that the caller may see.
 func (h Home) SeenBy(c Caller) (latest Version) {
 	for _, m := range h.Members {
 		if m.concerns(c) {
@@ -92,8 +91,8 @@ func (h Home) SeenBy(c Caller) (latest Version) {
 	return latest
 }
 
-// Notice compares the record to what is there, corrects it, and returns what was not right.
-// Each change gets a version of its own, so that paging is exact.
+// Notice updates the record from the current calendars and returns the changed members. Each change gets its own
+// version, so that paging is exact.
 func (h *Home) Notice(calendars []Calendar) []Member {
 	known := make(map[Segment]int, len(h.Members))
 	for i, m := range h.Members {
@@ -104,7 +103,7 @@ func (h *Home) Notice(calendars []Calendar) []Member {
 	there := make(map[Segment]bool, len(calendars))
 	for _, cal := range calendars {
 		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access}
-		// An own calendar hides a shared one of the same address: see Store.CalendarAt.
+		// The user's own calendar wins over a shared one with the same address; see Store.CalendarAt.
 		if there[m.Address] {
 			continue
 		}
@@ -134,9 +133,9 @@ func (h *Home) Notice(calendars []Calendar) []Member {
 	return changed
 }
 
-// seenAs is a version for the home's record. Of a calendar that is shared it is made of what its user has
-// for themselves too, which moves the calendar on for nobody. A sharee of only the busy times is told no more
-// than what it is called.
+// seenAs returns the calendar's version for the home's record. For a sharee it also depends on the sharee's own
+// settings, which do not advance the calendar's version. For a sharee of only the busy times it depends only on the
+// name and how the calendar is shown.
 func (c Calendar) seenAs() Version {
 	if c.Access == OwnerAccess {
 		return c.Version
@@ -152,7 +151,7 @@ func (c Calendar) seenAs() Version {
 	return Version(sum.Sum64() >> 1)
 }
 
-// correct puts the changed members into the record.
+// correct writes the changed members into the record.
 func (h *Home) correct(known map[Segment]int, changed []Member) {
 	h.Members = slices.Clone(h.Members)
 	for _, m := range changed {

@@ -1,34 +1,34 @@
 package calendar
 
-// Import is an object that comes from a file or another server.
+// Import is an object from a file or another server.
 type Import struct {
-	// Name is what it is to be called; empty for one made of the UID.
+	// Name is the name to store it under; if empty, the name is derived from the UID.
 	Name ObjectName
 	Data []byte
 }
 
-// Imported is what became of an Import.
+// Imported is the outcome of an Import.
 type Imported string
 
-// The outcomes for one object. A second import of the same thing changes nothing.
+// The outcomes for one object. Importing the same object again changes nothing.
 const (
 	ImportedNew      Imported = "created"
-	ImportedSame     Imported = "unchanged" // it was there already, byte for byte
-	ImportedKept     Imported = "kept"      // another version of it was there, which stays
+	ImportedSame     Imported = "unchanged" // it existed already, byte for byte
+	ImportedKept     Imported = "kept"      // a different version existed and was not changed
 	ImportedReplaced Imported = "replaced"
 )
 
-// ImportResult is what became of one Import, or why it was refused.
+// ImportResult is the outcome of one Import, or the reason for its refusal.
 type ImportResult struct {
 	Did Imported
 	Err error
 }
 
-// ImportOptions say how an import goes.
+// ImportOptions are the options of an import.
 type ImportOptions struct {
-	// Replace says that what comes wins over what is there already. Unasked nothing is overwritten:
-	// somebody may have changed it here since it was imported before.
+	// Replace overwrites existing objects. It is off by default because users may have changed them here since an
+	// earlier import.
 	Replace bool
-	// Preview only tells what would be done.
+	// Preview only reports what the import would do.
 	Preview bool
 }

@@ -6,65 +6,62 @@ import (
 	"time"
 )
 
-// MaxAmong is how many UIDs one question of the journal may be about.
+// MaxAmong limits the UIDs of one journal query.
 const MaxAmong = 32
 
-// JournalQuery selects changes in one calendar's journal. The zero query selects all of them.
+// JournalQuery selects changes from one calendar's journal. The zero query selects all of them.
 type JournalQuery struct {
-	// From and Until bound the versions, both included; 0 is no bound.
+	// From and Until limit the versions, both inclusive; 0 means no limit.
 	From, Until Version
-	// NotAfter is the latest time; the zero time is no bound.
+	// NotAfter limits the time; zero means no limit.
 	NotAfter time.Time
-	// Of restricts to what concerns one UID, where the empty one stands for the calendar's
-	// settings; Whom to what concerns one user's share.
+	// Of selects the changes about one UID; the empty UID means the calendar's settings. Whom selects the changes
+	// about one user's share.
 	Of   *UID
 	Whom UserID
-	// Among restricts to what concerns one of a few UIDs, MaxAmong at most.
+	// Among selects the changes about several UIDs, at most MaxAmong.
 	Among []UID
-	// Token and User restrict to what they did; empty is anybody.
+	// Token and User select the changes that they made; empty means any.
 	Token TokenID
 	User  UserID
-	// WithBefore asks for the bytes before, in the place of what only lists show.
+	// WithBefore requests Before instead of the fields that only lists show.
 	WithBefore bool
 }
 
 // JournalReader is the part of a Store that reads the journal.
 type JournalReader interface {
-	// Journal yields the changes that match, the latest first: as lists show them, with their
-	// Undoes and without Before, or with Before and what was logged only. It holds no more than a
-	// bounded number of rows and of bytes.
+	// Journal yields the matching changes, latest first. They have either the fields for lists and Undoes, or with
+	// WithBefore only the logged fields and Before. It holds a bounded number of rows and bytes in memory.
 	Journal(ctx context.Context, cal CalendarID, q JournalQuery) iter.Seq2[Change, error]
-	// Texts returns the bytes before and after some changes of a calendar, in any order. What has
-	// more than most bytes is left out, and what cannot be read.
+	// Texts returns Before and After of some changes of a calendar, in any order. It skips texts larger than most
+	// bytes and unreadable ones.
 	Texts(ctx context.Context, cal CalendarID, changes []Version, most int64) ([]ChangeTexts, error)
-	// Unit returns the changes that were made in the same transaction or joined to it, the first
-	// one first.
-	// NotFound when there is no such change.
+	// Unit returns the changes of the same transaction, and those joined to it, first one first. NotFound when
+	// there is no such change.
 	Unit(ctx context.Context, id ChangeID) ([]ChangeID, error)
-	// LinesGone returns up to where a calendar's journal has forgotten its lines.
+	// LinesGone returns the latest journal entry that was pruned.
 	LinesGone(ctx context.Context, cal CalendarID) (LinesGone, error)
-	// Actors returns the tokens that are in a calendar's journal, in byte order, each with every
-	// name under which it is there. Of changes of shares only those of the user's own count,
-	// unless the user is empty.
+	// Actors returns the tokens in a calendar's journal, in byte order, each with every agent name that it used.
+	// Changes of shares count only if they concern the user, or if the user is empty.
 	Actors(ctx context.Context, cal CalendarID, user UserID) ([]Actor, error)
 }
 
-// LinesGone is the latest line that a journal has forgotten, by its version and its time; the zero one is of a journal that has
-// all of its lines. What came later is there without holes.
+// LinesGone is the latest journal entry that was pruned, by version and time. It is zero if nothing was pruned. All
+// later entries exist.
 type LinesGone struct {
 	Version Version
 	At      time.Time
 }
 
-// Since tells whether lines of that time or later are gone.
+// Since reports whether entries of that time or later were pruned.
 func (g LinesGone) Since(at time.Time) bool { return g.Version > 0 && !g.At.Before(at) }
 
-// Check refuses a sync token since which lines are gone. The zero token asks for none.
+// Check refuses a sync token if entries after it were pruned. It accepts the zero token.
 func (g LinesGone) Check(t SyncToken) error {
 	if t == (SyncToken{}) || t.Version >= g.Version {
 		return nil
 	}
-	return Errorf(Forbidden, RuleSyncToken, "since this sync token was given the journal has forgotten who changed what").
+	return Errorf(Forbidden, RuleSyncToken, "the journal no longer has all changes since this sync token").
 		Advising("ask without it, or since " + ShortTime(g.At.Add(time.Second)))
 }
 
@@ -72,24 +69,23 @@ func (g LinesGone) Check(t SyncToken) error {
 type ChangeTexts struct {
 	Version       Version
 	Before, After []byte
-	// Latest tells that nothing came later of what the change is about. Of calendars and shares,
-	// which have no bytes until they change, there is no After then.
+	// Latest is set when no later change concerns the same thing. For calendars and shares, which store no bytes
+	// until they change, After is nil then.
 	Latest bool
 }
 
-// Actor is a token that changed something, and what it or the program with it was called then.
+// Actor is a token that changed something, and the name that the token or its program had then.
 type Actor struct {
 	Token TokenID
 	Agent string
 }
 
-// SeesChange tells whether a change is the caller's to know: of a calendar's sharees, only its
-// owner is told.
+// SeesChange reports whether the caller may see a change. Only the owner sees changes of other users' shares.
 func (c Caller) SeesChange(cal Calendar, change Change) bool {
 	return change.Subject() != AboutShare || change.Whom == c.User.ID || cal.Access == OwnerAccess
 }
 
-// Visible leaves out the changes that are not the caller's to know.
+// Visible filters out the changes that the caller may not see.
 func (c Caller) Visible(cal Calendar, changes iter.Seq2[Change, error]) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		for change, err := range changes {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// NoticeName is the last part of a notice's address.
+// NoticeName is the last path segment of a notice's URL.
 type NoticeName string
 
-// Notice is a word to a user about a share, as a Store keeps it.
+// Notice is a notification to a user about a share, as stored.
 type Notice struct {
 	Name NoticeName
-	// Version is that of its box, of its latest change.
+	// Version is the box's version of the latest change of the notice.
 	Version Version
 	Created time.Time
-	// Waits tells that it is about an invitation that waits for an answer.
+	// Waits is set while the notice is about an invitation without an answer.
 	Waits bool
-	// Gone tells that there is none of that name any more; Data is empty then.
+	// Gone is set when the notice was deleted; Data is empty then.
 	Gone bool
 	Data []byte
 }
@@ -26,57 +26,55 @@ type Notice struct {
 // Latest implements [BoxItem].
 func (n Notice) Latest() (Version, bool) { return n.Version, n.Gone }
 
-// NoticeReader is the part of a Store that knows what users were told.
+// NoticeReader is the part of a Store that reads notices.
 type NoticeReader interface {
-	// Notices returns what a user was told; the zero box where that is nothing.
+	// Notices returns a user's notices; the zero box if there are none.
 	Notices(ctx context.Context, user UserID) (Box[Notice], error)
-	// NoticeState is Notices without what there is in the box.
+	// NoticeState is Notices without the items.
 	NoticeState(ctx context.Context, user UserID) (Box[Notice], error)
 }
 
-// NoticeKeeper is the part of a Tx that tells users something. A writer that locks several boxes does
-// so in the order of their users' ids, and calendars before them.
+// NoticeKeeper is the part of a Tx that writes notices. A writer locks calendars first, then boxes in the order of
+// their users' IDs.
 type NoticeKeeper interface {
-	// PutNotice tells a user something, in place of what was told under that name. The store sets
-	// Version.
+	// PutNotice stores a notice, in place of one with the same name. The store sets Version.
 	PutNotice(ctx context.Context, user UserID, n Notice) error
-	// DropNotice takes it back, if it is there.
+	// DropNotice deletes a notice if it exists.
 	DropNotice(ctx context.Context, user UserID, name NoticeName) error
 }
 
-// Person is the person that a notification is from or about.
+// Person is the sender or the subject of a notification.
 type Person struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`
 	Email string `json:"email,omitempty"`
 }
 
-// PersonOf is what others are told of a user.
+// PersonOf returns the details of a user that others see.
 func PersonOf(u User) Person { return Person{u.Name, u.Title(), u.Email} }
 
-// Notification is a notice, understood: of an invitation to its sharee, or of a reply to its
-// owner. The names in JSON are stored: they do not change.
+// Notification is a decoded notice: of an invitation to its sharee, or of a reply to the calendar's owner. The JSON
+// names are stored and must not change.
 type Notification struct {
 	Name    NoticeName `json:"-"`
 	Version Version    `json:"-"`
 	Created time.Time  `json:"-"`
 	ETag    ETag       `json:"-"`
-	// Gone tells that there is none of that name any more; nothing else is known of it then.
+	// Gone is set when the notice was deleted; no other field is known then.
 	Gone bool `json:"-"`
 
-	// Reply tells that the sharee has answered; else it is the sharee who is told.
+	// Reply is set when it tells the owner about the sharee's answer. Otherwise it invites the sharee.
 	Reply      bool         `json:"reply,omitempty"`
 	Invitation InvitationID `json:"invitation"`
 	Calendar   CalendarID   `json:"calendar"`
-	// Owner is whose calendar it is, Segment its address in the owner's home.
+	// Owner owns the calendar; Segment is its address in the owner's home.
 	Owner   Person  `json:"owner"`
 	Segment Segment `json:"segment"`
 	Sharee  Person  `json:"sharee"`
 	Access  Access  `json:"access"`
-	// Status is what the share came to be.
+	// Status is the resulting status of the share.
 	Status ShareStatus `json:"status"`
-	// Title is what the owner calls the calendar towards the sharee or, in a reply, what the
-	// sharee calls it.
+	// Title is the owner's name for the calendar as shown to the sharee, or in a reply the sharee's name for it.
 	Title string `json:"title,omitempty"`
 	Kinds Kinds  `json:"kinds,omitempty"`
 }
@@ -84,28 +82,28 @@ type Notification struct {
 // Latest implements [BoxItem].
 func (n Notification) Latest() (Version, bool) { return n.Version, n.Gone }
 
-// Notices are the names under which the sharee and the owner are told of a share.
+// Notices returns the names of the sharee's and the owner's notices about the share.
 func (s Share) Notices() (sharees, owners NoticeName) {
 	return s.Invitation().Notice(), s.Invitation().Reply()
 }
 
-// Notice is the name under which the sharee is told of the invitation.
+// Notice returns the name of the sharee's notice.
 func (id InvitationID) Notice() NoticeName { return NoticeName(id + ".xml") }
 
-// Reply is the name under which the owner is told of the answer.
+// Reply returns the name of the owner's notice.
 func (id InvitationID) Reply() NoticeName { return NoticeName(id + "-reply.xml") }
 
-// Encode makes a notice of it.
+// Encode returns the notice to store.
 func (n Notification) Encode(now time.Time) Notice {
 	data, err := json.Marshal(n)
 	if err != nil {
-		// Texts and numbers; there is nothing in them that JSON cannot hold.
+		// Texts and numbers: JSON can encode all of them.
 		panic(fmt.Sprintf("encoding a notification: %v", err))
 	}
 	return Notice{Name: n.Name, Created: now, Waits: n.Status == SharePending, Data: data}
 }
 
-// Decode reads a notice back.
+// Decode decodes a notice.
 func (n Notice) Decode() (Notification, error) {
 	out := Notification{Gone: n.Gone}
 	if n.Gone {
@@ -119,7 +117,7 @@ func (n Notice) Decode() (Notification, error) {
 	return out, nil
 }
 
-// About is what there is to say of a share to either side.
+// About returns the fields of a notification that are the same for both sides.
 func (s Share) About(cal Calendar) Notification {
 	return Notification{
 		Invitation: s.Invitation(), Calendar: cal.ID, Owner: Person{Name: cal.OwnerName}, Segment: cal.Segment,

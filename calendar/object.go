@@ -11,37 +11,37 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// Object is one calendar object resource: an event with its overrides, a task, a journal
-// entry. Data is exactly what the client sent.
+// Object is one calendar object resource: an event with its overrides, a task or a journal entry. Data is exactly
+// as the client sent it.
 type Object struct {
 	Calendar CalendarID
 	Name     ObjectName
 	ETag     ETag
-	// Version is that of the object's last change.
+	// Version is the object's latest change.
 	Version Version
-	// Own is set where a sharee is told of an object that has not changed, but for what they have of it for themselves:
-	// the version of that, see [OwnPart].
+	// Own is set when a sharee gets the object because only their private part changed: the version of that part,
+	// see [OwnPart].
 	Own  Version
 	Size int64
-	// Data is nil where only the head was asked for, which of Derived has the UID and the kind.
+	// Data is nil if only the head was requested. A head's Derived has only the UID and the kind.
 	Data              []byte
 	Created, Modified time.Time
-	// ScheduleTag is not told with heads: see SchedulingReader.ScheduleTags.
+	// ScheduleTag is not part of a head; see SchedulingReader.ScheduleTags.
 	ScheduleTag ScheduleTag
-	// Deleted marks a tombstone: the object is gone, but its bytes can be restored.
+	// Deleted marks a tombstone: the object is gone, but its bytes can still be restored.
 	Deleted bool
 	Derived
 }
 
-// Derived is what the store indexes of an object. It can be rebuilt from the bytes.
+// Derived holds the fields that the store indexes. It can be rebuilt from the bytes.
 type Derived struct {
 	UID     UID
 	Kind    Kind
 	Summary string
-	// Search is the folded text that searches look through.
+	// Search is the folded text for searches.
 	Search string
 	Span   Span
-	// Rhythm tells more exactly when a series of events takes place; nil is anywhere within the span.
+	// Rhythm narrows down when a recurring event takes place; nil means any time within the span.
 	Rhythm *Rhythm
 	// Recurring objects have more than one instance.
 	Recurring bool
@@ -51,28 +51,27 @@ type Derived struct {
 	Transparent bool
 }
 
-// Span is the time from the start of an object's first instance to the end of its last,
-// in Unix seconds. It may be wider than the truth, never narrower.
+// Span is the time from the start of an object's first instance to the end of its last, in Unix seconds. It may be
+// wider than the truth, never narrower.
 type Span struct {
-	// Start is nil for what has no time at all (a task without dates), End for what never ends.
+	// Start is nil for an object without a time, such as a task without dates. End is nil for an object that never
+	// ends.
 	Start, End *int64
 }
 
-// Precondition is what a client demands of the present state (RFC 9110 §13.1).
+// Precondition is a client's condition on the current state (RFC 9110 §13.1).
 type Precondition struct {
-	// Match lists entity tags of which the present one must be one (If-Match);
-	// MatchAny is If-Match: *.
+	// Match lists the allowed current entity tags (If-Match); MatchAny is If-Match: *.
 	Match    []ETag
 	MatchAny bool
-	// NoneMatch lists entity tags that the present one must not be (If-None-Match);
-	// NoneMatchAny is If-None-Match: *.
+	// NoneMatch lists the forbidden current entity tags (If-None-Match); NoneMatchAny is If-None-Match: *.
 	NoneMatch    []ETag
 	NoneMatchAny bool
-	// ScheduleMatch is the schedule tag that the object must have (If-Schedule-Tag-Match); "" is no demand.
+	// ScheduleMatch is the required schedule tag (If-Schedule-Tag-Match); "" means any.
 	ScheduleMatch ScheduleTag
 }
 
-// CheckObject tells whether the precondition holds of an object, nil for none.
+// CheckObject returns a Stale error unless the object meets the precondition; nil means no object.
 func (p Precondition) CheckObject(now *Object) error {
 	var etag ETag
 	var tag ScheduleTag
@@ -80,12 +79,12 @@ func (p Precondition) CheckObject(now *Object) error {
 		etag, tag = now.ETag, now.ScheduleTag
 	}
 	if p.ScheduleMatch != "" && p.ScheduleMatch != tag {
-		return Errorf(Stale, "", "the event has changed: its schedule tag is not the one that you name").Advising("read it again, then repeat your change")
+		return Errorf(Stale, "", "the event has changed: its schedule tag does not match").Advising("read it again, then repeat your change")
 	}
 	return p.Check(etag)
 }
 
-// Check tells whether the precondition holds when the object's tag is now ("" for none).
+// Check returns a Stale error unless the current tag meets the precondition; "" means no object.
 func (p Precondition) Check(now ETag) error {
 	exists := now != ""
 	switch {
@@ -108,22 +107,23 @@ func stale(message string, now ETag) error {
 
 // ObjectQuery selects objects of one calendar. The zero query selects all live ones.
 type ObjectQuery struct {
-	// Names restricts to these; nil means any.
+	// Names selects these; nil means any.
 	Names []ObjectName
-	// Kinds restricts to these; nil means any.
+	// Kinds selects these; nil means any.
 	Kinds Kinds
-	// From and Until restrict to objects whose span may overlap [From, Until), Unix seconds.
+	// From and Until select the objects whose span may overlap [From, Until), in Unix seconds.
 	From, Until *int64
-	// WithData asks for whole objects instead of their heads.
+	// WithData requests whole objects instead of heads.
 	WithData bool
-	// WithSpan asks for the span and the rhythm beside a head; whole objects have them anyway.
+	// WithSpan adds the span and the recurrence index to heads; whole objects always have them.
 	WithSpan bool
-	// Light leaves the data of what is larger than [LargeObject] out all the same: they are asked for by name, once
-	// there is room for them.
+	// Light leaves out the data of objects larger than [LargeObject], even with WithData. The caller requests them
+	// by name once it has memory for them.
 	Light bool
 }
 
-// Window is the pattern of the time that is asked for; false where that has no end on one side, so that every series meets it.
+// Window returns the recurrence index of the requested time range. It is false if the range is open on one side,
+// because every recurring event may meet it then.
 func (q ObjectQuery) Window() (Rhythm, bool) {
 	if q.From == nil || q.Until == nil || *q.Until < *q.From {
 		return Rhythm{}, false
@@ -131,44 +131,45 @@ func (q ObjectQuery) Window() (Rhythm, bool) {
 	return RhythmOf(*q.From, *q.Until), true
 }
 
-// SearchQuery asks a Store for objects by their words. Those that are not over come first, by
-// their start, what goes on already before all others; then, if they are wanted, those that
-// are over, the latest first.
+// SearchQuery searches a Store's objects by words. The order is: objects in progress, future objects by their
+// start, then past objects if Past is set, latest first.
 type SearchQuery struct {
 	Calendars []CalendarID
 	Kind      Kind
-	// Words are beginnings of words as [content.Words] makes them; an object has them all.
+	// Words are word prefixes as [content.Words] makes them; an object must have all of them.
 	Words []string
-	// Now parts what is over from what is not; Past tells whether the former is wanted.
+	// Now separates past objects from the others; Past includes the past ones.
 	Now   time.Time
 	Past  bool
 	Limit int
 }
 
-// Draft is an object that a caller wants stored.
+// Draft is an object to be stored.
 type Draft struct {
 	Name ObjectName
 	Data []byte
 	When Precondition
-	// Telling says which people hear of it, where it is an event with guests.
+	// Telling selects the recipients of messages, if the object is an event with attendees.
 	Telling Telling
-	// Edited is set when the change was made to the stored text, so that every difference to it is meant.
+	// Edited is set when the change was made to the stored text, so every difference is intended.
 	Edited bool
-	// From is the object that this one is split off: all who have the calendar have the same of it for themselves.
+	// From is the UID of the object that this one is split from. Every sharee's private part is copied from there.
 	From UID
-	// Meter counts what it costs to read it, nil for nobody.
+	// Meter counts the cost of parsing it; nil for no limit.
 	Meter *meter.Meter
-	// Stored tells that the text was stored before, so that the owner's own part is in it, even if another user stores it.
+	// Stored is set when the text was stored before. It then contains the owner's private part, even if another
+	// user stores it.
 	Stored bool
 }
 
-// Telling says which people hear of a change of an event with guests (RFC 6638).
+// Telling controls the messages to attendees about a change (RFC 6638).
 type Telling uint8
 
-// The ways there are. TellAll is how a change is that a person makes. TellNobody is that of a caller who asks for it:
-// others tell a guest who was not told yet, and a change that the guests must hear of is refused; an invitation
-// that is thrown away is not answered. TellAgain is that of an undo: a guest who is told anew was told before, and
-// answered as the text says. Unscheduled is for objects from elsewhere or out of the trash: these are stored as is.
+// The modes. TellAll is the default for changes that users make. TellNobody sends no messages, at the caller's
+// request. Attendees who are not told now are told with a later change. A change that attendees must hear of is
+// refused, and deleting an invitation sends no answer. TellAgain is for undo: an attendee who is invited again was
+// invited before, and has the answer in the text. Unscheduled is for imports and restores from the trash: objects
+// are stored as they are.
 const (
 	TellAll Telling = iota
 	TellNobody
@@ -176,19 +177,19 @@ const (
 	Unscheduled
 )
 
-// Told is somebody to whom a change of an event with guests was written.
+// Told is a recipient of a message about a change of an event with attendees.
 type Told struct {
-	// To is their mail address, or what the event has instead of one.
+	// To is the recipient's mail address, or the calendar user address if they have none.
 	To     string
 	Method Method
-	// Status is what came of it (SCHEDULE-STATUS, RFC 6638 §3.2.9); "" where nothing was sent, since all is past.
+	// Status is the SCHEDULE-STATUS (RFC 6638 §3.2.9); "" if nothing was sent because the event is over.
 	Status string
 }
 
-// Reached tells whether the message is with them, or on its way by mail.
+// Reached reports whether the message was delivered or is queued as mail.
 func (t Told) Reached() bool { return strings.HasPrefix(t.Status, "1.") }
 
-// People counts the people whom messages reached.
+// People counts the recipients that were reached.
 func People(told []Told) int {
 	reached := map[string]bool{}
 	for _, t := range told {
@@ -199,14 +200,14 @@ func People(told []Told) int {
 	return len(reached)
 }
 
-// Audience is the people whom a change would be written to.
+// Audience is the number of people that a change would be sent to.
 type Audience struct {
 	People int
-	// More is set where only a part of the change was looked at: there are at least so many.
+	// More is set when only part of the change was examined, so People is a minimum.
 	More bool
 }
 
-// String says how many they are.
+// String returns the number in words.
 func (a Audience) String() string {
 	text := strconv.Itoa(a.People) + " people"
 	if a.People == 1 {
@@ -218,32 +219,32 @@ func (a Audience) String() string {
 	return text
 }
 
-// Saved is what came of a Draft.
+// Saved is the result of storing a Draft.
 type Saved struct {
 	Object Object
-	// Told are those who were written to.
+	// Told are the recipients of messages.
 	Told []Told
-	// Created tells a new object from a changed one.
+	// Created is set when the object is new.
 	Created bool
-	// Cleaned tells that the text is not what the client has: control characters were taken out of it, or what is a sharee's own
-	// was moved to its end.
+	// Cleaned is set when the stored text differs from the client's: control characters were removed, or a sharee's
+	// private part was moved to the end.
 	Cleaned bool
-	// Scheduled tells the same of what the server notes of guests and their answers.
+	// Scheduled is set when the stored text differs because the server updated attendees and their answers.
 	Scheduled bool
 }
 
-// Derivation numbers the rules by which Derived is made. It grows when they change: a store whose number is lower is reindexed.
-// 2: words for searches. 3: the rhythm of series. 4: its beat.
+// Derivation is the version of the rules for Derived. A store with a lower version is reindexed. 2: words for
+// searches. 3: the recurrence index. 4: its Beat.
 const Derivation = 4
 
-// Findable is the first of these rules by which everything is found that the present ones find, if less quickly. What is made by
-// older ones is reindexed before the store serves, all else meanwhile.
+// Findable is the oldest version of these rules whose index finds everything that the current one finds, if more
+// slowly. Objects indexed by older rules are reindexed before the server starts, others in the background.
 const Findable = 2
 
-// maxObjectName keeps names within what every engine can index.
+// maxObjectName keeps names within the limits of every database's indexes.
 const maxObjectName = 512
 
-// Validate tells whether an object may have the name.
+// Validate returns an error if an object may not have this name.
 func (n ObjectName) Validate() error {
 	if n == "" || len(n) > maxObjectName {
 		return Errorf(Invalid, "", "an object's name has from 1 to %d bytes, this one %d", maxObjectName, len(n))
@@ -251,17 +252,18 @@ func (n ObjectName) Validate() error {
 	return nil
 }
 
-// LargeObject is the size of data from which on they are read by themselves, once there is room for them.
+// LargeObject is the minimum size of an object whose data is read separately, once there is memory for it.
 const LargeObject = 64 << 10
 
-// Light tells whether the object's data are left out.
+// Light reports whether the object's data was left out.
 func (o *Object) Light() bool { return len(o.Data) == 0 && o.Size > 0 }
 
-// ErrNoText is what CheckText has against an object. Who goes through many gets it with the object, and may go on.
+// ErrNoText is the error of CheckText. An iteration yields it with the object, and may continue.
 var ErrNoText = errors.New("has no text")
 
-// CheckText is what a store asks of an object before it takes it, and of a live one that it was asked for with its data: nothing without
-// a text is one. Who took it for one would show everybody, and store, that all of it was deleted.
+// CheckText refuses an object without a text, unless it is a tombstone. The store calls it before each write, and
+// for each live object that is read with data. Otherwise damaged rows would look, and be stored, as if everything
+// in them were deleted.
 func (o *Object) CheckText() error {
 	if len(o.Data) > 0 || o.Deleted {
 		return nil

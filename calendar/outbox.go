@@ -6,12 +6,12 @@ import (
 )
 
 type (
-	// LetterID identifies a letter. The Message-ID that it is mailed with is derived of it, so that
-	// a recipient who gets it twice can tell.
+	// LetterID identifies a letter. The Message-ID is derived from it, so that a recipient's mail program can
+	// detect duplicates.
 	LetterID string
-	// MailAddress is where a person gets mail: lower case, and without "mailto:".
+	// MailAddress is a mail address in lower case, without "mailto:".
 	MailAddress string
-	// Method is what a scheduling message is for (RFC 5546 §1.4), in upper case.
+	// Method is the iTIP method of a scheduling message (RFC 5546 §1.4), in upper case.
 	Method string
 )
 
@@ -26,105 +26,105 @@ const (
 	MethodDecline Method = "DECLINECOUNTER"
 )
 
-// Leaves tells that what a recipient knew of the event stays as it was: a letter of that method takes the place of none.
+// Leaves reports whether a letter of this method leaves the recipient's knowledge of the event unchanged. Such a
+// letter replaces no other.
 func (m Method) Leaves() bool { return m == MethodDecline || m == MethodRefresh }
 
-// MethodDigest is no method of RFC 5546: the letter is mail of their day to a user of the server. Its Data is the moment that it
-// is for (RFC 3339), and what it says is found when it leaves.
+// MethodDigest is not an iTIP method: the letter is the daily mail to a user of the server. Its Data is the time
+// that it is for (RFC 3339); its text is written when it is sent.
 const MethodDigest = "DIGEST"
 
-// MethodEnded is none either: the letter tells a user that a webhook of theirs was turned off. Its Data is the webhook's id.
+// MethodEnded is not an iTIP method: the letter tells a user that their webhook was turned off. Its Data is the
+// webhook's ID.
 const MethodEnded = "WEBHOOK-ENDED"
 
-// MethodOffered is not an iTIP method either: the letter asks a user to accept a calendar that another user shares. Its Data is the calendar's id.
+// MethodOffered is not an iTIP method: the letter asks a user to accept a calendar that another user shares. Its
+// Data is the calendar's ID.
 const MethodOffered = "CALENDAR-OFFERED"
 
-// Letter is a scheduling message to somebody without an account here, on its way or as it was sent.
+// Letter is a scheduling message to a person without an account here, queued or as sent.
 type Letter struct {
 	ID LetterID
-	// User is the sender, From the address of theirs that the message names.
+	// User is the sender, From is the sender's address in the message.
 	User UserID
 	From MailAddress
 	To   MailAddress
-	// Method, UID, Recurrence and Sequence are as in Data. Recurrence is the RECURRENCE-ID as it stands
-	// there, and empty where the message is about all of the event.
+	// Method, UID, Recurrence and Sequence are as in Data. Recurrence is the RECURRENCE-ID as written there; it is
+	// empty if the message is about the whole event.
 	Method     Method
 	UID        UID
 	Recurrence string
 	Sequence   int64
-	// First tells that the recipient was not told of the UID, or was told that they are no longer invited.
+	// First is set when the recipient does not know the UID, or was told that they are no longer invited.
 	First bool
-	// Posted is when it came into the outbox; what replaces it keeps that. Due is when it may leave.
+	// Posted is the time of queuing; a replacement keeps it. Due is the earliest time to send.
 	Posted, Due time.Time
-	// Tries counts how often it was taken out to be sent.
+	// Tries counts the attempts to send.
 	Tries int64
-	// Status is what came of it, as SCHEDULE-STATUS has it (RFC 6638 §3.2.9); empty while it waits.
+	// Status is the SCHEDULE-STATUS (RFC 6638 §3.2.9); empty while the letter waits.
 	Status string
 	// Data is the message: a VCALENDAR with its METHOD.
 	Data []byte
 }
 
-// OutboxLimits bound what may wait of one user.
+// OutboxLimits limits a user's waiting letters.
 type OutboxLimits struct {
-	// Letters is how many, Bytes how large they are together, Letter how large one may be.
+	// Letters limits their number, Bytes their total size, Letter the size of one.
 	Letters int
 	Bytes   int64
 	Letter  int64
 }
 
-// News is a letter that goes into the outbox together with what it tells of.
+// News is a letter that is queued in the same transaction as the change that it reports.
 type News struct {
 	Letter Letter
 	Most   OutboxLimits
 }
 
-// LetterHeld is how long a letter may be kept back, however often it is replaced meanwhile.
+// LetterHeld limits how long a letter is delayed, however often it is replaced meanwhile.
 const LetterHeld = 5 * time.Minute
 
-// Poster is the part of a Tx that puts letters into the outbox.
+// Poster is the part of a Tx that queues letters.
 type Poster interface {
-	// Post puts letters of one user into the outbox, in this order; see Coalesce for what becomes of
-	// those that wait already. TooLarge where the user would pass the limits, and then the whole change
-	// is refused. It locks the user's outbox:
-	// calendars and boxes of notices are locked before, outboxes in the order of their users.
+	// Post queues letters of one user in this order; Coalesce says how they merge with waiting ones. TooLarge if
+	// the user would exceed the limits; the whole change is refused then. It locks the user's outbox: calendars and
+	// notice boxes must be locked before, and outboxes in the order of their users.
 	Post(ctx context.Context, user UserID, letters []Letter, most OutboxLimits) error
 }
 
-// Outbox is the part of a Store that hands out the letters to the process that mails them.
+// Outbox is the part of a Store that gives the letters to the process that mails them.
 type Outbox interface {
-	// TakeLetters returns letters that are due, the earliest first, and keeps them from being taken again
-	// until a time, or until SettleLetter says what came of them. Letters to one recipient about one UID are
-	// taken one after the other, in the order in which they were posted. Those with a Status were sent,
-	// or given up, and wait for ConcludeLetter.
+	// TakeLetters returns the letters that are due, earliest first, and reserves them until a time or until
+	// SettleLetter. Letters to one recipient about one UID are returned one at a time, in the order of posting.
+	// Letters with a Status were sent or given up, and wait for ConcludeLetter.
 	TakeLetters(ctx context.Context, now, until time.Time, most int) ([]Letter, error)
-	// SettleLetter notes what came of a letter that was taken: its Status and when it is Due again. NotFound
-	// where another one has taken it since, as Tries tells.
+	// SettleLetter stores the outcome of a letter: its Status and the next Due time. NotFound if another process
+	// has taken the letter since, which Tries shows.
 	SettleLetter(ctx context.Context, l Letter) error
-	// ConcludeLetter takes a letter out of the outbox. What was sent is remembered as told at a time, but for
-	// a Method that Leaves what was told. Of more than most bytes of a user the largest letters lose their Data first, and
-	// then the oldest are forgotten.
+	// ConcludeLetter removes a letter from the outbox. A sent letter is recorded as told at a time, unless its
+	// Method Leaves the recipient's knowledge unchanged. If a user's records exceed most bytes, the largest lose
+	// their Data first, then the oldest are deleted.
 	ConcludeLetter(ctx context.Context, l Letter, sent bool, now time.Time, most int64) error
-	// Told returns what a recipient was last told of a UID: of all of it, and of single instances.
+	// Told returns the last letters to a recipient about a UID: about the whole event, and about single instances.
 	Told(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
-	// WroteTo reports whether a letter of a user to a recipient waits, or was sent and is still remembered.
+	// WroteTo reports whether a letter of a user to a recipient waits, or was sent and is still recorded.
 	WroteTo(ctx context.Context, r Recipient) (bool, error)
-	// WaitingFor returns the letters to a recipient about a UID that wait, in the order in which they were posted, without
-	// Data.
+	// WaitingFor returns the waiting letters to a recipient about a UID, in the order of posting, without Data.
 	WaitingFor(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
-	// ToldBy returns a letter that was sent, and is the last that its recipient was told of what it is
-	// about; NotFound where it is not.
+	// ToldBy returns a sent letter if it is the last one that its recipient got about its subject; otherwise
+	// NotFound.
 	ToldBy(ctx context.Context, id LetterID) (Letter, error)
-	// WaitingLetters counts the letters in all outboxes, and tells when the oldest was posted.
+	// WaitingLetters counts the letters in all outboxes, and returns the time of the oldest.
 	WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error)
 }
 
 // Leases is the part of a Store that lets one process at a time do something.
 type Leases interface {
-	// Lease gives the lease of a name to a holder until a time, unless another holds it now.
+	// Lease gives the named lease to a holder until a time, unless another holder has it now.
 	Lease(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
-	// Prolong has its holder keep it until a time, also one whose time was over, and tells whether that could be: nobody
-	// else has taken it since, and it was not given back.
+	// Prolong extends the holder's lease until a time, even after it has expired. It reports false if another
+	// holder has taken the lease since, or if it was released.
 	Prolong(ctx context.Context, name, holder string, until time.Time) (bool, error)
-	// Release gives it back early.
+	// Release gives the lease back early.
 	Release(ctx context.Context, name, holder string) error
 }

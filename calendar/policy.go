@@ -1,12 +1,13 @@
 package calendar
 
-// Policy is what administrators decide for all users. It may change at any time, for all processes.
+// Policy holds the administrator's settings that apply to all users. It may change at any time, for all processes.
 type Policy struct {
-	// OpenDirectory lets every user see and search all others. Without it they see those with whom they share
-	// a calendar, and find others by their exact name or address.
+	// OpenDirectory lets every user see and search all others. Otherwise users see only users who share a calendar
+	// with them, and find others by their exact name or address.
 	OpenDirectory bool
-	// NeedAcceptance asks users before they get a calendar that another user shares. Without it they have it at once, and may leave it.
+	// NeedAcceptance asks users before they get a calendar that another user shares. Otherwise they get it at once,
+	// and may leave it.
 	NeedAcceptance bool
-	// Quota bounds what users may have who have no bounds of their own.
+	// Quota applies to users without a quota of their own.
 	Quota Quota
 }

@@ -6,17 +6,18 @@ import (
 )
 
 var (
-	// product is a part of a User-Agent (RFC 9110 §10.1.5). What has no number behind the slash is the name of a token.
+	// product is a product in a User-Agent (RFC 9110 §10.1.5). A name without a number after the slash is the name
+	// of a token.
 	product = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+ ._-]*)/([0-9][^ ;()]*)`)
-	// lastProduct is where programs that are built on a browser's engine say their own name.
+	// lastProduct matches the program's own name in browser-based programs.
 	lastProduct = regexp.MustCompile(`([A-Za-z][A-Za-z0-9._-]*)/([0-9][^ ;()]*)\s*$`)
 )
 
-// appleSystems are how Apple's agents begin: they name the system and not the app.
+// appleSystems are the first products in Apple's User-Agents. They name the system, not the app.
 var appleSystems = map[string]string{"iOS": "iOS", "iPadOS": "iPadOS", "macOS": "macOS", "Mac OS X": "macOS", "Mac+OS+X": "macOS", "watchOS": "watchOS"}
 
-// ProgramOf names a program as people know it, by what a line of the journal says it was: a User-Agent, of which the name and
-// the version are of use, or the name of an access token, which stays as it is.
+// ProgramOf returns a readable program name for the agent in a journal entry. The agent is a User-Agent, which is
+// reduced to name and version, or the name of an access token, which is returned unchanged.
 func ProgramOf(agent string) string {
 	m := product.FindStringSubmatch(agent)
 	if m == nil {

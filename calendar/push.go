@@ -10,72 +10,76 @@ import (
 	"time"
 )
 
-// PushID names a subscription to messages about changes. It is a secret of the program that made it.
+// PushID identifies a push subscription. Only the program that created it knows the ID.
 type PushID string
 
-// PushSubscription is a program on a device that is told of changes through a push service (WebDAV-Push).
+// PushSubscription is a program on a device that is notified of changes through a push service (WebDAV-Push).
 type PushSubscription struct {
 	ID   PushID
 	User UserID
-	// Token is the credential that made it; empty for a password.
+	// Token is the credential that created it; empty for a password.
 	Token TokenID
-	// Calendar is what it is told of; empty for the user's home with all that is in it.
+	// Calendar is the calendar to watch; empty means the user's home and everything in it.
 	Calendar CalendarID
-	// Endpoint is where the push service takes messages, Key and Auth are what they are encrypted with.
+	// Endpoint is the push service's URL for messages. Key and Auth are the keys to encrypt them.
 	Endpoint  string
 	Key, Auth []byte
 	Expires   time.Time
-	// Told and ToldOwn are the state that the program knows: of a calendar its Version and Own, of a home a sum of such.
+	// Told and ToldOwn are the state that the program knows: a calendar's Version and Own, or sums of these for a
+	// home.
 	Told, ToldOwn Version
-	// Due is before when it is not told, Tries how often that failed since it was last told.
+	// Due is the earliest time of the next message. Tries counts the failures since the last success.
 	Due   time.Time
 	Tries int64
 }
 
-// PushDue is a subscription with what there is to tell: the state that its program does not know yet.
+// PushDue is a subscription with the current state, which its program does not know yet.
 type PushDue struct {
 	PushSubscription
 	Now, NowOwn Version
 }
 
-// Moved is a change of a calendar's state that one request made.
+// Moved is the state change of a calendar that one request made.
 type Moved struct {
 	Calendar CalendarID
-	// Before and After are its versions, with nothing between them.
+	// Before and After are its versions, with none between them.
 	Before, After Version
-	// Own is that of a sharee, which did not move.
+	// Own is the caller's own version, which did not change.
 	Own Version
-	// By is who made the change.
+	// By is the caller who made the change.
 	By Caller
 }
 
-// Pushes is the part of a Store that keeps who is told by push.
+// Pushes is the part of a Store that holds push subscriptions.
 type Pushes interface {
-	// RegisterPush keeps a subscription, which knows the present state of what it is for. One of the same user, calendar and
-	// endpoint keeps its ID, its state and its Tries. Of more than most the user loses those that are over first. TooLarge where
-	// more than homes of them would be for the user's home, which takes longer to look at.
+	// RegisterPush stores a subscription with the current state as known. An existing one with the same user,
+	// calendar and endpoint keeps its ID, state and Tries. If the user has more than most, the first to expire are
+	// deleted. TooLarge if more than homes of them would watch the user's home, which is more expensive to check.
 	RegisterPush(ctx context.Context, sub PushSubscription, most, homes int) (PushSubscription, error)
-	// UnregisterPush ends one of a user's; NotFound when there is none.
+	// UnregisterPush deletes a user's subscription, or returns NotFound.
 	UnregisterPush(ctx context.Context, user UserID, id PushID) error
-	// QuietPush notes that a change is known to some of a user's subscriptions, or, with none, to all: those that knew all
-	// before it, and only where the journal says that it was made by that caller.
+	// QuietPush marks a change as known to some of a user's subscriptions, or to all if ids is empty. It affects
+	// only subscriptions that knew the state before the change, and only if the journal confirms that m.By made the
+	// change.
 	QuietPush(ctx context.Context, user UserID, ids []PushID, m Moved) error
-	// DuePushes returns subscriptions that do not know the present state of what they are for: of each user the
-	// earliest due first, and one of everybody's before a second of anybody's.
+	// DuePushes returns subscriptions that do not know the current state: per user earliest due first, and one of
+	// each user before a second of any user.
 	DuePushes(ctx context.Context, now time.Time, most int) ([]PushDue, error)
-	// SettlePushes notes what became of some: Told, ToldOwn, Due and Tries. Those with no Endpoint are forgotten.
+	// SettlePushes stores Told, ToldOwn, Due and Tries of subscriptions, and deletes those without an Endpoint.
 	SettlePushes(ctx context.Context, all []PushSubscription) error
 }
 
-// TopicKey is what topics are made with: anyone who has it not learns of a topic nothing about the user or the calendar.
+// TopicKey is the key for topic names. Without the key, a topic reveals nothing about the user or the calendar.
 type TopicKey []byte
 
-// Topic names what a program is told of, in messages to it. Each user has their own: a device may have several accounts.
+// Topic returns the topic name in messages to a program. Topics differ by user, because a device may have several
+// accounts.
 func (k TopicKey) Topic(user UserID, cal CalendarID) string {
 	return k.name("topic", string(user), string(cal))
 }
 
-// Slot names what the messages of a subscription about a topic take the place of, at the push service, which learns no more.
+// Slot names the subscription's pending message at the push service, which a newer message replaces. It reveals
+// nothing else.
 func (k TopicKey) Slot(id PushID) string { return k.name("slot", string(id)) }
 
 func (k TopicKey) name(parts ...string) string {

@@ -2,26 +2,28 @@ package calendar
 
 import "context"
 
-// Usage is what a user's own calendars take, those in the trash included: each counts until it is gone for good.
+// Usage is the total of a user's own calendars, including those in the trash until they are deleted for good.
 type Usage struct{ Calendars, Objects, Bytes int64 }
 
-// Plus adds two.
+// Plus returns the sum.
 func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.Calendars + v.Calendars, u.Objects + v.Objects, u.Bytes + v.Bytes}
 }
 
-// Minus is by how much a usage is more than another.
+// Minus returns the difference.
 func (u Usage) Minus(v Usage) Usage {
 	return Usage{u.Calendars - v.Calendars, u.Objects - v.Objects, u.Bytes - v.Bytes}
 }
 
-// Quota bounds a Usage. Of a user, 0 is what the server's settings say and Unbounded no bound; of the settings, 0 is no bound.
+// Quota limits a Usage. For a user, 0 means the server's setting and Unbounded means no limit. For the server's
+// settings, 0 means no limit.
 type Quota struct{ Calendars, Objects, Bytes int64 }
 
-// Unbounded is the quota of a user who may have any number, whatever the settings say.
+// Unbounded is the quota of a user without a limit, whatever the server's settings.
 const Unbounded = -1
 
-// Under returns the bounds in force: those of a user, and where they have none those of the settings. 0 is no bound.
+// Under returns the limits in force: the user's own, or the server's settings where the user has none. 0 means no
+// limit.
 func (q Quota) Under(settings Quota) Quota {
 	return Quota{bound(q.Calendars, settings.Calendars), bound(q.Objects, settings.Objects), bound(q.Bytes, settings.Bytes)}
 }
@@ -33,8 +35,9 @@ func bound(own, settings int64) int64 {
 	return max(own, 0)
 }
 
-// Exceeded tells which bound a usage that grew by some breaks: what has not grown breaks none, so that anyone who has too
-// much can make it less in steps. The word is fit for a sentence, and empty where all is well.
+// Exceeded returns the limit that this growth breaks. A value that has not grown breaks no limit, so users over
+// their quota can reduce their usage step by step. The word is for use in a sentence; it is empty if no limit is
+// broken.
 func (q Quota) Exceeded(now, grown Usage) (what string, has, may int64) {
 	for _, one := range [...]struct {
 		what            string
@@ -51,19 +54,20 @@ func (q Quota) Exceeded(now, grown Usage) (what string, has, may int64) {
 	return "", 0, 0
 }
 
-// UsageReader is the part of a Store that knows what users have.
+// UsageReader is the part of a Store that reads usages.
 type UsageReader interface {
-	// Usage returns what a user has; of nobody, nothing.
+	// Usage returns a user's usage; zero for an unknown user.
 	Usage(ctx context.Context, user UserID) (Usage, error)
-	// Usages returns what each user has who has anything.
+	// Usages returns the usage of every user who has any.
 	Usages(ctx context.Context) (map[UserID]Usage, error)
 }
 
-// UsageKeeper is the part of a Tx that counts.
+// UsageKeeper is the part of a Tx that updates usages.
 type UsageKeeper interface {
-	// Count adds as much to what each of some calendars holds, which are locked; only Objects and Bytes are looked at.
+	// Count adds the same growth to the usage of each calendar, which must be locked. It uses only Objects and
+	// Bytes.
 	Count(ctx context.Context, ids []CalendarID, grown Usage) error
-	// UsageAlone is UsageReader.Usage within the transaction, which nobody else's growth of the same user passes until it
-	// has ended. It comes after all calendars are locked; of several users in the order of their ids.
+	// UsageAlone is UsageReader.Usage within the transaction. It locks the user's usage: no other transaction can
+	// increase it until this one ends. It must come after all calendar locks, and in the order of the users' IDs.
 	UsageAlone(ctx context.Context, user UserID) (Usage, error)
 }

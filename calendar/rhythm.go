@@ -5,17 +5,18 @@ import (
 	"time"
 )
 
-// Rhythm is when the instances of a series take place, as a pattern that repeats: an index knows by it that a weekly
-// meeting of Mondays is not what a Wednesday has. It may have more in it than the truth, never less. All is in UTC.
+// Rhythm is the recurrence index of a series: the UTC hours of the week and the dates that its instances touch. It
+// lets an index skip a Monday meeting in a query about a Wednesday. It may contain more than the truth, never less.
 type Rhythm struct {
-	// Hours are the hours of the week that instances touch, 56 in each, the first after Thursday midnight, as 1970 began.
+	// Hours are bit sets of the hours of the week that instances touch, 56 in each. Hour 0 is Thursday 00:00, the
+	// start of 1970.
 	Hours [3]int64
-	// Dates are the days of the month (1 to 31), and above them the months (1 to 12).
+	// Dates are bits for the days of the month (1 to 31), and above them for the months (1 to 12).
 	Dates int64
-	// Known is until when instances are in the pattern, in Unix seconds.
+	// Known is the end of the indexed time, in Unix seconds. Later instances are not in the pattern.
 	Known int64
-	// Beat is the hour of the week, from 1 on, with which the pattern begins where it keeps within a few hours of the week;
-	// else 0. An index finds by it what has the hours of a window, where by Hours it can only leave out what has not.
+	// Beat is the first hour of the week of the pattern, counted from 1, if all hours lie within a few hours;
+	// otherwise 0. A database index can look up Beat, whereas it can use Hours only to filter.
 	Beat int64
 }
 
@@ -24,8 +25,8 @@ const (
 	hoursPerWeek = 7 * 24
 	hoursPerPart = 56
 	daysMost     = 31
-	// beatHours is how many hours of the week a pattern with a beat has at most: a meeting of three hours, through changes of the
-	// clock and with a moved instance.
+	// beatHours limits the hours of a pattern with a Beat. It allows a meeting of three hours with clock changes
+	// and a moved instance.
 	beatHours = 6
 )
 
@@ -35,14 +36,14 @@ const (
 	MonthsOfYear = (1<<13 - 2) << daysMost
 )
 
-// RhythmOf is the pattern of a window: what it shares nothing with does not take place in it.
+// RhythmOf returns the pattern of a time window. A series that does not meet it has no instance in the window.
 func RhythmOf(from, until int64) Rhythm {
 	r := Rhythm{Known: until}
 	r.Add(from, until)
 	return r
 }
 
-// Add adds a time, both ends included.
+// Add adds a time range, both ends inclusive.
 func (r *Rhythm) Add(start, end int64) {
 	if end < start {
 		return
@@ -68,13 +69,13 @@ func (r *Rhythm) Add(start, end int64) {
 	}
 }
 
-// touches tells whether a pattern has an hour of the week, which may be beyond its end.
+// touches reports whether the pattern has an hour of the week. h wraps around at the end of the week.
 func (r *Rhythm) touches(h int64) bool {
 	h %= hoursPerWeek
 	return r.Hours[h/hoursPerPart]&(1<<(h%hoursPerPart)) != 0
 }
 
-// Settle finds the beat, once all is added.
+// Settle sets the Beat after all times are added.
 func (r *Rhythm) Settle() {
 	all := 0
 	for _, part := range r.Hours {
@@ -95,7 +96,8 @@ func (r *Rhythm) Settle() {
 	}
 }
 
-// Beats are those that a pattern in a window may have; nil where they are more than some, and tell little.
+// Beats returns the values of Beat that a series in the window may have. It is nil for more than most values,
+// because the lookup would hardly narrow the result.
 func (r *Rhythm) Beats(most int) []int64 {
 	all := []int64{0}
 	for first := range int64(hoursPerWeek) {
@@ -112,7 +114,7 @@ func (r *Rhythm) Beats(most int) []int64 {
 	return all
 }
 
-// Meets tells whether an instance may take place in a window. Of what nothing is known it may.
+// Meets reports whether an instance may take place in the window. A nil pattern, or a window beyond Known, may meet.
 func (r *Rhythm) Meets(window Rhythm) bool {
 	if r == nil || window.Known > r.Known {
 		return true
@@ -122,12 +124,12 @@ func (r *Rhythm) Meets(window Rhythm) bool {
 		r.Hours[0]&window.Hours[0]|r.Hours[1]&window.Hours[1]|r.Hours[2]&window.Hours[2] != 0
 }
 
-// Equal tells whether two are alike; nil is none.
+// Equal reports whether two patterns are equal; nil equals only nil.
 func (r *Rhythm) Equal(other *Rhythm) bool {
 	return r == other || r != nil && other != nil && *r == *other
 }
 
-// floor divides, downwards also below zero.
+// floor divides, rounding down for negative numbers too.
 func floor(n, by int64) int64 {
 	q := n / by
 	if n%by < 0 {

@@ -6,33 +6,34 @@ import (
 	"time"
 )
 
-// RoomKind is what a user is who is no person, by the names of RFC 5545 §3.2.3 in lower case.
+// RoomKind is the kind of a bookable resource, as in RFC 5545 §3.2.3 but in lower case.
 type RoomKind string
 
-// The kinds of them.
+// The kinds of resources.
 const (
 	RoomToMeet RoomKind = "room"
 	Resource   RoomKind = "resource"
 )
 
-// Anybody is who may book a room that people elsewhere may book, by mail.
+// Anybody as Bookers lets people on other servers book a room by mail.
 const Anybody = "*"
 
-// Room is what makes a user a room, or another thing that people book: it answers invitations by itself.
+// Room makes a user a room or another bookable resource, which answers invitations automatically.
 type Room struct {
 	Kind RoomKind
-	// Capacity is how many people it takes; 0 is any number.
+	// Capacity is the maximum number of people; 0 means no limit.
 	Capacity int64
-	// Bookers are who may book it: everybody with an account where it is empty, [Anybody], or the id of a user or a group.
+	// Bookers may book it: empty means every user with an account, [Anybody] means everyone, otherwise the ID of a
+	// user or a group.
 	Bookers string
-	// ByHand tells that only people answer for it: those who may write in its calendar.
+	// ByHand is set when only people answer for it: the users with write access to its calendar.
 	ByHand bool
 }
 
-// Bookable tells whether the user is a room.
+// Bookable reports whether the user is a room or resource.
 func (r Room) Bookable() bool { return r.Kind != "" }
 
-// Booking is an invitation of a room that waits for its answer.
+// Booking is an invitation of a room that waits for the automatic answer.
 type Booking struct {
 	Room     UserID
 	Calendar CalendarID
@@ -40,17 +41,17 @@ type Booking struct {
 	Posted   time.Time
 }
 
-// BookingReader is the part of a Store that knows what rooms are to answer.
+// BookingReader is the part of a Store that reads pending bookings.
 type BookingReader interface {
-	// Rooms returns the users who are rooms, by name.
+	// Rooms returns the users that are rooms or resources, sorted by name.
 	Rooms(ctx context.Context) ([]User, error)
-	// Bookings returns what waits for an answer since before a time, the oldest first and so many at most.
+	// Bookings returns at most so many bookings that have waited since before a time, oldest first.
 	Bookings(ctx context.Context, before time.Time, most int) ([]Booking, error)
 }
 
-// BookingKeeper is the part of a Tx that keeps it.
+// BookingKeeper is the part of a Tx that writes bookings.
 type BookingKeeper interface {
-	// PutBooking notes that a room is to answer; DropBooking that it has.
+	// PutBooking stores a pending booking; DropBooking deletes it once it is answered.
 	PutBooking(ctx context.Context, b Booking) error
 	DropBooking(ctx context.Context, cal CalendarID, uid UID) error
 	// ObjectsWithin is Reader.Objects within the transaction.

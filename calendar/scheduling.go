@@ -7,27 +7,28 @@ import (
 	"time"
 )
 
-// ScheduleTag is the tag of an object with which people are invited (RFC 6638 §3.2.10). It stays where a change was
-// of no consequence to its editor. It is written as an ETag is; "" is that of all other objects.
+// ScheduleTag is the tag of a scheduling object (RFC 6638 §3.2.10). It stays the same for changes that do not
+// matter to the object's editor. Its format is that of an ETag; all other objects have "".
 type ScheduleTag string
 
-// Scheduling is how a user wants to be scheduled with.
+// Scheduling holds a user's scheduling settings.
 type Scheduling struct {
-	// Default is the calendar in which invitations are put; "" is the first that takes them.
+	// Default is the calendar for new invitations; "" means the first that accepts them.
 	Default CalendarID
-	// Availability is a VCALENDAR with the times at which the user can be had (RFC 7953); nil when never set.
+	// Availability is a VCALENDAR with the user's available times (RFC 7953); nil when never set.
 	Availability *string
 }
 
-// InboxItem is a scheduling message as it came to a user (RFC 6638 §2.2).
+// InboxItem is a scheduling message in a user's inbox (RFC 6638 §2.2).
 type InboxItem struct {
 	Name ObjectName
-	// Version is the inbox's, of the item's latest change.
+	// Version is the inbox's version of the item's latest change.
 	Version Version
 	Created time.Time
-	// Method is what it is for; "" in what an earlier version has kept, unless it proposes another time.
+	// Method is the iTIP method. It is "" in items that an earlier version stored, except for proposals of a new
+	// time.
 	Method Method
-	// Gone tells that there is none of that name any more; Data is empty then.
+	// Gone is set when the item was deleted; Data is empty then.
 	Gone bool
 	Data []byte
 }
@@ -35,21 +36,21 @@ type InboxItem struct {
 // Latest implements [BoxItem].
 func (i InboxItem) Latest() (Version, bool) { return i.Version, i.Gone }
 
-// CheckText is [Object.CheckText] of the message.
+// CheckText is [Object.CheckText] for the message.
 func (i InboxItem) CheckText() error {
 	o := i.Object()
 	return o.CheckText()
 }
 
-// InboxNote is what is known of a message whose text was not read.
+// InboxNote describes a message without its text.
 type InboxNote struct {
 	Name ObjectName
 	Size int64
-	// Removed reports whether the user has removed it from the inbox. A proposal waits for a decision all the same.
+	// Removed is set when the user has removed it from the inbox. A proposal still waits for a decision then.
 	Removed bool
 }
 
-// Object is the item as an object of a calendar is.
+// Object returns the item in the form of a calendar object.
 func (i InboxItem) Object() Object {
 	return Object{
 		Name: i.Name, ETag: ETagOf(i.Data), Version: i.Version, Size: int64(len(i.Data)), Data: i.Data,
@@ -57,10 +58,10 @@ func (i InboxItem) Object() Object {
 	}
 }
 
-// kindMarks are how the components begin of which messages are.
+// kindMarks are the kinds of components that messages have.
 var kindMarks = [...]Kind{Event, Todo, FreeBusy}
 
-// kindOf tells what a message is about.
+// kindOf returns the kind of a message's component.
 func kindOf(data []byte) Kind {
 	for _, k := range kindMarks {
 		if bytes.Contains(data, []byte("\nBEGIN:"+k)) {
@@ -70,13 +71,14 @@ func kindOf(data []byte) Kind {
 	return ""
 }
 
-// Receives reports whether invitations may be put into the calendar, as its owner sees it.
+// Receives reports whether the calendar, as its owner sees it, can receive invitations.
 func (c Calendar) Receives() bool {
 	return c.Access == OwnerAccess && c.Kinds.Has(Event) && !c.Origin.Mirrors()
 }
 
-// Reception is the calendar into which the invitations of a user with these calendars are put: the chosen one, or else
-// the oldest that takes events, of those that a program made in one second the first by address; "" for none.
+// Reception returns the calendar for a user's new invitations, given all of the user's calendars. It is the chosen
+// calendar, or else the oldest that accepts events. Calendars created in the same second sort by address. "" if
+// there is none.
 func (s Scheduling) Reception(all []Calendar) CalendarID {
 	var oldest *Calendar
 	for i := range all {
@@ -97,61 +99,61 @@ func (s Scheduling) Reception(all []Calendar) CalendarID {
 	return oldest.ID
 }
 
-// SchedulingReader is the part of a Store that knows how users are scheduled with.
+// SchedulingReader is the part of a Store that reads scheduling settings and inboxes.
 type SchedulingReader interface {
-	// Scheduling returns how a user wants to be scheduled with; the zero value when they never said.
+	// Scheduling returns a user's settings; the zero value when never set.
 	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
-	// Inbox returns what came to a user; the zero inbox where that is nothing.
+	// Inbox returns a user's inbox; the zero box if it was never used.
 	Inbox(ctx context.Context, user UserID) (Box[InboxItem], error)
-	// InboxState is Inbox without what there is in it.
+	// InboxState is Inbox without the items.
 	InboxState(ctx context.Context, user UserID) (Box[InboxItem], error)
-	// InboxItem returns one message that is there; NotFound where it is not. One whose text is lost comes with its ErrNoText.
+	// InboxItem returns one message, or NotFound. A message whose text is lost is returned with ErrNoText.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
-	// Proposals returns the latest messages of MethodCounter, at most so many, the oldest first; without their texts. It returns those
-	// that were removed from the inbox as well.
+	// Proposals returns the latest messages of MethodCounter without their texts, oldest first, up to most. It
+	// includes messages that were removed from the inbox.
 	Proposals(ctx context.Context, user UserID, most int) ([]InboxNote, error)
-	// Proposal returns one of them, as InboxItem does.
+	// Proposal returns one proposal, with the errors of InboxItem.
 	Proposal(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
 	// ScheduleTags returns the tags of a calendar's objects that have one.
 	ScheduleTags(ctx context.Context, cal CalendarID) (map[ObjectName]ScheduleTag, error)
-	// UsersAt returns the users who have one of the mail addresses, in lower case, or one of the names, each with what it
-	// was found by. An address that several have is nobody's.
+	// UsersAt returns the users who have one of the mail addresses (in lower case) or names, each with the matching
+	// text. An address that several users have matches none of them.
 	UsersAt(ctx context.Context, mails, names []string) ([]UserAt, error)
-	// Mails returns the mail addresses under which a user is invited, in lower case, the first one before all others.
+	// Mails returns the lower-case mail addresses under which a user can be invited, primary address first.
 	Mails(ctx context.Context, user UserID) ([]string, error)
 }
 
-// SchedulingKeeper is the part of a Tx that schedules. Calendars and boxes of notices are locked before inboxes, and
-// these in the order of their users.
+// SchedulingKeeper is the part of a Tx that writes scheduling data. Lock order: calendars, notice boxes, then
+// inboxes in the order of their users.
 type SchedulingKeeper interface {
 	// UsersAt is SchedulingReader.UsersAt within the transaction.
 	UsersAt(ctx context.Context, mails, names []string) ([]UserAt, error)
-	// Appointments returns the live objects with a UID in live calendars of these users, with the data of
-	// what is no larger than [LargeObject], by
-	// calendar.
+	// Appointments returns the live objects with a UID in live calendars of these users, sorted by calendar. They
+	// have their data unless it is larger than [LargeObject].
 	Appointments(ctx context.Context, users []UserID, uid UID) ([]Appointment, error)
-	// Receptions returns, for each of the users, the live calendar of theirs in which an object of a kind is put that
-	// comes to them: the one they chose, or else the oldest that takes it. A user who has none is left out.
+	// Receptions returns, for each user, the live calendar that receives new objects of a kind: the chosen one, or
+	// else the oldest that accepts the kind. It leaves out users without such a calendar.
 	Receptions(ctx context.Context, users []UserID, kind Kind) (map[UserID]CalendarID, error)
-	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Anyone who is gone
-	// gets none. The inbox sets Version.
+	// PutInboxItems adds messages to users' inboxes in the given order; the oldest messages make room for them. It
+	// skips users that no longer exist. The inbox sets Version.
 	PutInboxItems(ctx context.Context, items []InboxEntry) error
-	// DropInboxItem deletes a message, if it is there, and a proposal that was removed from the inbox. Where the caller has seen
-	// one version of it, it is Stale to find another, or none; 0 is whatever is there.
+	// DropInboxItem deletes a message if it exists, including a proposal that was removed from the inbox. If seen
+	// is not 0, it is Stale if the message has another version or is gone.
 	DropInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error
-	// HideInboxItem removes a message from the inbox in the same way, but Proposals and Proposal still return it if it is one.
+	// HideInboxItem removes a message from the inbox in the same way, but Proposals and Proposal still return a
+	// proposal.
 	HideInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error
-	// SetScheduling writes how a user wants to be scheduled with.
+	// SetScheduling stores a user's scheduling settings.
 	SetScheduling(ctx context.Context, user UserID, s Scheduling) error
 }
 
-// InboxEntry is a message on its way into a user's inbox.
+// InboxEntry is a message to be added to a user's inbox.
 type InboxEntry struct {
 	To UserID
 	InboxItem
 }
 
-// UserAt is a user, found by a mail address or a name.
+// UserAt is a user and the mail address or name that matched.
 type UserAt struct {
 	Text string
 	User
@@ -163,10 +165,10 @@ type Appointment struct {
 	Object
 }
 
-// ToldEventKeeper is the part of a Tx that keeps events as organizers elsewhere last told them, apart from the copies
-// that their attendees change.
+// ToldEventKeeper is the part of a Tx that stores events as outside organizers last sent them. Attendees may have
+// changed their own copies since.
 type ToldEventKeeper interface {
-	// ToldEvent returns an event as its organizer last told it to a user; nil if nothing is kept.
+	// ToldEvent returns an event as its organizer last sent it to a user; nil if none is stored.
 	ToldEvent(ctx context.Context, user UserID, uid UID) ([]byte, error)
 	PutToldEvent(ctx context.Context, user UserID, uid UID, data []byte) error
 }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Settings are a calendar's own state, as the journal keeps it where of an object it keeps the
-// bytes. The names are stored: they do not change.
+// Settings are a calendar's settings, as the journal stores them. The JSON names are stored and must not change.
 type Settings struct {
 	Address        Segment       `json:"address"`
 	Name           string        `json:"name"`
@@ -27,7 +26,7 @@ type deadSetting struct {
 	Value string `json:"value"`
 }
 
-// SettingsOf returns the settings of a calendar as it is.
+// SettingsOf returns the current settings of a calendar.
 func SettingsOf(cal Calendar, kept []DeadProperty) Settings {
 	p := cal.Properties
 	s := Settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, p.Hidden, nil}
@@ -37,17 +36,17 @@ func SettingsOf(cal Calendar, kept []DeadProperty) Settings {
 	return s
 }
 
-// Encode returns them as the journal keeps them.
+// Encode encodes the settings for the journal.
 func (s Settings) Encode() []byte {
 	data, err := json.Marshal(s)
 	if err != nil {
-		// Texts, numbers and lists of them; there is nothing in them that JSON cannot hold.
+		// Texts, numbers and lists of them: JSON can encode all of them.
 		panic(fmt.Sprintf("encoding settings: %v", err))
 	}
 	return data
 }
 
-// DecodeSettings reads them back.
+// DecodeSettings decodes settings from the journal.
 func DecodeSettings(data []byte) (Settings, error) {
 	var s Settings
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -56,12 +55,12 @@ func DecodeSettings(data []byte) (Settings, error) {
 	return s, nil
 }
 
-// Properties returns those that a calendar's owner sets.
+// Properties returns the properties that a calendar's owner sets.
 func (s Settings) Properties() Properties {
 	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden}
 }
 
-// DeadPropertyEdits turns the properties kept now into those of the settings.
+// DeadPropertyEdits returns the edits that replace the current dead properties with the ones in the settings.
 func (s Settings) DeadPropertyEdits(now []DeadProperty) []DeadProperty {
 	var edits []DeadProperty
 	for _, k := range now {

@@ -5,21 +5,21 @@ import (
 	"reflect"
 )
 
-// ForSharees returns a calendar's properties for a sharee. The name is cut and ends with the owner's, since the first
-// calendars of all users have the same name.
+// ForSharees returns a calendar's properties for a sharee. The name is cut and ends with the owner's, since the
+// first calendars of all users have the same name.
 func (c Calendar) ForSharees() Properties {
 	p := c.Properties
 	p.Name = cut(p.Name, longestForeign) + c.OwnerMark()
 	return p
 }
 
-// OwnerMark is the end of a calendar's name for its sharees.
+// OwnerMark returns the end of a calendar's name for its sharees.
 func (c Calendar) OwnerMark() string { return fmt.Sprintf(" (%s)", cut(c.OwnerTitle, longestForeign)) }
 
 // longestForeign limits the characters that other users see of a name.
 const longestForeign = 100
 
-// cut is the beginning of a text, with a mark where more follows.
+// cut shortens a text and marks the cut.
 func cut(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -30,20 +30,19 @@ func cut(text string, most int) string {
 	return text
 }
 
-// Arrangement is how a sharee has a calendar for themselves. What is nil is as its owner has
-// it, see Calendar.ForSharees.
+// Arrangement holds a sharee's own settings of a calendar. Nil means the owner's value; see Calendar.ForSharees.
 type Arrangement struct {
 	Name, Description, Color *string
 	Order                    *int64
-	// Opaque tells that the calendar takes the sharee's time as well. caldav-sharing §5.5.5: until
-	// they say so, it does not, whatever its owner says of their own time.
+	// Opaque is set when the calendar also counts as busy for the sharee. By default it does not, whatever the
+	// owner's setting (caldav-sharing §5.5.5).
 	Opaque bool
-	// Hidden is only theirs, like the owner's is.
+	// Hidden is the sharee's own setting; the owner has another.
 	Hidden bool
 }
 
-// Under is what counts of it with an access. A sharee who has come to have only the busy times could not
-// change it any more, nor see why a calendar is hidden: it rests until they have more again.
+// Under returns the settings that apply with an access. A sharee with access to only the busy times could not
+// change them, or see why a calendar is hidden. So they do not apply until the sharee has more access again.
 func (a Arrangement) Under(access Access) Arrangement {
 	if access < needs[ArrangeCalendar].access {
 		return Arrangement{}
@@ -51,7 +50,7 @@ func (a Arrangement) Under(access Access) Arrangement {
 	return a
 }
 
-// Over returns the properties that sharees find as this one has them.
+// Over returns the owner's properties with the sharee's settings applied.
 func (a Arrangement) Over(p Properties) Properties {
 	if a.Name != nil {
 		p.Name = *a.Name
@@ -69,8 +68,8 @@ func (a Arrangement) Over(p Properties) Properties {
 	return p
 }
 
-// ArrangementOf is what makes the properties that sharees find this one's. To remove one is to have
-// what there was again, and so is to set it to the same.
+// ArrangementOf returns the settings that turn the owner's properties into the sharee's. A property that the sharee
+// removes, or sets to the owner's value, follows the owner again.
 func ArrangementOf(found, sharees Properties) Arrangement {
 	a := Arrangement{Opaque: !sharees.Transparent, Hidden: sharees.Hidden}
 	if sharees.Name != "" && sharees.Name != found.Name {
@@ -88,8 +87,7 @@ func ArrangementOf(found, sharees Properties) Arrangement {
 	return a
 }
 
-// Personal tells whether two sets of properties differ only in those that each sharee has for
-// themselves.
+// Personal reports whether two sets of properties differ only in properties that each sharee sets for themselves.
 func Personal(a, b Properties) bool {
 	b.Name, b.Description, b.Color, b.Order = a.Name, a.Description, a.Color, a.Order
 	b.Transparent, b.Hidden = a.Transparent, a.Hidden

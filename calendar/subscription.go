@@ -5,44 +5,44 @@ import (
 	"time"
 )
 
-// SubscriberID stands for one who is told of changes, such as a session of an assistant.
+// SubscriberID identifies a recipient of notifications, such as an assistant's session.
 type SubscriberID string
 
-// State is what something was like at a time. A holder of one learns from another whether
-// there was a change in between, and nothing else.
+// State identifies the state of a target at some time. Two states that differ show that it changed, and nothing
+// else.
 type State string
 
-// Target is what one can be told the changes of: an object by its UID, a calendar (no UID), or
-// which calendars one has (neither).
+// Target is a thing to watch: an object by its UID, a calendar (no UID), or the user's list of calendars (neither).
 type Target struct {
 	Calendar CalendarID
 	UID      UID
 }
 
-// Subscription is what a subscriber wants to be told of.
+// Subscription requests notifications about a target.
 type Subscription struct {
 	Subscriber SubscriberID
-	// Name is what the subscriber calls it.
+	// Name is the subscriber's name for it.
 	Name string
 	User UserID
 	Target
-	// Seen is the state that the subscriber knows of.
+	// Seen is the state that the subscriber knows.
 	Seen State
-	// Until is when the subscription is over.
+	// Until is the expiry time.
 	Until time.Time
 }
 
-// Subscriptions is the part of a Store that keeps them, for whichever process tells the
-// subscriber.
+// Subscriptions is the part of a Store that holds subscriptions, for the process that has the subscriber's
+// connection.
 type Subscriptions interface {
-	// Subscribe keeps a subscription, over one of that name, and forgets those of the user that
-	// were over by now. TooLarge when the subscriber then had more than each; a user who had more
-	// than all loses those that are over first.
+	// Subscribe stores a subscription, replacing one with the same name, and deletes the user's expired ones.
+	// TooLarge when the subscriber would have more than each. If the user has more than all, the first to expire
+	// are deleted.
 	Subscribe(ctx context.Context, sub Subscription, now time.Time, each, all int) error
-	// Unsubscribe forgets one by its name, or, with none, all of the subscriber. A missing one is no error.
+	// Unsubscribe deletes a subscription by name, or all of the subscriber's if name is empty. A missing one is no
+	// error.
 	Unsubscribe(ctx context.Context, id SubscriberID, name string) error
-	// Subscriptions returns those that are not over, by name.
+	// Subscriptions returns a subscriber's unexpired subscriptions, sorted by name.
 	Subscriptions(ctx context.Context, id SubscriberID, now time.Time) ([]Subscription, error)
-	// Seen notes what the subscriber knows by now of those that are still there.
+	// Seen stores the states that the subscriber knows now, for subscriptions that still exist.
 	Seen(ctx context.Context, known []Subscription) error
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// VersionRange is a part of a calendar's history: the versions after After, up to Until.
+// VersionRange is a part of a calendar's history: the versions after After, up to and including Until.
 type VersionRange struct {
 	After, Until Version
-	// Unbroken is the version from which on every deletion must be known still. A client that starts
-	// from nothing (After is 0) needs to know of none, and may leave it out.
+	// Unbroken is a version: no deletion after it may have been pruned. A client that starts from nothing
+	// (After is 0) needs no deletions, and may leave it 0.
 	Unbroken Version
 }
 
-// syncURN makes sync tokens URIs, as RFC 6578 §4 wants them.
+// syncURN makes sync tokens URIs, as RFC 6578 §4 requires.
 const syncURN = "urn:caldav-mcp-server:sync:"
 
 // SyncToken is a point in the history of one calendar.
@@ -21,14 +21,14 @@ type SyncToken struct {
 	Epoch    Epoch
 	Calendar CalendarID
 	Version  Version
-	// Own is the version of what a sharee has for themselves, see Calendar.Own.
+	// Own is the version of a sharee's private data; see Calendar.Own.
 	Own Version
-	// Begun is where a first synchronization that is not over yet began, else 0. What has
-	// been deleted before then its client never saw, so that it need not be told of it.
+	// Begun is the version at the start of a first synchronization that is not finished yet, otherwise 0. The
+	// client never saw objects that were deleted before it, so it need not learn of those deletions.
 	Begun Version
 }
 
-// String returns the token as it stands on the wire.
+// String returns the token as sent on the wire.
 func (t SyncToken) String() string {
 	s := syncURN + string(t.Epoch) + ":" + string(t.Calendar) + ":" + t.Version.String()
 	if t.Own > 0 {
@@ -40,12 +40,11 @@ func (t SyncToken) String() string {
 	return s
 }
 
-// String returns the version as a number.
+// String formats the version as a number.
 func (v Version) String() string { return strconv.FormatInt(int64(v), 10) }
 
-// After returns the token for a client that now knows the calendar as it was at v; more
-// tells that the calendar as it is in cal has more for it. t is the token that it came
-// with, zero for a first synchronization.
+// After returns the token for a client that now knows the calendar as of v. t is the token that the client sent,
+// zero for a first synchronization. more is set if changes up to now remain.
 func (t SyncToken) After(v Version, more bool, now SyncToken) SyncToken {
 	next := SyncToken{Epoch: now.Epoch, Calendar: now.Calendar, Version: v, Own: now.Own}
 	switch {
@@ -58,9 +57,8 @@ func (t SyncToken) After(v Version, more bool, now SyncToken) SyncToken {
 	return next
 }
 
-// ParseSyncToken reads a token back; no text is the zero token, from the start. One that is
-// not ours breaks RuleSyncToken, never "from the start": the client must learn that it has
-// to begin again.
+// ParseSyncToken parses a token; the empty text is the zero token, which starts from nothing. A foreign token
+// breaks RuleSyncToken and is never treated as zero: the client must learn that it has to start again.
 func ParseSyncToken(s string) (SyncToken, error) {
 	if s == "" {
 		return SyncToken{}, nil
@@ -89,23 +87,23 @@ func ParseSyncToken(s string) (SyncToken, error) {
 	return t, nil
 }
 
-// History is the past of what can be synchronized: a calendar, a home, or what a user was told.
+// History is the history of something that can be synchronized: a calendar, a home, an inbox or a notice box.
 type History struct {
-	// Of names it.
+	// Of identifies it.
 	Of    CalendarID
 	Epoch Epoch
-	// Version is that of the latest change, Pruned of the latest that was forgotten.
+	// Version is the latest change, Pruned the latest pruned one.
 	Version, Pruned Version
-	// Own is that of the latest change of what a sharee has for themselves.
+	// Own is the latest change of a sharee's private data.
 	Own Version
 }
 
-// Now returns the token for it as it is.
+// Now returns the token of the current state.
 func (h History) Now() SyncToken {
 	return SyncToken{Epoch: h.Epoch, Calendar: h.Of, Version: h.Version, Own: h.Own}
 }
 
-// Check refuses a token since which changes cannot be told without a gap. The zero token has none.
+// Check refuses a token if changes after it are no longer known. It accepts the zero token.
 func (h History) Check(t SyncToken) error {
 	switch {
 	case t == SyncToken{}:
@@ -122,7 +120,7 @@ func (h History) Check(t SyncToken) error {
 	return nil
 }
 
-// ErrSyncToken says why a sync token is not honoured.
+// ErrSyncToken refuses a sync token.
 func ErrSyncToken(why string) error {
 	return Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why).Advising("synchronize from the start")
 }

@@ -5,12 +5,12 @@ import (
 	"log/slog"
 )
 
-// Task is told of something that the server does by itself: a visit, a mail, a message. It returns what to do that within, and what
-// to call with whether it came to nothing. Its name and its facts are kinds, counts and states, in words of the program's own: an operator
-// reads them, and nothing of them may be what somebody wrote, or tell who it was.
+// Task reports the start of background work, such as a mail or a notification. It returns the context for the work,
+// and a function to call at the end with the outcome. Names and facts are kinds, counts and states in the program's
+// own words. Operators read them, so they must not contain user data or identify a user.
 type Task func(ctx context.Context, name string) (within context.Context, end func(failed bool, facts ...slog.Attr))
 
-// OrNone is the task, or one that does nothing where there is none.
+// OrNone returns t, or a Task that does nothing if t is nil.
 func (t Task) OrNone() Task {
 	if t != nil {
 		return t

@@ -6,45 +6,44 @@ import (
 	"time"
 )
 
-// Undone is what came of an undo.
+// Undone is the result of an undo.
 type Undone struct {
-	// Steps are the changes that took others back. They are in the journal as well, so that they can
-	// be taken back themselves.
+	// Steps are the changes that undo others. They are in the journal too, so they can be undone themselves.
 	Steps []Change
-	// Left are the changes that were not taken back, and why.
+	// Left are the changes that were not undone, with the reasons.
 	Left []UndoConflict
-	// Already are those that had no effect any more.
+	// Already are changes that no longer had an effect.
 	Already []ChangeID
-	// Told are those who were written to, since what was taken back concerns them.
+	// Told are the recipients of messages about the undo.
 	Told []Told
 }
 
-// UndoConflict is a change that cannot be taken back by itself.
+// UndoConflict is a change that cannot be undone on its own.
 type UndoConflict struct {
 	Change
-	// By is the later change that is in the way. It is nil when the journal has Forgotten the bytes,
-	// for an Answer, and when the calendar was deleted.
+	// By is the later change that conflicts. It is nil if the journal has Forgotten the bytes, for an Answer, and
+	// when the calendar was deleted.
 	By        *Change
 	Forgotten bool
-	// LinesGone tells that the journal has forgotten the line of the Change as well, and all before it: whose they were is not
-	// known any more.
+	// LinesGone is set when the journal has also pruned the entry of the Change and all before it, so it is no
+	// longer known who made them.
 	LinesGone bool
-	// Answer tells that it is another user's answer to an invitation.
+	// Answer is set for another user's answer to an invitation.
 	Answer bool
-	// Differs names what is not as the change left it.
+	// Differs names the properties that have changed since.
 	Differs []string
 }
 
-// Why says it in a sentence.
+// Why returns the conflict as a sentence.
 func (u UndoConflict) Why() string {
 	what := fmt.Sprintf("the change %s of %s", u.ID(), ShortTime(u.At))
 	switch {
 	case u.Answer:
-		return what + " is what a user said to an invitation, which only they can say otherwise"
+		return what + " is another user's answer to an invitation, which only they can change"
 	case u.LinesGone:
-		return fmt.Sprintf("the journal of the calendar %.80q has forgotten who changed what up to %s: there may have been more to take back", u.In.Name, ShortTime(u.At))
+		return fmt.Sprintf("the journal of the calendar %.80q no longer has the changes up to %s: there may have been more to undo", u.In.Name, ShortTime(u.At))
 	case u.Forgotten:
-		return what + " is too old: the journal has forgotten what was there before"
+		return what + " is too old: the journal no longer has the data that it replaced"
 	case u.By == nil:
 		return what + " was made in a calendar that is in the trash"
 	}
@@ -53,24 +52,25 @@ func (u UndoConflict) Why() string {
 		text += fmt.Sprintf(" by %.80q", u.By.Agent)
 	}
 	if len(u.Differs) > 0 {
-		text += ", since when there differs " + strings.Join(u.Differs, ", ")
+		text += ", and these have changed since: " + strings.Join(u.Differs, ", ")
 	}
 	return text
 }
 
-// ShortTime writes a time for people, to the second.
+// ShortTime formats a time for people, to the second.
 func ShortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }
 
-// UndoSince says what to take back: all that a token did at that time and later.
+// UndoSince selects the changes to undo: all that a token made at that time or later.
 type UndoSince struct {
 	Token TokenID
-	// Anybody means the changes of all, by any token or password, to the Calendar and in it. Its shares stay as they are.
+	// Anybody selects the changes of all users to the Calendar and its objects, by any token or password. It leaves
+	// the calendar's shares unchanged.
 	Anybody bool
 	At      time.Time
-	// Calendar restricts it to one; empty means all.
+	// Calendar limits it to one calendar; empty means all.
 	Calendar CalendarID
-	// LeaveChanged leaves what was changed by others since, instead of taking back nothing then.
+	// LeaveChanged skips objects that others have changed since. Otherwise such an object prevents the whole undo.
 	LeaveChanged bool
-	// Preview only tells what would be done.
+	// Preview only reports what the undo would do.
 	Preview bool
 }

@@ -7,35 +7,36 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Unverified is an invitation that came by mail and was not followed, as its addressee sees it. It is in no calendar and takes no
-// time. Its texts are the sender's.
+// Unverified is an invitation by mail that was not followed, as the addressee sees it. It is in no calendar and
+// does not count as busy. Its texts are the sender's.
 type Unverified struct {
-	// Name is made of the event's UID: a later mail about the same event takes the place of the earlier one.
+	// Name is derived from the event's UID: a later mail about the same event replaces the earlier one.
 	Name    ObjectName
 	Created time.Time
 	Method  Method
-	// From is the mail's sender. Proven reports whether the sender's domain stands for it.
+	// From is the mail's sender. Proven reports whether the sender's domain authenticates it.
 	From      MailAddress
 	Proven    bool
 	Organizer string
 	Title     string
-	// Start is never zoned; zero where the message has none that can be read.
+	// Start is never zoned; it is zero if the message has none that can be parsed.
 	Start ical.Time
 	Why   Distrust
-	// Known reports whether the user had the event when the mail came: it was to change or cancel it.
+	// Known reports whether the user had the event when the mail came, so that the mail was meant to change or
+	// cancel it.
 	Known bool
 }
 
-// Distrust is why a message was not followed. The words are stored.
+// Distrust is the reason why a message was not followed. The words are stored.
 type Distrust string
 
 // The reasons shown to the addressee.
 const (
-	// NotOrganizer is a mail from another address than the organizer's, such as that of a secondary Google calendar.
+	// NotOrganizer is a mail from another address than the organizer's, such as from a secondary Google calendar.
 	NotOrganizer Distrust = "organizer"
-	// NotProven is a mail whose sender's domain does not stand for it (DKIM, DMARC).
+	// NotProven is a mail that the sender's domain does not authenticate (DKIM, DMARC).
 	NotProven Distrust = "proof"
-	// NotInvited is a message that names none of the user's addresses, such as one that was forwarded.
+	// NotInvited is a message that names none of the user's addresses, such as a forwarded one.
 	NotInvited Distrust = "uninvited"
 )
 
@@ -45,10 +46,10 @@ var distrust = map[Distrust]string{
 	NotInvited:   "it names no mail address of this account",
 }
 
-// Reason is why it was not followed, in words.
+// Reason returns the reason in words.
 func (u Unverified) Reason() string { return distrust[u.Why] }
 
-// Standing is whether the sender is proven, in a word.
+// Standing returns in words whether the sender is proven.
 func (u Unverified) Standing() string {
 	if u.Proven {
 		return "verified"
@@ -56,7 +57,7 @@ func (u Unverified) Standing() string {
 	return "not verified"
 }
 
-// Subject describes the mail in words.
+// Subject returns the kind of the mail in words.
 func (u Unverified) Subject() string {
 	switch {
 	case u.Method == MethodCancel:
@@ -67,21 +68,22 @@ func (u Unverified) Subject() string {
 	return "An invitation"
 }
 
-// UnverifiedReader is the part of a Store that lists unverified invitations.
+// UnverifiedReader is the part of a Store that reads unverified invitations.
 type UnverifiedReader interface {
-	// Unverified returns a user's unverified invitations within [UnverifiedFor], the latest first.
+	// Unverified returns a user's unverified invitations within [UnverifiedFor], latest first.
 	Unverified(ctx context.Context, user UserID) ([]Unverified, error)
 }
 
-// UnverifiedKeeper is the part of a Tx that keeps it.
+// UnverifiedKeeper is the part of a Tx that writes unverified invitations.
 type UnverifiedKeeper interface {
-	// PutUnverified keeps the latest [UnverifiedMost] of a user. Once as many came within a day, it keeps no other event's.
+	// PutUnverified stores an invitation and deletes all but the user's latest [UnverifiedMost]. After that many
+	// within a day, it ignores further events.
 	PutUnverified(ctx context.Context, user UserID, u Unverified) error
-	// DropUnverified deletes one, if it is there.
+	// DropUnverified deletes an invitation if it exists.
 	DropUnverified(ctx context.Context, user UserID, name ObjectName) error
 }
 
-// The bounds of the texts that strangers can show a user.
+// Limits on the texts that strangers can show a user.
 const (
 	UnverifiedMost = 20
 	UnverifiedFor  = 30 * 24 * time.Hour

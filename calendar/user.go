@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// User is a person with an account.
+// User is an account: a person, a group or a bookable resource.
 type User struct {
 	ID   UserID
-	Name string // what they log in with, lower case
-	// DisplayName is how others see them; empty means Name.
+	Name string // login name, lower case
+	// DisplayName is the name that others see; empty means Name.
 	DisplayName string
 	Email       string
 	// Timezone is the user's own zone (IANA); empty means not set.
 	Timezone string
 	Created  time.Time
-	// Admin tells that the user may look after the others.
+	// Admin is set when the user may manage other users.
 	Admin bool
-	// Disabled tells that nobody gets in as this user, by whatever credential.
+	// Disabled blocks access with any credential.
 	Disabled bool
-	// WeekStart is the day with which the user's weeks begin (mon, tue …), WorkingDays are those on which they work,
-	// with blanks between, WorkingHours when (09:00-17:00). Each is empty if not set.
+	// WeekStart is the first day of the user's week (mon, tue …). WorkingDays are the working days, separated by
+	// spaces; WorkingHours is the working time (09:00-17:00). Each is empty if not set.
 	WeekStart, WorkingDays, WorkingHours string
-	// Group tells that it is no person but a name for some users, with whom calendars are shared by it.
+	// Group is set when the account is a group of users, for sharing calendars with all of them.
 	Group bool
-	// Quota bounds what the user may have.
+	// Quota is the user's quota.
 	Quota Quota
-	// Room is what the user is who is no person.
+	// Room is set when the account is a bookable resource.
 	Room Room
 }
 
-// GetsIn reports whether the user may be let in at all: rooms never sign in.
+// GetsIn reports whether the user may sign in: disabled users and rooms may not.
 func (u User) GetsIn() bool { return !u.Disabled && !u.Room.Bookable() }
 
-// Workweek returns the user's working hours and days, as people usually have them where nothing is set.
+// Workweek returns the user's working hours and days, with common defaults if not set.
 func (u User) Workweek() (hours string, days []string) {
 	return cmp.Or(u.WorkingHours, "09:00-17:00"), strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))
 }
 
-// FirstDay returns the day with which the user's weeks begin: Monday, as ISO 8601 has it, where nothing is set.
+// FirstDay returns the first day of the user's week: Monday, as in ISO 8601, if not set.
 func (u User) FirstDay() time.Weekday {
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		if u.WeekStart != "" && strings.HasPrefix(strings.ToLower(day.String()), u.WeekStart) {
@@ -49,7 +49,7 @@ func (u User) FirstDay() time.Weekday {
 	return time.Monday
 }
 
-// Title returns the name that people read.
+// Title returns the display name.
 func (u User) Title() string {
 	if u.DisplayName != "" {
 		return u.DisplayName

@@ -83,7 +83,7 @@ func TestUserBounds(t *testing.T) {
 		h.must(made())
 		root := h.as("root")
 		root.get("people/ann").shows(http.StatusOK, "Calendars now 1", "Size now 0 B").hides("Quagga")
-		root.post("people/ann", "do", "bounds", "calendars", "1", "objects", "many", "bytes", "none").shows(http.StatusUnprocessableEntity, `"many" is not a number`)
+		root.post("people/ann", "do", "bounds", "calendars", "1", "objects", "many", "bytes", "none").shows(http.StatusUnprocessableEntity, `"many" is not a positive number`)
 		h.must(made())
 		root.post("people/ann", "do", "bounds", "calendars", "2", "objects", "none", "bytes", "5MB").at("people/ann?done=saved").shows(http.StatusOK)
 		for _, value := range []string{`value="2"`, `value="none"`, `value="5000000"`} {

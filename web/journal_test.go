@@ -50,6 +50,6 @@ func TestChangePage(t *testing.T) {
 		b.post("calendars/"+string(work.ID), "name", "Toil", "color", "#123456", "description", "All of it", "timezone", "Europe/Paris", "order", "3", "hidden", "1").shows(http.StatusOK)
 		found, err = h.calendars.History(t.Context(), ours, calendar.HistoryQuery{Limit: 1})
 		h.must(err)
-		b.get("journal/"+found.Changes[0].ID().String()).shows(http.StatusOK, "Name changed from “Work” to “Toil”", "Description set to “All of it”", "Hidden", "Another place in the list")
+		b.get("journal/"+found.Changes[0].ID().String()).shows(http.StatusOK, "Name changed from “Work” to “Toil”", "Description set to “All of it”", "Hidden", "New position in the list")
 	})
 }

@@ -154,7 +154,7 @@ func TestSplitLeavesWhatIsNestedWhereItIs(t *testing.T) {
 	poll := append([]string{"BEGIN:VCALENDAR", "VERSION:2.0", "BEGIN:VPOLL", "UID:poll"}, option...)
 	after := []string{"BEGIN:VEVENT", "UID:after", "DTSTART:20270301T090000Z", "END:VEVENT", "END:VCALENDAR"}
 	whole := append(append(slices.Clone(poll), "END:VPOLL"), after...)
-	same(t, outline(split(lines(whole...))), []string{"3 VPOLL: no calendar takes a VPOLL", "10 VEVENT after"})
+	same(t, outline(split(lines(whole...))), []string{"3 VPOLL: no calendar accepts a VPOLL", "10 VEVENT after"})
 	same(t, outline(split(lines(append(slices.Clone(poll), after...)...))), []string{
 		"3 VPOLL: the VPOLL cannot be read: it never ends", "5 VEVENT option", "9 VEVENT after",
 	})

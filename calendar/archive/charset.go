@@ -18,9 +18,9 @@ var (
 	errUTF32         = errors.New("the file is UTF-32, which no calendar program writes; save it as UTF-8")
 )
 
-// decode returns a file as UTF-8. UTF-16 is recognised by its byte order mark, or by how BEGIN looks in it. Bytes that are not
-// UTF-8 are read as Windows-1252, of which Latin-1 is a part, if they look like a Western European text; otherwise the file
-// stays as it is, and the parser refuses its lines.
+// decode converts a file to UTF-8. It detects UTF-16 by the byte order mark or by the bytes of BEGIN. A file that
+// is not UTF-8 is read as Windows-1252, a superset of Latin-1, if it looks like a Western European text. Otherwise
+// it is returned unchanged, and the parser rejects its lines.
 func decode(file []byte) (text []byte, how *Mend, err error) {
 	var order binary.ByteOrder
 	switch {
@@ -36,7 +36,7 @@ func decode(file []byte) (text []byte, how *Mend, err error) {
 		return text, &Mend{1, "the file is UTF-16: it was read as such"}, err
 	}
 	if text, line := fromWindows(file); text != nil {
-		return text, &Mend{line, "the file is not UTF-8: it was read as Windows-1252; look whether this line and others have the right letters"}, nil
+		return text, &Mend{line, "the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others"}, nil
 	}
 	return file, nil, nil
 }
@@ -61,8 +61,8 @@ func fromUTF16(file []byte, order binary.ByteOrder) ([]byte, error) {
 	return text, nil
 }
 
-// fromWindows reads a file as Windows-1252 and returns the first line that is not ASCII, or nil if the file is UTF-8 or may be in
-// another charset.
+// fromWindows reads a file as Windows-1252 and returns its text and the first line that is not ASCII. The text is
+// nil if the file is UTF-8 or may have another charset.
 func fromWindows(file []byte) (text []byte, line int) {
 	if utf8.Valid(file) || !western(unfolded(file)) {
 		return nil, 0
@@ -75,24 +75,25 @@ func fromWindows(file []byte) (text []byte, line int) {
 	return text, 1 + bytes.Count(file[:first], []byte("\n"))
 }
 
-// unfolded is a file whose lines are joined: RFC 5545 §3.1 lets a fold cut a character in two.
+// unfolded joins folded lines: RFC 5545 §3.1 lets a fold split a character.
 func unfolded(file []byte) []byte {
 	file = bytes.ReplaceAll(file, []byte("\r\n"), []byte("\n"))
 	return bytes.ReplaceAll(bytes.ReplaceAll(file, []byte("\n "), nil), []byte("\n\t"), nil)
 }
 
 const (
-	// foreignLetters are letters that 1252 has for Icelandic alone, and other charsets for the languages of more people.
+	// foreignLetters are letters that only Icelandic uses in Windows-1252. Other charsets have letters of more
+	// common languages there.
 	foreignLetters = "ÐðÞþÝý"
-	// longestRun is how many letters beyond ASCII a word of a Western European language has in a row, as "créée" does. Words in
-	// Greek, Cyrillic or East Asian charsets have more.
+	// longestRun is the longest run of non-ASCII letters in Western European languages, as in "créée". Greek,
+	// Cyrillic or East Asian words have longer ones.
 	longestRun = 2
 )
 
-// declared finds the charsets that lines of vCalendar say they are in.
+// declared finds the charsets that vCalendar lines declare.
 var declared = regexp.MustCompile(`(?i);CHARSET="?([A-Z0-9_-]+)`)
 
-// western reports whether a text that is not UTF-8 can only be meant as Windows-1252.
+// western reports whether a text that is not UTF-8 can only be Windows-1252.
 func western(text []byte) bool {
 	for _, name := range declared.FindAllSubmatch(text, -1) {
 		if c, known := charsets[strings.ToUpper(string(name[1]))]; !known || c != charmap.Windows1252 && c != nil {
@@ -121,14 +122,14 @@ func westernByte(text []byte, i int) bool {
 	if r == utf8.RuneError || r < 0xa0 || strings.ContainsRune(foreignLetters, r) {
 		return false
 	}
-	// In other charsets these bytes are letters: a sign in the midst of a word is none.
+	// In other charsets these bytes are letters. A symbol inside a word suggests such a charset.
 	sign := text[i] > 0xa0 && text[i] < 0xc0 && r != '·'
 	return !sign || i == 0 || i+1 == len(text) || !isLetter(text[i-1]) || !isLetter(text[i+1])
 }
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-// charsets are the charsets that a vCalendar may name; nil is UTF-8, which includes ASCII.
+// charsets are the charsets that a vCalendar may declare; nil is UTF-8, which includes ASCII.
 var charsets = map[string]*charmap.Charmap{
 	"UTF-8": nil, "UTF8": nil, "US-ASCII": nil, "ASCII": nil,
 	"ISO-8859-1": charmap.Windows1252, "WINDOWS-1252": charmap.Windows1252, "LATIN1": charmap.Windows1252,
@@ -137,7 +138,7 @@ var charsets = map[string]*charmap.Charmap{
 	"WINDOWS-1250": charmap.Windows1250, "WINDOWS-1251": charmap.Windows1251, "WINDOWS-1253": charmap.Windows1253, "WINDOWS-1254": charmap.Windows1254,
 }
 
-// inCharset reads the bytes of a value as UTF-8.
+// inCharset decodes a value in a charset.
 func inCharset(value []byte, name string) (string, error) {
 	c, known := charsets[strings.ToUpper(name)]
 	switch {

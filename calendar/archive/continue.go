@@ -10,10 +10,10 @@ import (
 	"caldav-mcp-server/calendar/content"
 )
 
-// Airlines and shops write texts of several lines without indenting the second (RFC 5545 §3.1). Such a line is more of the
-// text above it, unless it can be a line of its own.
+// Some airlines and shops write texts of several lines without indenting the continuation lines (RFC 5545 §3.1). An
+// unindented line continues the text above, unless it can be a property of its own.
 
-// texts are the properties that may hold texts of several lines; headTexts are the ones of a VCALENDAR.
+// texts are the properties that may hold texts of several lines; headTexts are the same for a VCALENDAR.
 var (
 	texts     = set("SUMMARY", "DESCRIPTION", "LOCATION", "COMMENT", "CONTACT", "STYLED-DESCRIPTION", "X-ALT-DESC")
 	headTexts = set("X-WR-CALDESC", "X-WR-CALNAME", "NAME", "DESCRIPTION")
@@ -42,8 +42,8 @@ var parameter = regexp.MustCompile(`^(?::|;[A-Za-z0-9-]+[=:;])`)
 // capital reports whether a name is written in capital letters, as programs write property names.
 func capital(name string) bool { return strings.ToUpper(name) == name && strings.ToLower(name) != name }
 
-// continues reports whether a line is more of the text above it. A name that is registered makes it a property; where the text
-// has gone on without indentation before and the name is not in capitals, it may be both, and is refused.
+// continues reports whether a line continues the text above it. A line with a registered name is a property. It is
+// ambiguous, and refused, if the text already has an unindented continuation line and the name is not in capitals.
 func (w *rewriter) continues(r row, name string, rest []byte) bool {
 	upper := strings.ToUpper(name)
 	switch {
@@ -55,14 +55,14 @@ func (w *rewriter) continues(r row, name string, rest []byte) bool {
 		return !w.edge(upper, rest)
 	case registered[upper] || strings.HasPrefix(upper, "X-"):
 		if w.text.capital && w.text.last > 0 && !capital(name) {
-			w.fault(r.number, fmt.Sprintf("this line may be a property %s, or more of the %s in line %d: indent it by a space if it is",
+			w.fault(r.number, fmt.Sprintf("this line may be a property %s, or continue the %s in line %d: indent it by a space if it does",
 				upper, w.text.name, w.text.line))
 		}
 		return false
 	case !w.text.capital:
 		return false
 	}
-	// The name of a property that is not registered is a word in capitals right before its value.
+	// An unregistered property name must be in capitals and directly followed by its value.
 	return !capital(name) || w.text.last > 0 || bytes.HasPrefix(rest, []byte(": "))
 }
 
@@ -75,7 +75,7 @@ func (w *rewriter) edge(name string, rest []byte) bool {
 	return of == calendarName || of == zoneName || of == "VALARM" || strings.HasPrefix(of, "X-") || slices.Contains(content.Kinds(), of)
 }
 
-// goOn writes a line as more of a text, behind a line break.
+// goOn appends a line to the text, after a line break.
 func (w *rewriter) goOn(r row) {
 	more := append(w.blank, r)
 	w.blank = nil
@@ -91,7 +91,7 @@ func (w *rewriter) goOn(r row) {
 	}
 }
 
-// append adds lines to the property that was written last.
+// append adds lines to the last written property.
 func (w *rewriter) append(number int, lines []byte) {
 	if n := len(w.kept); n > 0 {
 		w.kept[n-1].raw = append(w.kept[n-1].raw, lines...)
@@ -103,12 +103,12 @@ func (w *rewriter) append(number int, lines []byte) {
 	}
 }
 
-// endText ends a text and reports the lines added to it.
+// endText ends a text and reports the lines that were added to it.
 func (w *rewriter) endText() {
 	t := w.text
 	w.text = running{}
 	if t.last > 0 {
-		w.mend(t.first, fmt.Sprintf("lines %d to %d are not indented: they were read as more of the %s in line %d", t.first, t.last, t.name, t.line))
+		w.mend(t.first, fmt.Sprintf("lines %d to %d are not indented: they were read as a continuation of the %s in line %d", t.first, t.last, t.name, t.line))
 	}
 	for _, r := range w.blank {
 		if len(w.kept) == 0 {

@@ -1,6 +1,6 @@
-// Package archive takes an iCalendar file apart into the objects that a calendar keeps, and puts objects together
-// into one file.
+// Package archive splits an iCalendar file into calendar objects, and joins objects into one file.
 //
-// A file of an export holds everything in one VCALENDAR, with each zone once; a calendar keeps one object for each
-// UID, with the zones that it needs (RFC 4791 §4.1). The lines of components pass through unchanged both ways.
+// An exported file has one VCALENDAR with everything, and each zone once. A calendar stores one object for each
+// UID, with the zones that it needs (RFC 4791 §4.1). The lines of components pass through unchanged in both
+// directions.
 package archive

@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// File is an imported file. It is brought into the form of RFC 5545 as far as its meaning is clear, which
-// docs/decisions/0094-imported-files.md says. Everything unclear stays unchanged and is refused later, with its line.
+// File is an imported file. It is corrected to RFC 5545 as far as its meaning is clear; see
+// docs/decisions/0094-imported-files.md. Unclear parts stay unchanged and are refused later, with their line.
 type File struct {
 	text []byte
 	// lines maps each line of the text to its line in the file; nil if they are the same.
 	lines []int
-	// mends and faults are in the order of the file, whose lines they name.
+	// mends and faults are sorted by their line in the file.
 	mends, faults []Mend
-	// wide are the mends that concern the whole file.
+	// wide are the corrections that concern the whole file.
 	wide []Mend
 }
 
-// mendsMost bounds the reported corrections: a hostile file needs one in every line.
+// mendsMost limits the reported corrections, because a hostile file can need one in every line.
 const mendsMost = 20_000
 
-// Open reads a file. An error says why nothing can be made of all of it.
+// Open reads a file. It returns an error if nothing in the file can be used.
 func Open(data []byte) (*File, error) {
 	text, how, err := decode(data)
 	if err != nil {
@@ -43,26 +43,26 @@ func Open(data []byte) (*File, error) {
 	}
 	f.wide = append(f.wide, w.wide...)
 	if w.more > 0 {
-		f.wide = append(f.wide, Mend{1, fmt.Sprintf("%d more lines were read otherwise than they are written", w.more)})
+		f.wide = append(f.wide, Mend{1, fmt.Sprintf("%d more lines were corrected", w.more)})
 	}
 	return f, nil
 }
 
-// Mends are the corrections to the file as a whole.
+// Mends returns the corrections to the file as a whole.
 func (f *File) Mends() []Mend { return f.wide }
 
-// IsCalendar reports whether there is a calendar in the file, be it one that holds nothing.
+// IsCalendar reports whether the file contains a calendar, even an empty one.
 func (f *File) IsCalendar() bool {
 	return bytes.Contains(bytes.ToUpper(f.text), []byte("BEGIN:VCALENDAR"))
 }
 
-// Header is the calendar's name, color and description in the file.
+// Header returns the calendar's name, color and description from the file.
 func (f *File) Header() Header { return ReadHeader(f.text) }
 
 // Parts yields the objects of the file, as [Split] does.
 func (f *File) Parts(fallback func(kind string) Zone) iter.Seq[Part] { return f.split(fallback) }
 
-// source is the line of the file that a line of the text was made of.
+// source returns the line of the file that a line of the text comes from.
 func (f *File) source(line int) int {
 	if f == nil || line < 1 || line > len(f.lines) {
 		return line
@@ -70,7 +70,7 @@ func (f *File) source(line int) int {
 	return f.lines[line-1]
 }
 
-// within are the notes on a piece.
+// within returns the notes on a piece.
 func (f *File) within(notes []Mend, p piece) []Mend {
 	first, last := f.source(p.line), f.source(p.line+p.lines-1)
 	from := sort.Search(len(notes), func(i int) bool { return notes[i].Line >= first })
@@ -80,7 +80,7 @@ func (f *File) within(notes []Mend, p piece) []Mend {
 
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
-// InFile makes the line numbers that an error names, which are those of the object, those of the file that the object was in.
+// InFile replaces line numbers of the object in an error text with line numbers of the file.
 func (p Part) InFile(reason string) string {
 	return lineNumber.ReplaceAllStringFunc(reason, func(found string) string {
 		n, err := strconv.Atoi(strings.TrimPrefix(found, "line "))

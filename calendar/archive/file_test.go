@@ -68,7 +68,7 @@ func TestOpenMends(t *testing.T) {
 				nine, "DESCRIPTION:Dear customer,", ` \n`, ` \nyour flight LH 123`, ` \nTerminal: 2`, ` \nhttps://example.com/a?b=c`, ` \n14:00 boarding`, "  and an indented one",
 				` \nPNR:ABC`, "", "LOCATION:Gate", "",
 			},
-			[]string{"7 lines 7 to 13 are not indented: they were read as more of the DESCRIPTION in line 6"},
+			[]string{"7 lines 7 to 13 are not indented: they were read as a continuation of the DESCRIPTION in line 6"},
 		},
 		"its first other line may be a property": {
 			[]string{nine, "DESCRIPTION:x", "Status: confirmed", "LINK:x", "X-A: y"}, []string{nine, "DESCRIPTION:x", "Status: confirmed", "LINK:x", "X-A: y"}, nil,
@@ -121,7 +121,7 @@ func TestOpenMends(t *testing.T) {
 func TestOpenRefusesWhatIsNotClear(t *testing.T) {
 	t.Parallel()
 	for want, event := range map[string][]string{
-		"line 8: this line may be a property LOCATION, or more of the DESCRIPTION in line 6: indent it by a space if it is": {nine, "DESCRIPTION:x", "more", "Location: y"},
+		"line 8: this line may be a property LOCATION, or continue the DESCRIPTION in line 6: indent it by a space if it does": {nine, "DESCRIPTION:x", "more", "Location: y"},
 		"line 7: the line has no colon":            {nine, "URL:https://example.com/", "more"},
 		"line 5: DTSTART: ":                        {"DTSTART:2027-01-14T06:00:00+01:00", "RRULE:FREQ=DAILY"},
 		"line 5: DTSTART: \"20270114T06\"":         {"DTSTART:20270114T06"},
@@ -156,8 +156,8 @@ func TestOpenReadsOtherCharsets(t *testing.T) {
 		"UTF-16, little end first":  {inUTF16("\uFEFF"+file("Grüße 😀"), false), "Grüße 😀", wide},
 		"UTF-16, big end first":     {inUTF16("\uFEFF"+file("Grüße 😀"), true), "Grüße 😀", wide},
 		"UTF-16 without a mark":     {inUTF16(file("x"), false), "x", wide},
-		"Latin-1":                   {file("Caf\xe9 cr\xe9\xe9e, 20 m\xb2"), "Café créée, 20 m²", "6 the file is not UTF-8: it was read as Windows-1252; look whether this line and others have the right letters"},
-		"Windows-1252":              {file("\x84Gr\xfc\xdfe\x93 \x96 20 \x80"), "„Grüße“ – 20 €", "6 the file is not UTF-8: it was read as Windows-1252; look whether this line and others have the right letters"},
+		"Latin-1":                   {file("Caf\xe9 cr\xe9\xe9e, 20 m\xb2"), "Café créée, 20 m²", "6 the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others"},
+		"Windows-1252":              {file("\x84Gr\xfc\xdfe\x93 \x96 20 \x80"), "„Grüße“ – 20 €", "6 the file is not UTF-8: it was read as Windows-1252; check the letters in this line and others"},
 		"a letter that a fold cuts": {file("Gr\xc3\r\n \xbc\xc3\x9fe"), "Gr\xc3\r\n \xbc\xc3\x9fe", ""},
 	} {
 		event, report := opened(t, test.file)

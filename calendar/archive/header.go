@@ -9,12 +9,12 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Backup is what a file says of its calendar for which there is no name that others read.
+// Backup holds the calendar properties that have no common property name.
 type Backup struct {
 	// Address is the calendar's last path segment.
 	Address string
 	Kinds   []string
-	// Order is its place among others; nil for none.
+	// Order is its position in the list of calendars; nil if not set.
 	Order               *int64
 	Transparent, Hidden bool
 }
@@ -28,7 +28,7 @@ const (
 	yes             = "TRUE"
 )
 
-// properties are the lines that say it; none for nil.
+// properties returns the property lines of the backup; none for nil.
 func (b *Backup) properties() []*ical.Property {
 	if b == nil {
 		return nil
@@ -46,7 +46,7 @@ func (b *Backup) properties() []*ical.Property {
 	return all
 }
 
-// ReadHeader reads what a file says of its calendar, this program's or another's; what says nothing is empty.
+// ReadHeader reads the calendar's properties from a file of this program or another. Missing ones are empty.
 func ReadHeader(file []byte) Header {
 	doc, err := ical.Parse(headOf(clean(file)), ical.Limits{})
 	if err != nil {
@@ -80,7 +80,7 @@ func ReadHeader(file []byte) Header {
 	return h
 }
 
-// headOf is the first VCALENDAR of a file without its components: what stands before the first of them.
+// headOf returns the first VCALENDAR of a file without its components: the lines before the first component.
 func headOf(file []byte) []byte {
 	const begin, end = "BEGIN:VCALENDAR\r\n", "END:VCALENDAR\r\n"
 	if len(file) < len(begin) || !strings.EqualFold(string(file[:len(begin)]), begin) {

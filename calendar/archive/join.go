@@ -12,32 +12,32 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Header is what a file says of the calendar that it holds. Empty fields are left out.
+// Header holds the properties of the calendar in a file. Empty fields are not written.
 type Header struct {
 	Name, Description, Color, Timezone string
-	// Refresh is how often to look for a newer one.
+	// Refresh is the suggested interval for fetching the file again.
 	Refresh time.Duration
-	// Backup is there in files that are to become the same calendar again.
+	// Backup is set in files that can be restored to the same calendar.
 	Backup *Backup
 }
 
-// Writer writes objects into one file, each zone once. It holds only the zones in memory.
+// Writer writes objects into one file, each zone once. It keeps only the zones in memory.
 type Writer struct {
 	to    io.Writer
 	zones *zone.DB
-	// Shape changes what is written of each object; nil writes all of it.
+	// Shape changes each object before it is written; nil leaves it unchanged.
 	Shape func(*ical.Document) error
-	// written are the texts of the zones written so far, by their TZID.
+	// written holds the texts of the zones written so far, by TZID.
 	written map[string]string
 	// added counts the zones that no object defined.
 	added int
 }
 
-// NewWriter begins a file. The zones tell which names stand for themselves.
+// NewWriter begins a file. zones knows the TZIDs that need no definition of their own.
 func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 	w := &Writer{to: to, zones: zones, written: make(map[string]string)}
 	head := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + content.ProductID + "\r\n")
-	// RFC 7986 §5 has names for these; the older ones are what most programs read.
+	// RFC 7986 §5 defines NAME and DESCRIPTION; most programs read the older names.
 	for _, line := range [...]struct{ name, text string }{
 		{"NAME", h.Name},
 		{"X-WR-CALNAME", h.Name},
@@ -62,7 +62,7 @@ func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 	return w, err
 }
 
-// text folds a property's line.
+// text returns the folded line of a property.
 func text(p *ical.Property) string {
 	c := ical.NewComponent("X")
 	c.Add(p)
@@ -70,10 +70,10 @@ func text(p *ical.Property) string {
 	return whole[len("BEGIN:X\r\n") : len(whole)-len("END:X\r\n")]
 }
 
-// ErrUnreadable is what Add has against an object, and not against the file.
+// ErrUnreadable means that Add could not parse an object. The file can still be written.
 var ErrUnreadable = errors.New("the object cannot be read")
 
-// Add writes the components of an object. Nothing is written of one that cannot be read.
+// Add writes the components of an object. It writes nothing if the object cannot be parsed.
 func (w *Writer) Add(object []byte) error {
 	doc, err := ical.Parse(clean(object), ical.Limits{})
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *Writer) Add(object []byte) error {
 	return w.AddTree(root)
 }
 
-// AddTree writes the components of a VCALENDAR, which it may change.
+// AddTree writes the components of a VCALENDAR, and may modify it.
 func (w *Writer) AddTree(root *ical.Component) error {
 	renamed := make(map[string]string)
 	var out []byte
@@ -113,9 +113,9 @@ func (w *Writer) AddTree(root *ical.Component) error {
 	return err
 }
 
-// zone returns what is to be written of an object's zone: nothing when it is in the file already.
-// Two objects may mean different zones by one name; the second gets another name then. A name
-// that every program knows means the same in both, whatever they write about it.
+// zone returns the text of an object's zone, or nothing if the file already has it. If two objects use one TZID for
+// different zones, the second zone is renamed. A TZID that the zone database knows means the same in all objects,
+// whatever their definitions.
 func (w *Writer) zone(z *ical.Component, renamed map[string]string) []byte {
 	p := z.Property("TZID")
 	if p == nil {
@@ -144,14 +144,14 @@ func (w *Writer) zone(z *ical.Component, renamed map[string]string) []byte {
 	}
 }
 
-// farBack is where an added VTIMEZONE begins: objects that follow in the file may be older than the one that needs it.
+// farBack is the start of an added VTIMEZONE: later objects in the file may be older than the one that needs it.
 var farBack = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// zonesAdded bounds the VTIMEZONEs that are added to a file: there are fewer zones, but a hostile calendar can spell
+// zonesAdded limits the VTIMEZONEs that are added to a file. Fewer zones exist, but a hostile calendar can spell
 // each in many ways.
 const zonesAdded = 1000
 
-// undefined returns VTIMEZONEs for the names of zones that an object does not define, and that are not in the file yet.
+// undefined returns VTIMEZONEs for zone names that the object does not define and the file does not have yet.
 func (w *Writer) undefined(root *ical.Component) []byte {
 	var out []byte
 	for _, id := range content.Undefined(root, slices.Collect(root.Components())...) {
@@ -166,7 +166,7 @@ func (w *Writer) undefined(root *ical.Component) []byte {
 	return out
 }
 
-// rename gives a component's times the names that their zones have in the file.
+// rename replaces the TZIDs in a component with the names in the file.
 func rename(c *ical.Component, names map[string]string) {
 	for p := range c.Properties() {
 		if id, given := p.Param("TZID"); given && names[id] != "" {

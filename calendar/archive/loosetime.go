@@ -7,15 +7,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// loose is a time that is not written as RFC 5545 wants it. Its offset is that from UTC in seconds, where it names one other
-// than Z.
+// loose is a time in a format that RFC 5545 does not define. offset is its offset from UTC in seconds, if it has one
+// other than Z.
 type loose struct {
 	ical.Time
 	offset int64
 }
 
-// layouts are the other ways in which programs write times: without seconds, and as ISO 8601 writes them for people. Go reads
-// fractions of seconds after each of them.
+// layouts are other formats that programs write: without seconds, and the extended format of ISO 8601. Go accepts
+// fractional seconds after each.
 var layouts = [...]struct {
 	layout string
 	form   ical.Form
@@ -31,10 +31,10 @@ var layouts = [...]struct {
 	{"2006-01-02T15:04:05Z07:00", ical.FormUTC},
 }
 
-// longestTime is longer than any time that has a meaning.
+// longestTime is longer than any valid time.
 const longestTime = 40
 
-// looseTime reads a time in one of the other ways; false if none of them leaves no doubt.
+// looseTime parses a time in one of the other formats; false if it is ambiguous.
 func looseTime(value string) (loose, bool) {
 	value = strings.TrimSpace(value)
 	if len(value) > longestTime {
@@ -58,14 +58,14 @@ func looseTime(value string) (loose, bool) {
 	return loose{}, false
 }
 
-// timed are the properties whose value is a time or a list of times. Of some it does not matter in which zone they are.
+// timed are the properties with a time or a list of times. instant marks properties that need no zone.
 var timed = map[string]struct{ instant bool }{
 	"DTSTART": {}, "DTEND": {}, "DUE": {}, "RECURRENCE-ID": {}, "EXDATE": {}, "RDATE": {},
 	"DTSTAMP": {true}, "CREATED": {true}, "LAST-MODIFIED": {true}, "COMPLETED": {true}, "ACKNOWLEDGED": {true},
 }
 
-// readTimes reads a list of times if at least one has another layout; false if none has, or one is unclear.
-// For a recurring event an offset is not enough: it does not name the zone.
+// readTimes reads a list of times if at least one has another layout; false if none has, or one is unclear. An
+// offset is not enough for a recurring event, because it does not identify the zone.
 func readTimes(p *ical.Property, recurs bool) ([]ical.Time, bool) {
 	var all []ical.Time
 	other := false

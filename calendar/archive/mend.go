@@ -10,23 +10,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Mend tells of a line of a file that was read otherwise than it is written. Programs wrote such lines for years, and
-// what they meant is plain; a calendar refuses them, and a whole series with them. A file is mended, for nobody can be
-// asked to write it again; a client that puts an object is told instead.
+// Mend reports a line of a file that was read differently than written. Some programs have written such lines for
+// years, and their meaning is clear. A file is corrected because its author cannot be asked to write it again. A
+// CalDAV client that sends such an object gets an error instead.
 type Mend struct {
-	// Line is where it is in the file.
+	// Line is the line in the file.
 	Line int
-	// How says what was found and what was made of it.
+	// How says how the line was read.
 	How string
 }
 
-// edit puts other text in the place of some lines of a piece, counted from its first, which is 0.
+// edit replaces some lines of a piece. Line 0 is its first.
 type edit struct {
 	line, lines int
 	text        string
 }
 
-// change notes an edit, and why. A line is changed once.
+// change adds an edit and its reason. A line is changed only once.
 func (p *piece) change(e edit, how string) {
 	at, taken := slices.BinarySearchFunc(p.edits, e.line, func(e edit, line int) int { return cmp.Compare(e.line, line) })
 	if taken && e.lines > 0 && p.edits[at].lines > 0 {
@@ -38,7 +38,7 @@ func (p *piece) change(e edit, how string) {
 	}
 }
 
-// replace puts other text in the place of a property.
+// replace replaces a property's lines with a text.
 func (p *piece) replace(property *ical.Property, text, how string) {
 	if p.rows == nil {
 		p.rows = bytes.SplitAfter(p.text, []byte("\n"))
@@ -51,8 +51,8 @@ func (p *piece) replace(property *ical.Property, text, how string) {
 	p.change(edit{first, end - first, text}, how)
 }
 
-// menders are the faults of single properties. Each puts the property right, or says with an empty text that it is
-// to be left out; how is "" where nothing is wrong.
+// menders correct single properties. Each returns the corrected property, or an empty text to remove it; how is ""
+// if the property is correct.
 var menders = []struct {
 	names []string
 	mend  func(c *ical.Component, p *ical.Property) (text, how string)
@@ -62,7 +62,7 @@ var menders = []struct {
 	{[]string{"RRULE"}, mendRule},
 }
 
-// mend mends what can be told from a component by itself.
+// mend corrects a component's faults that need no context.
 func (p *piece) mend(c *ical.Component) {
 	for _, m := range menders {
 		for _, name := range m.names {
@@ -82,7 +82,7 @@ func mendEmpty(_ *ical.Component, p *ical.Property) (instead, how string) {
 	return "", p.Name() + " has no value, and was left out"
 }
 
-// mendNoDuration: libical writes DURATION:PT0S beside the end for events that it could not read.
+// mendNoDuration removes the DURATION:PT0S that libical writes next to the end of events that it could not parse.
 func mendNoDuration(c *ical.Component, p *ical.Property) (instead, how string) {
 	d, err := p.Duration()
 	if err != nil || d.NominalDays() != 0 || d.ExactSeconds() != 0 {
@@ -96,7 +96,7 @@ func mendNoDuration(c *ical.Component, p *ical.Property) (instead, how string) {
 	return "", ""
 }
 
-// mendRule: COUNT=-1 is what some programs keep for "no end", and UNTL is no word at all.
+// mendRule corrects COUNT=-1, which some programs write for "no end", and UNTL.
 func mendRule(_ *ical.Component, p *ical.Property) (instead, how string) {
 	if _, err := p.Recur(); err == nil {
 		return "", ""
@@ -123,7 +123,7 @@ func mendRule(_ *ical.Component, p *ical.Property) (instead, how string) {
 	return text(next), fmt.Sprintf("%s was read as %s", excerpt(p), excerpt(next))
 }
 
-// untilOf is an UNTIL as RFC 5545 writes it.
+// untilOf returns an UNTIL in the format of RFC 5545.
 func untilOf(value string) string {
 	if t, clear := looseTime(value); clear && t.offset == 0 {
 		return t.String()
@@ -131,14 +131,14 @@ func untilOf(value string) string {
 	return value
 }
 
-// excerpt is a line as far as a report shows it.
+// excerpt returns a property for a report, cut if long.
 func excerpt(p *ical.Property) string { return fmt.Sprintf("%.200s", p) }
 
-// Zone is a zone that somebody may mean, and why.
+// Zone is a substitute for an unknown zone, and its origin in words.
 type Zone struct{ Name, Of string }
 
-// mendZones reads times in a zone that nobody defines in the one that the file says all of it is in, or else in
-// the one where it goes.
+// mendZones replaces zones that are defined nowhere. The substitute is the zone of the whole file, or else the
+// fallback for the object's kind.
 func (s *splitter) mendZones(g *group) {
 	for i := range g.pieces {
 		p := &g.pieces[i]
@@ -155,7 +155,7 @@ func (s *splitter) mendZones(g *group) {
 	}
 }
 
-// unknown tells whether neither the file nor the name itself says what zone is meant.
+// unknown reports whether neither the file nor the zone database defines the zone.
 func (s *splitter) unknown(id string) bool {
 	if _, defined := s.zones[id]; defined {
 		return false
@@ -185,16 +185,16 @@ func (s *splitter) rezone(p *piece, c *ical.Component, instead Zone) {
 		}
 		next := property.Clone()
 		next.SetParam("TZID", instead.Name)
-		p.replace(property, text(next), fmt.Sprintf("%s: nobody says what zone %.100q is: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
+		p.replace(property, text(next), fmt.Sprintf("%s: the zone %.100q is not defined: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
 	}
 	for sub := range c.Components() {
 		s.rezone(p, sub, instead)
 	}
 }
 
-// version tells which component a piece is of a series, and which revision of it (RFC 5546 §2.1.5).
+// version identifies a component within a series, and its revision (RFC 5546 §2.1.5).
 type version struct {
-	// of is the RECURRENCE-ID; zero in a master.
+	// of is the RECURRENCE-ID; zero for the master.
 	of       ical.Time
 	sequence int
 	stamp    int64
@@ -209,7 +209,7 @@ func versionOf(c *ical.Component) version {
 		v.known = err == nil
 	}
 	if p := c.Property("SEQUENCE"); p != nil {
-		v.sequence, _ = p.Int() // what is no number counts as none
+		v.sequence, _ = p.Int() // an invalid number counts as 0
 	}
 	if p := c.Property("DTSTAMP"); p != nil {
 		if t, err := p.Time(); err == nil {
@@ -223,7 +223,7 @@ func (v version) compare(w version) int {
 	return cmp.Or(cmp.Compare(v.sequence, w.sequence), cmp.Compare(v.stamp, w.stamp))
 }
 
-// newest leaves one of several versions of a component, if one of them is the newest.
+// newest keeps only the newest revision of each component, if one is clearly the newest.
 func (g *group) newest(source func(int) int) (mends []Mend) {
 	best, equals := make(map[ical.Time]piece), make(map[ical.Time]int)
 	for _, p := range g.pieces {

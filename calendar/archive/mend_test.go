@@ -91,12 +91,12 @@ func TestSplitMendsWhatProgramsWriteWrongly(t *testing.T) {
 		"a zone of nowhere, in a file that says where it is": {
 			wild([]string{"X-WR-TIMEZONE:America/New_York"}, lotus),
 			[]string{"DTSTART;TZID=America/New_York:20270101T090000"},
-			[]string{`6 DTSTART: nobody says what zone "Western/Central Europe" is: it was read as America/New_York, the X-WR-TIMEZONE of the file`},
+			[]string{`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as America/New_York, the X-WR-TIMEZONE of the file`},
 		},
 		"a zone of nowhere, in a file that does not": {
 			wild([]string{"X-WR-TIMEZONE:Nowhere"}, lotus, "X-A;TZID=Odd:1"),
 			[]string{"DTSTART;TZID=Europe/Berlin:20270101T090000", "X-A;TZID=Odd:1"},
-			[]string{`6 DTSTART: nobody says what zone "Western/Central Europe" is: it was read as Europe/Berlin, the zone of the calendar`},
+			[]string{`6 DTSTART: the zone "Western/Central Europe" is not defined: it was read as Europe/Berlin, the zone of the calendar`},
 		},
 		"two masters, the newer first": {
 			wild(nil, nine, "SEQUENCE:10", "SUMMARY:new", "END:VEVENT", "BEGIN:VEVENT", "UID:a", nine, "SEQUENCE:9", "SUMMARY:old"),

@@ -12,8 +12,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// oldRule reads a recurrence rule of vCalendar 1.0: a frequency with its interval, when in it, and how often ("#5", "#0" for
-// ever) or until when. One that can mean two things is an error; decision 0094 lists them.
+// oldRule converts a recurrence rule of vCalendar 1.0. It has a frequency with an interval, positions in the
+// period, and a count ("#5"; "#0" means forever) or an end. An ambiguous rule is an error; decision 0094 lists the
+// cases.
 func oldRule(value string, start ical.Time) (string, error) {
 	words := strings.Fields(strings.ToUpper(value))
 	if len(words) < 2 || len(value) > maxOldRule {
@@ -21,14 +22,14 @@ func oldRule(value string, start ical.Time) (string, error) {
 	}
 	head := oldFrequency.FindStringSubmatch(words[0])
 	if head == nil {
-		return "", fmt.Errorf("%.20q is no frequency of days, weeks, months or years", words[0])
+		return "", fmt.Errorf("%.20q is not a frequency of days, weeks, months or years", words[0])
 	}
 	if start.IsZero() {
-		return "", errors.New("nothing says when the first one is")
+		return "", errors.New("it has no start")
 	}
 	interval, err := strconv.Atoi(head[2])
 	if err != nil || interval < 1 {
-		return "", errors.New("its interval is none")
+		return "", errors.New("its interval is invalid")
 	}
 	r := oldRecur{Recur: ical.Recur{Interval: interval, WeekStart: time.Monday}, start: start}
 	last := len(words) - 1
@@ -47,12 +48,12 @@ var (
 	oldFrequency = regexp.MustCompile(`^(D|W|MP|MD|YM|YD)([0-9]{1,4})$`)
 
 	errNoEnd      = errors.New("it does not say how often or until when")
-	errFirst      = errors.New("the first one is not on a day of the rule")
-	errOften      = errors.New("it is not clear whether the number after # counts days or the times that the rule comes round")
-	errTimesOfDay = errors.New("it has more than days, such as times of day")
+	errFirst      = errors.New("its start is not on a day of the rule")
+	errOften      = errors.New("it is not clear whether the number after # counts days or periods")
+	errTimesOfDay = errors.New("it has parts other than days, such as times of day")
 )
 
-// oldRecur is a rule while it is read.
+// oldRecur is a rule that is being parsed.
 type oldRecur struct {
 	ical.Recur
 	start ical.Time
@@ -65,7 +66,7 @@ var oldReads = map[string]func(*oldRecur, []string) error{
 	"D": (*oldRecur).daily, "W": (*oldRecur).weekly, "MP": (*oldRecur).byPosition, "MD": (*oldRecur).byDay, "YM": (*oldRecur).byMonth, "YD": (*oldRecur).byYearDay,
 }
 
-// ends reads the last word.
+// ends parses the last word.
 func (r *oldRecur) ends(word string) error {
 	if number, counted := strings.CutPrefix(word, "#"); counted {
 		n, err := strconv.Atoi(number)
@@ -86,7 +87,7 @@ func (r *oldRecur) ends(word string) error {
 		until = ical.Floating(until.Civil.AddSeconds(24*3600 - 1)) // the whole day
 	}
 	if until.Form != r.start.Form {
-		return errors.New("it ends by another clock than it begins by")
+		return errors.New("its start and its end differ in kind: a date, local time or UTC")
 	}
 	r.Until = until
 	return nil
@@ -120,7 +121,7 @@ func (r *oldRecur) weekly(words []string) error {
 	return nil
 }
 
-// byPosition reads weekdays of the month: each number is one of the weekdays after it, as in 1+ 3+ TU.
+// byPosition parses weekdays of the month. Each number applies to all weekdays after it, as in 1+ 3+ TU.
 func (r *oldRecur) byPosition(words []string) error {
 	r.Freq = ical.Monthly
 	if len(words) == 0 {
@@ -158,7 +159,7 @@ func (r *oldRecur) byPosition(words []string) error {
 	return nil
 }
 
-// position counts the weekday of the first one within its month.
+// position returns the position of the first instance's weekday in its month.
 func (r *oldRecur) position() int { return (r.start.Civil.Day + 6) / 7 }
 
 func (r *oldRecur) isFirst(w ical.WeekdayNum) bool {
@@ -166,7 +167,7 @@ func (r *oldRecur) isFirst(w ical.WeekdayNum) bool {
 	return w.Weekday == r.start.Civil.Weekday() && (w.N == r.position() || w.N == -(left/7+1))
 }
 
-// signed reads 2, 2+ or 2-.
+// signed parses 2, 2+ or 2-.
 func signed(word string, most int) (int, error) {
 	number, back := strings.CutSuffix(word, "-")
 	n, err := strconv.Atoi(strings.TrimSuffix(number, "+"))
@@ -202,7 +203,7 @@ func (r *oldRecur) byDay(words []string) error {
 	return nil
 }
 
-// byMonth reads months. Without any it takes the month of the first instance.
+// byMonth parses months. Without any it uses the month of the first instance.
 func (r *oldRecur) byMonth(words []string) error {
 	r.Freq, r.each, r.skips = ical.Yearly, len(words), r.start.Civil.Day > 28
 	for _, word := range words {
@@ -218,7 +219,7 @@ func (r *oldRecur) byMonth(words []string) error {
 	return nil
 }
 
-// byYearDay reads days of the year. Without any it is a birthday: telephones wrote YD1 for those.
+// byYearDay parses days of the year. Without any it is a birthday: phones wrote YD1 for these.
 func (r *oldRecur) byYearDay(words []string) error {
 	r.Freq, r.each = ical.Yearly, len(words)
 	r.skips = len(words) == 0 && r.start.Civil.Month == time.February && r.start.Civil.Day == 29

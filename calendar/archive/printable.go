@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// printable finds a line whose value is quoted-printable, as vCalendar 1.0 has it and some programs write it elsewhere.
+// printable matches a line with a quoted-printable value. vCalendar 1.0 has them, and some programs also write them
+// in iCalendar.
 var printable = regexp.MustCompile(`(?i)^[A-Z0-9-]+;(?:[^:"]*;)?(?:ENCODING=)?"?QUOTED-PRINTABLE"?[;:]`)
 
 // softBreaks joins the lines that continue a value after a trailing =.
@@ -37,7 +38,7 @@ type oldLine struct {
 
 var errNoColon = errors.New("the line has no colon")
 
-// readOld reads a line and decodes its value.
+// readOld parses a line and decodes its value.
 func readOld(r row) (oldLine, error) {
 	l := oldLine{number: r.number}
 	colon := outsideQuotes(r.raw, ':')
@@ -60,10 +61,10 @@ func readOld(r row) (oldLine, error) {
 	return l, err
 }
 
-// foldedInside is a fold that is no soft line break of quoted-printable.
+// foldedInside matches a fold that is not a soft line break of quoted-printable.
 var foldedInside = regexp.MustCompile(`([^=])\r\n[ \t]`)
 
-// head reads name and parameters, without the parameters for the encoding.
+// head parses the name and the parameters, and returns the encoding and the charset separately.
 func (l *oldLine) head(head string) (encoding, charset string) {
 	for i, part := range strings.Split(head, ";") {
 		name, value, named := strings.Cut(part, "=")
@@ -102,7 +103,7 @@ func outsideQuotes(line []byte, want byte) int {
 	return -1
 }
 
-// mendPrintable decodes a value outside of vCalendar 1.0. Its text is escaped as RFC 5545 has it.
+// mendPrintable decodes a quoted-printable value in iCalendar. The decoded text is escaped as RFC 5545 requires.
 func mendPrintable(w *rewriter, r row, _ string) (next, how string) {
 	if !printable.Match(r.raw[:min(len(r.raw), longestHead)]) {
 		return "", ""

@@ -11,29 +11,29 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// rewriter goes through a file once, line by line, and writes those lines otherwise that a parser of RFC 5545 would refuse or
-// misread. Everything else passes unchanged, and a file without faults is not copied.
+// rewriter reads a file once, line by line. It rewrites only lines that an RFC 5545 parser would reject or misread.
+// Other lines pass unchanged, and a file without faults is not copied.
 type rewriter struct {
-	// in is the file, whose lines end with CRLF; at is the offset of the next line, and number its number.
+	// in is the file with CRLF line ends; at is the offset of the next line, and number its number.
 	in         []byte
 	at, number int
-	// out is nil until something is written otherwise; lines are the numbers of the lines of the file that its lines were.
+	// out is nil until a line is rewritten. lines maps the lines of out to lines of the file.
 	out   []byte
 	lines []int
 
-	// inner are the names of the components around a line. Begun is where the lines of the second of them begin, and first their
-	// number.
+	// inner are the names of the enclosing components. begun is the offset of the first line in the second of them,
+	// and first is its number.
 	inner        []string
 	begun, first int
-	// recursThere is whether the component that begins at recursAt has instances.
+	// recursThere caches whether the component that begins at recursAt recurs.
 	recursAt    int
 	recursThere bool
-	// old is set within a vCalendar 1.0, and kept are the lines of a component of it that has not ended.
+	// old is set within a vCalendar 1.0. kept are the lines of its current component.
 	old  bool
 	kept []row
 	// text is the property that an unindented line may continue.
 	text running
-	// blank are the blank lines that came after it.
+	// blank are the blank lines after it.
 	blank []row
 
 	mends, faults, wide []Mend
@@ -46,10 +46,11 @@ type row struct {
 	at, number int
 }
 
-// running is a text whose lines may go on without indentation.
+// running is a text that unindented lines may continue.
 type running struct {
 	name string
-	// line is its number, capital tells how its name is written, first and last are the lines that were added.
+	// line is the number of its line, capital is set if its name is in capitals, first and last are the lines that
+	// were added.
 	line, first, last int
 	capital           bool
 }
@@ -67,7 +68,7 @@ func (w *rewriter) run() {
 	}
 }
 
-// next takes a line and those indented below it.
+// next takes a line and the indented lines below it.
 func (w *rewriter) next() row {
 	r := row{at: w.at, number: w.number}
 	for {
@@ -91,7 +92,7 @@ func (w *rewriter) skip() {
 
 func blank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
 
-// row decides what becomes of a line.
+// row processes a line.
 func (w *rewriter) row(r row) {
 	if blank(r.raw) && w.text.name != "" {
 		w.blank = append(w.blank, r)
@@ -117,7 +118,7 @@ func (w *rewriter) row(r row) {
 	w.property(r, strings.ToUpper(name))
 }
 
-// longestHead is how much of a line is looked at for its name and parameters.
+// longestHead limits the part of a line that is searched for its name and parameters.
 const longestHead = 1 << 10
 
 // nameOf splits a line at its first colon or semicolon, if the first part can be a name.
@@ -133,7 +134,7 @@ func nameOf(line []byte) (name string, rest []byte) {
 	return "", nil
 }
 
-// structure follows the components.
+// structure updates the stack of enclosing components.
 func (w *rewriter) structure(name string, rest []byte) {
 	of := strings.ToUpper(string(bytes.TrimSpace(bytes.TrimPrefix(rest[:min(len(rest), maxEdge)], []byte(":")))))
 	switch {
@@ -156,7 +157,7 @@ func (w *rewriter) structure(name string, rest []byte) {
 	}
 }
 
-// recurs reports whether the component around the present line has instances.
+// recurs reports whether the component around the current line recurs.
 func (w *rewriter) recurs() bool {
 	if w.recursAt != w.begun {
 		end := recurring.FindSubmatchIndex(w.in[w.begun:])
@@ -168,10 +169,10 @@ func (w *rewriter) recurs() bool {
 // recurring finds the first line that ends a component or makes it recur.
 var recurring = regexp.MustCompile(`(?i)\n(?:(RRULE|RDATE)[;:]|END:V(?:EVENT|TODO|JOURNAL))`)
 
-// property writes a line that no component of vCalendar has.
+// property writes a line outside of vCalendar components, corrected if needed.
 func (w *rewriter) property(r row, name string) {
 	if name == "VERSION" && w.old {
-		w.wide = append(w.wide, Mend{r.number, "this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z show the same on every clock"})
+		w.wide = append(w.wide, Mend{r.number, "this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z are local times"})
 		w.write(r.number, "VERSION:2.0\r\n")
 		return
 	}
@@ -185,13 +186,13 @@ func (w *rewriter) property(r row, name string) {
 	w.pass(r)
 }
 
-// lineMenders each write a line otherwise, and say how; or leave how empty.
+// lineMenders each rewrite a line and say how, or return an empty how.
 var lineMenders = [...]func(w *rewriter, r row, name string) (next, how string){mendUnquoted, mendTimes, mendPrintable}
 
-// unquoted finds a zone of Microsoft whose name has a colon and no quotes.
+// unquoted finds a Microsoft zone whose name has a colon and no quotes.
 var unquoted = regexp.MustCompile(`(?i);TZID=(tzone://Microsoft/([A-Z]+))([;:])`)
 
-// mendUnquoted: Exchange wrote DTSTART;TZID=tzone://Microsoft/Utc:20270114T060000.
+// mendUnquoted corrects lines that Exchange wrote: DTSTART;TZID=tzone://Microsoft/Utc:20270114T060000.
 func mendUnquoted(_ *rewriter, r row, name string) (next, how string) {
 	if _, is := timed[name]; !is {
 		return "", ""
@@ -217,7 +218,7 @@ func mendUnquoted(_ *rewriter, r row, name string) (next, how string) {
 	return text(p), fmt.Sprintf("%.200s was read as %s", line, excerpt(p))
 }
 
-// mendTimes writes times as RFC 5545 does.
+// mendTimes rewrites times in the format of RFC 5545.
 func mendTimes(w *rewriter, r row, name string) (next, how string) {
 	if _, is := timed[name]; !is {
 		return "", ""
@@ -238,7 +239,7 @@ func mendTimes(w *rewriter, r row, name string) (next, how string) {
 	return text(p), fmt.Sprintf("%s was read as %s", was, excerpt(p))
 }
 
-// parseLine reads one line; nil if it is no property.
+// parseLine parses one line; nil if it is not a property.
 func parseLine(line string) *ical.Property {
 	doc, err := ical.Parse([]byte("BEGIN:X\r\n"+line+"\r\nEND:X\r\n"), ical.DefaultLimits())
 	if err != nil {
@@ -252,7 +253,7 @@ func parseLine(line string) *ical.Property {
 	return nil
 }
 
-// joined is a line without its folds.
+// joined returns a line without its folds.
 func joined(raw []byte) string {
 	line := strings.TrimRight(string(raw), "\r\n")
 	if !strings.Contains(line, "\n") {
@@ -270,7 +271,8 @@ func (w *rewriter) mend(line int, how string) {
 	w.mends = append(w.mends, Mend{line, how})
 }
 
-// fault notes that a line is not clear. The component is refused for the first of them.
+// fault records that a line is unclear. Only the first fault of a component is kept; the component is refused for
+// it.
 func (w *rewriter) fault(line int, why string) {
 	if n := len(w.faults); n > 0 && w.faults[n-1].Line >= w.first {
 		return
@@ -278,7 +280,7 @@ func (w *rewriter) fault(line int, why string) {
 	w.faults = append(w.faults, Mend{line, why})
 }
 
-// pass writes a line as it is.
+// pass writes a line unchanged.
 func (w *rewriter) pass(r row) {
 	if w.out == nil {
 		return
@@ -289,7 +291,7 @@ func (w *rewriter) pass(r row) {
 	}
 }
 
-// write puts lines in the place of one.
+// write writes lines in place of one line.
 func (w *rewriter) write(number int, lines string) {
 	w.copy(number)
 	w.out = append(w.out, lines...)

@@ -13,47 +13,47 @@ const (
 	zoneName     = "VTIMEZONE"
 )
 
-// piece is a component directly within a VCALENDAR, as the file has it.
+// piece is a component directly within a VCALENDAR, as in the file.
 type piece struct {
 	name string
 	text []byte
-	// line is the number of its first line, lines how many it has.
+	// line is the number of its first line, lines is its number of lines.
 	line, lines int
-	// broken says why it is none: it never ends, or stands where it must not.
+	// broken says why it is invalid: it never ends, or is in the wrong place.
 	broken string
-	// in is the VCALENDAR around it; nil outside of any.
+	// in is the enclosing VCALENDAR; nil if there is none.
 	in *wrapper
-	// tzids are the zones that it names, version which of several of its kind it is.
+	// tzids are the zones that it names, version is its revision within the series.
 	tzids   []string
 	version version
-	// edits are what is changed in its text, in its order, mends those that its reader is told of, rows its lines.
+	// edits are the changes to its text in order, mends are the ones to report, rows are its lines.
 	edits []edit
 	mends []Mend
 	rows  [][]byte
 }
 
-// wrapper is what a VCALENDAR says of itself: the lines that an object's own VCALENDAR takes over, and its zone.
+// wrapper holds the lines of a VCALENDAR that each object's VCALENDAR copies, and its zone.
 type wrapper struct{ version, product, scale, zone []byte }
 
-// scanner finds the pieces of a file only by its BEGIN and END lines: a fault in one must not
-// cost the others.
+// scanner finds the pieces of a file by their BEGIN and END lines alone, so that a fault in one piece does not
+// affect the others.
 type scanner struct {
 	data []byte
-	// at is the offset of the line being read, number its number.
+	// at is the offset of the current line, number its number.
 	at, number int
 	in         *wrapper
-	// open are the components within the piece that have not ended, its own name first.
+	// open are the unfinished components of the piece, starting with the piece itself.
 	open []string
-	// foreign tells that the piece is of a kind that nobody takes, with all that is in it.
+	// foreign is set if calendars do not accept this kind of component.
 	foreign bool
 	begun   int
 	first   int
 	pieces  []piece
-	// keep is where the continuations of the last line of the VCALENDAR go.
+	// keep receives the continuation lines of the last VCALENDAR property.
 	keep *[]byte
 }
 
-// scan returns the pieces of a file. Its lines end with CRLF.
+// scan returns the pieces of a file. The file must have CRLF line ends.
 func scan(data []byte) []piece {
 	s := scanner{data: data}
 	for s.at < len(data) {
@@ -89,7 +89,7 @@ func (s *scanner) line(line []byte, end int) {
 	}
 }
 
-// maxEdge is longer than any BEGIN or END line that means something.
+// maxEdge is longer than any valid BEGIN or END line.
 const maxEdge = 100
 
 func (s *scanner) begin(name string) {
@@ -98,8 +98,8 @@ func (s *scanner) begin(name string) {
 		s.in = &wrapper{}
 		return
 	}
-	// None of these stands in another of ours: the one before it has lost its end. What stands in a component
-	// that nobody takes belongs to that, as the options of a VPOLL do.
+	// None of these can be inside another, so the previous one has lost its END line. Components inside a foreign
+	// component belong to it, such as the options of a VPOLL.
 	if len(s.open) > 0 && !s.foreign && (name == zoneName || slices.Contains(content.Kinds(), name)) {
 		s.giveUp()
 	}
@@ -110,11 +110,11 @@ func (s *scanner) begin(name string) {
 	s.open = append(s.open, name)
 }
 
-// farthest is how far the end of a component is looked for.
+// farthest limits the search for the end of a component.
 const farthest = 1 << 20
 
-// ends tells whether a component that begins here comes to its end within its VCALENDAR. Where it does not,
-// what follows it stands by itself.
+// ends reports whether the component that begins here ends within its VCALENDAR. If not, the components after it
+// are treated as independent.
 func (s *scanner) ends(name string) bool {
 	rest := s.data[s.at:min(len(s.data), s.at+farthest)]
 	for i, line := range bytes.SplitAfter(rest, []byte("\n")) {
@@ -137,14 +137,14 @@ func (s *scanner) end(name string, end int) {
 	}
 	i := slices.Index(s.open, name)
 	if i < 0 {
-		return // the parser says so, in its piece
+		return // the parser reports it in its piece
 	}
 	if s.open = s.open[:i]; i == 0 {
 		s.add(name, end, "")
 	}
 }
 
-// giveUp ends a piece that has not come to its end.
+// giveUp closes an unfinished piece as broken.
 func (s *scanner) giveUp() {
 	if len(s.open) > 0 {
 		s.add(s.open[0], s.at, "it never ends")
@@ -155,15 +155,15 @@ func (s *scanner) giveUp() {
 func (s *scanner) add(name string, end int, broken string) {
 	text := s.data[s.begun:end]
 	if s.in == nil {
-		broken = "it stands outside of any VCALENDAR"
+		broken = "it is outside of any VCALENDAR"
 	}
 	s.pieces = append(s.pieces, piece{
 		name: name, text: text, line: s.first, lines: bytes.Count(text, []byte("\n")), broken: broken, in: s.in,
 	})
 }
 
-// property keeps what an object's VCALENDAR takes over. A METHOD is none of it: it makes a
-// message of a file, and messages are not stored (RFC 4791 §4.1).
+// property stores a VCALENDAR line that objects copy. METHOD is not copied: it turns a file into a message, and
+// messages are not stored (RFC 4791 §4.1).
 func (s *scanner) property(word string, line []byte) {
 	name, _, _ := strings.Cut(word, ";")
 	kept := map[string]*[]byte{

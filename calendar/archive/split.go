@@ -15,25 +15,25 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Part is one object of a file, or what could not become one.
+// Part is one object of a file, or a component that could not be imported.
 type Part struct {
 	Kind, UID string
-	// Data is the object's text; nil when Err says why there is none.
+	// Data is the object's text; nil if Err is set.
 	Data []byte
 	Err  error
-	// Line is where it begins in the file.
+	// Line is the object's first line in the file.
 	Line int
-	// Mends are what was read otherwise than the file has it.
+	// Mends are the corrections to the object.
 	Mends []Mend
-	// from tells for the object's lines which of the file they are.
+	// from maps the object's lines to lines of the file.
 	from []stretch
 	file *File
 }
 
-// stretch is a run of lines of an object that stand together in the file.
+// stretch is a run of lines of an object that are consecutive in the file.
 type stretch struct{ object, file, lines int }
 
-// SourceLine returns the line of the file that a line of the object was; 0 for one that was made.
+// SourceLine returns the line of the file for a line of the object; 0 for an added line.
 func (p Part) SourceLine(n int) int {
 	for _, s := range p.from {
 		if n >= s.object && n < s.object+s.lines {
@@ -43,12 +43,11 @@ func (p Part) SourceLine(n int) int {
 	return 0
 }
 
-// Split yields the objects of a file: the components of one kind and UID together, in the order
-// in which they first appear, each with the zones that it names. One that has no UID gets one made
-// of its content, so that it is the same the next time. A fault in one part does not touch
-// the others. The file may hold several VCALENDARs. Known faults of programs are mended, and the
-// part tells of it. Fallback is the zone for times of a kind in zones that nobody defines, where the file does not say
-// in which it is; nil for none.
+// Split yields the objects of a file in order of first appearance. An object has all components of one kind and
+// UID, with the zones that they name. A component without a UID gets one derived from its content, so that it is
+// the same in the next import. A fault in one part does not affect the others. The file may hold several
+// VCALENDARs. Known faults of programs are corrected and reported in the part. fallback returns the zone for
+// undefined zones in objects of a kind, if the file does not name one; it may be nil.
 func Split(file []byte, fallback func(kind string) Zone) iter.Seq[Part] {
 	return (&File{text: clean(file)}).split(fallback)
 }
@@ -67,7 +66,7 @@ func (f *File) split(fallback func(kind string) Zone) iter.Seq[Part] {
 	}
 }
 
-// clean brings a file into the form of RFC 5545 §3.1: no byte order mark, CRLF at line ends.
+// clean brings a file into the form of RFC 5545 §3.1: no byte order mark, and CRLF line ends.
 func clean(file []byte) []byte {
 	file = bytes.TrimPrefix(file, []byte("\uFEFF"))
 	if bytes.Count(file, []byte("\n")) != bytes.Count(file, []byte("\r\n")) {
@@ -81,7 +80,7 @@ func clean(file []byte) []byte {
 
 type groupKey struct{ kind, uid string }
 
-// group are the components that become one object.
+// group holds the components of one object.
 type group struct {
 	groupKey
 	pieces []piece
@@ -94,16 +93,16 @@ type splitter struct {
 	groups map[groupKey]*group
 	order  []*group
 	names  *zone.DB
-	// fallback is the zone for what nobody defines, or nil.
+	// fallback returns the zone for undefined zones; it may be nil.
 	fallback func(kind string) Zone
 }
 
-// take puts a piece where it belongs.
+// take adds a piece to its group, or to the zones.
 func (s *splitter) take(p piece) {
 	c, err := s.read(p)
 	switch {
 	case p.name == zoneName:
-		// An unreadable one explains nothing; an object that names it is reported.
+		// Skip an unreadable zone; an object that names it is reported.
 		if err == nil && c.Property("TZID") != nil {
 			if id := c.Property("TZID").Value(); s.zones[id].text == nil {
 				s.zones[id] = p
@@ -116,7 +115,7 @@ func (s *splitter) take(p piece) {
 	}
 }
 
-// read reads a piece, unless something in it was not clear.
+// read parses a piece, unless a line in it is unclear.
 func (s *splitter) read(p piece) (*ical.Component, error) {
 	if faults := s.file.within(s.file.faults, p); len(faults) > 0 {
 		return nil, fmt.Errorf("line %d: %s", faults[0].Line, faults[0].How)
@@ -128,13 +127,13 @@ func (s *splitter) read(p piece) (*ical.Component, error) {
 	return c, err
 }
 
-// parse reads a piece by itself.
+// parse parses a piece on its own.
 func (p piece) parse() (*ical.Component, error) {
 	if p.broken != "" {
 		return nil, fmt.Errorf("the %s cannot be read: %s", p.name, p.broken)
 	}
 	if p.name != zoneName && !slices.Contains(content.Kinds(), p.name) {
-		return nil, fmt.Errorf("no calendar takes a %s", p.name)
+		return nil, fmt.Errorf("no calendar accepts a %s", p.name)
 	}
 	doc, err := ical.Parse(p.text, ical.DefaultLimits())
 	var syntax *ical.SyntaxError
@@ -165,7 +164,7 @@ func (s *splitter) group(p piece, c *ical.Component) {
 		s.groups[key] = g
 		s.order = append(s.order, g)
 	}
-	// Files that were put together hold the same component twice.
+	// A concatenation of files may contain the same component twice.
 	if slices.ContainsFunc(g.pieces, func(q piece) bool { return bytes.Equal(p.text, q.text) || made }) {
 		return
 	}
@@ -187,13 +186,13 @@ func appendZones(ids []string, c *ical.Component) []string {
 	return ids
 }
 
-// contentUID names a component by what it says. A program that exports it again says when that was, and
-// may count; that does not make another event of it.
+// contentUID derives a UID from a component's content. It ignores properties that change with every export, such as
+// DTSTAMP and SEQUENCE.
 func contentUID(c *ical.Component) string {
 	h := sha256.New()
 	var write func(c *ical.Component)
 	write = func(c *ical.Component) {
-		_, _ = fmt.Fprintf(h, "BEGIN:%s\n", c.Name()) // a hash takes everything
+		_, _ = fmt.Fprintf(h, "BEGIN:%s\n", c.Name()) // a hash never fails
 		for p := range c.Properties() {
 			if !slices.Contains([]string{"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE"}, p.Name()) {
 				_, _ = fmt.Fprintf(h, "%s\n", p)
@@ -207,7 +206,7 @@ func contentUID(c *ical.Component) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// part writes the object.
+// part assembles the object of a group.
 func (s *splitter) part(g *group) Part {
 	if g.err != nil {
 		return Part{Kind: g.kind, UID: g.uid, Line: s.file.source(g.pieces[0].line), Err: g.err}
@@ -245,7 +244,7 @@ func (s *splitter) part(g *group) Part {
 	return p
 }
 
-// assembler writes an object's text and notes where its lines come from.
+// assembler writes an object's text and records the origin of its lines.
 type assembler struct {
 	part *Part
 	line int
@@ -263,7 +262,7 @@ func (w *assembler) either(line []byte, otherwise string) {
 	w.text(otherwise)
 }
 
-// piece writes a component as it has been edited.
+// piece writes a component with its edits.
 func (w *assembler) piece(p piece) {
 	rest, at := p.text, 0
 	for _, e := range p.edits {
@@ -282,7 +281,7 @@ func (w *assembler) piece(p piece) {
 	w.text(string(rest))
 }
 
-// row writes the first line of a text, and returns the others.
+// row writes the first line of a text, and returns the rest.
 func (w *assembler) row(text []byte, line int) []byte {
 	end := bytes.IndexByte(text, '\n') + 1
 	w.from(line, 1)

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// keep holds the lines of a component of a vCalendar 1.0 until it ends, as they are understood together.
+// keep collects the lines of a vCalendar 1.0 component until its end, because they depend on each other.
 func (w *rewriter) keep(r row, name string) {
 	r.raw = slices.Clip(r.raw) // an append must not overwrite the rest of the file
 	w.kept = append(w.kept, r)
@@ -20,11 +20,11 @@ func (w *rewriter) keep(r row, name string) {
 	}
 }
 
-// old is a component of vCalendar 1.0 that is written as iCalendar.
+// old is a vCalendar 1.0 component that is converted to iCalendar.
 type old struct {
 	*rewriter
 	kind string
-	// start and due are its times, if they can be read.
+	// start and due are its times, if they can be parsed.
 	start, due ical.Time
 	summary    string
 	// alarms come after all properties (RFC 5545 §3.6.1).
@@ -43,7 +43,7 @@ func (c *old) ring() {
 	}
 }
 
-// convert writes a component. Nested components pass unchanged: vCalendar 1.0 has none.
+// convert converts a component. Nested components pass unchanged, since vCalendar 1.0 has none.
 func (w *rewriter) convert(rows []row) {
 	c := old{rewriter: w}
 	lines := make([]oldLine, len(rows))
@@ -75,7 +75,7 @@ func (w *rewriter) convert(rows []row) {
 
 func lineOf(r row) string { return joined(r.raw) + "\r\n" }
 
-// note remembers what other lines are understood by.
+// note remembers values that the conversion of other lines needs.
 func (c *old) note(l oldLine) {
 	switch l.name {
 	case "BEGIN":
@@ -91,7 +91,7 @@ func (c *old) note(l oldLine) {
 	}
 }
 
-// oldTime reads a time of vCalendar 1.0, which is one of UTC or of no zone.
+// oldTime parses a time of vCalendar 1.0, which is in UTC or without a zone.
 func oldTime(value string) (ical.Time, bool) {
 	if t, err := ical.ParseTime(value, ""); err == nil {
 		return t, true
@@ -100,7 +100,7 @@ func oldTime(value string) (ical.Time, bool) {
 	return t.Time, clear && t.offset == 0
 }
 
-// unescaped is a text. The specification escapes semicolons alone; programs also escape what iCalendar does.
+// unescaped unescapes a text. The specification escapes only semicolons; programs also escape as in iCalendar.
 func unescaped(value string) string { return ical.UnescapeText(value) }
 
 // oldNames has a conversion for each property that differs between vCalendar 1.0 and iCalendar.
@@ -126,10 +126,10 @@ func (c *old) put(l oldLine, p *ical.Property) { c.write(l.number, text(p)) }
 
 func (l oldLine) String() string { return fmt.Sprintf("%.200s", l.name+":"+l.value) }
 
-// leaveOut reports a line without an equivalent in iCalendar or in this server.
+// leaveOut reports a line that has no equivalent in iCalendar or in this server.
 func (c *old) leaveOut(l oldLine) { c.mend(l.number, fmt.Sprintf("%q was left out", l)) }
 
-// drop leaves out a line that says nothing of its own.
+// drop removes a line without information of its own.
 func (c *old) drop(oldLine) {}
 
 func (c *old) unclear(l oldLine) { c.fault(l.number, fmt.Sprintf("%q is not clear", l)) }
@@ -138,12 +138,12 @@ func (c *old) asText(l oldLine) {
 	c.put(l, ical.NewText(l.name, unescaped(l.value), l.only("LANGUAGE")...))
 }
 
-// only are the parameters of some names.
+// only returns the parameters with the given names.
 func (l oldLine) only(names ...string) []ical.Param {
 	return slices.DeleteFunc(slices.Clone(l.params), func(p ical.Param) bool { return !slices.Contains(names, p.Name) })
 }
 
-// listed are the values of a list, which semicolons separate.
+// listed returns the values of a list separated by semicolons.
 func (l oldLine) listed() []string {
 	var all []string
 	for one := range strings.SplitSeq(strings.ReplaceAll(l.value, `\;`, "\x00"), ";") {
@@ -162,7 +162,7 @@ func (c *old) asList(l oldLine) {
 	}
 }
 
-// times reads a list of times; false if one is invalid. Some programs separate them by commas.
+// times parses a list of times; false if one is invalid. Some programs separate them by commas.
 func (l oldLine) times() ([]ical.Time, bool) {
 	var all []ical.Time
 	for one := range strings.FieldsFuncSeq(l.value, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
@@ -185,7 +185,7 @@ func (c *old) asTimes(l oldLine) {
 	case name == "DCREATED":
 		name = "CREATED"
 		if all[0].Form != ical.FormUTC {
-			c.leaveOut(l) // RFC 5545 §3.8.7.1: in UTC, and which it was is not known
+			c.leaveOut(l) // RFC 5545 §3.8.7.1 requires UTC, and the zone is unknown
 			return
 		}
 	}
@@ -194,7 +194,8 @@ func (c *old) asTimes(l oldLine) {
 	c.put(l, p)
 }
 
-// asExceptions: one that names a day is the instance of that day, and one at another time of day than the event may be none.
+// asExceptions converts EXDATE. A date excludes the instance of that day. A time that differs from the event's time
+// of day is unclear.
 func (c *old) asExceptions(l oldLine) {
 	all, clear := l.times()
 	for i, t := range all {
@@ -224,7 +225,7 @@ func (c *old) asRule(l oldLine) {
 	c.put(l, ical.NewProperty("RRULE", rule))
 }
 
-// oldStates are the states of vCalendar 1.0 that iCalendar has, by kind.
+// oldStates are the states of vCalendar 1.0 that iCalendar also has, by kind.
 var oldStates = map[string]map[string]string{
 	"VEVENT": {"TENTATIVE": "TENTATIVE", "CONFIRMED": "CONFIRMED"},
 	"VTODO":  {"NEEDS ACTION": "NEEDS-ACTION", "NEEDS-ACTION": "NEEDS-ACTION", "COMPLETED": "COMPLETED"},
@@ -239,7 +240,7 @@ func (c *old) asStatus(l oldLine) {
 	c.put(l, ical.NewText("STATUS", state))
 }
 
-// asTransparency: 0 takes time and 1 does not; what greater numbers mean is a program's own.
+// asTransparency converts TRANSP: 0 is busy and 1 is free; larger numbers have no common meaning.
 func (c *old) asTransparency(l oldLine) {
 	switch strings.ToUpper(strings.TrimSpace(l.value)) {
 	case "0", "OPAQUE":
@@ -251,7 +252,7 @@ func (c *old) asTransparency(l oldLine) {
 	}
 }
 
-// asPerson reads "Name <address>" or an address. iCalendar has no attendees without an address.
+// asPerson parses "Name <address>" or an address. iCalendar has no attendees without an address.
 func (c *old) asPerson(l oldLine) {
 	name, address, named := strings.Cut(strings.TrimSpace(l.value), "<")
 	if address = strings.TrimSuffix(strings.TrimSpace(address), ">"); !named {
@@ -297,7 +298,7 @@ func (c *old) asAttachment(l oldLine) {
 	c.put(l, ical.NewProperty("ATTACH", l.value, params...))
 }
 
-// asAlarm reads an AALARM or a DALARM: time, snooze interval, repetitions and text.
+// asAlarm parses an AALARM or a DALARM: time, snooze interval, repetitions and text.
 func (c *old) asAlarm(l oldLine) {
 	parts := append(strings.Split(strings.ReplaceAll(l.value, `\;`, "\x00"), ";"), "", "", "", "")
 	at, clear := oldTime(parts[0])

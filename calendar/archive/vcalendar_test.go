@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-const oldReport = "2 this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z show the same on every clock"
+const oldReport = "2 this is a vCalendar 1.0, and was read as such: its encoded texts are decoded, and times without Z are local times"
 
 // vcalendar is a file of vCalendar 1.0 with one component.
 func vcalendar(kind string, rows ...string) string {
@@ -71,7 +71,7 @@ func TestOpenReadsVCalendar(t *testing.T) {
 			"VEVENT",
 			[]string{"DTSTART:20270114T060000", "DESCRIPTION:a", "b", "c", "SUMMARY:x"},
 			[]string{"DTSTART:20270114T060000", `DESCRIPTION:a\nb\nc`, "SUMMARY:x"},
-			[]string{oldReport, "8 lines 8 to 9 are not indented: they were read as more of the DESCRIPTION in line 7"},
+			[]string{oldReport, "8 lines 8 to 9 are not indented: they were read as a continuation of the DESCRIPTION in line 7"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,9 +140,9 @@ func days(t *testing.T, event string) string {
 func TestOldRulesThatAreNotClear(t *testing.T) {
 	t.Parallel()
 	for rule, why := range map[string]string{
-		"W1": "how often", "W1 TH": "how often", "W1 TH 0": "how often", "W1 TH #x": "how often", "M5 #3": "no frequency", "W0 TH #0": "interval", "X": "how often",
-		"W1 TH FR #5": "counts days", "MD1 31 #3": "first one", "MP1 5+ TH #3": "first one", "W1 FR #0": "first one", "W2 SU TH #0": "Sunday",
-		"D1 0600 0900 #3": "times of day", "W1 TH 0600 #0": "times of day", "MP1 TH 2+ #0": "times of day", "MP1 2+ #0": "no weekday", "D1 20270301T000000Z": "another clock", "YM1 13 #0": "times of day",
+		"W1": "how often", "W1 TH": "how often", "W1 TH 0": "how often", "W1 TH #x": "how often", "M5 #3": "not a frequency", "W0 TH #0": "interval", "X": "how often",
+		"W1 TH FR #5": "counts days", "MD1 31 #3": "its start is not", "MP1 5+ TH #3": "its start is not", "W1 FR #0": "its start is not", "W2 SU TH #0": "Sunday",
+		"D1 0600 0900 #3": "times of day", "W1 TH 0600 #0": "times of day", "MP1 TH 2+ #0": "times of day", "MP1 2+ #0": "no weekday", "D1 20270301T000000Z": "differ in kind", "YM1 13 #0": "times of day",
 		"YD1 367 #0": "times of day", "D1 #0 #0": "times of day",
 	} {
 		got := refusal(t, vcalendar("VEVENT", "DTSTART:20270114T060000", "RRULE:"+rule))

@@ -8,16 +8,16 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Limits bound what an object may ask for.
+// Limits are the limits of an object.
 type Limits struct {
-	// Attendees of one component; 0 for any number.
+	// Attendees limits the attendees of one component; 0 means no limit.
 	Attendees int
-	// Instances in the first four months of a series; 0 for any number.
+	// Instances limits the instances in the first four months of a series; 0 means no limit.
 	Instances int
 }
 
-// Check tells whether the object keeps the rules of RFC 4791 §4.1 and RFC 5545 §3.6, as
-// far as clients keep them: docs/clients.md lists what is taken against the letter.
+// Check validates the object by the rules of RFC 4791 §4.1 and RFC 5545 §3.6, as far as clients follow them.
+// docs/clients.md lists the accepted violations.
 func (o *Object) Check(ctx context.Context, lim Limits, zones *zone.DB) error {
 	if o.Calendar.Property("METHOD") != nil {
 		return fault(RuleValidObject, "the object has a METHOD: it is a message, not something to store; remove the line")
@@ -53,8 +53,7 @@ func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
 	return checkRules(c)
 }
 
-// checkRules refuses recurrence rules that cannot be read: nobody could tell when such an
-// event takes place.
+// checkRules rejects recurrence rules that cannot be parsed, because their times would be unknown.
 func checkRules(c *ical.Component) error {
 	for _, p := range c.All("RRULE") {
 		if _, err := p.Recur(); err != nil {
@@ -74,8 +73,8 @@ func checkRules(c *ical.Component) error {
 	return nil
 }
 
-// checkZones refuses a TZID that neither a VTIMEZONE of the object nor its own name
-// explains: to guess would be to show the event at a wrong time.
+// checkZones rejects a TZID that neither a VTIMEZONE of the object nor the zone database defines. A guess would
+// show the event at the wrong time.
 func (o *Object) checkZones(zones *zone.Resolver) error {
 	for _, c := range o.Components() {
 		for p := range c.Properties() {
@@ -91,7 +90,7 @@ func (o *Object) checkZones(zones *zone.Resolver) error {
 	return nil
 }
 
-// checkOnce refuses second ones of what decides where an object stands: which would count?
+// checkOnce rejects duplicates of properties that determine the object's identity or time.
 func checkOnce(c *ical.Component) error {
 	for _, name := range []string{"UID", "DTSTART", "DTEND", "DUE", "DURATION", "RECURRENCE-ID"} {
 		if all := c.All(name); len(all) > 1 {
@@ -101,7 +100,7 @@ func checkOnce(c *ical.Component) error {
 	return nil
 }
 
-// checkOverrides refuses two overrides of one instance.
+// checkOverrides rejects two overrides of the same instance.
 func (o *Object) checkOverrides() error {
 	seen := map[ical.Time]bool{}
 	for _, c := range o.Overrides {

@@ -8,14 +8,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Clock finds the instants of the times in one object, in seconds since 1970. A floating
-// time is one of the Floating zone, and a date the day there.
+// Clock converts the times of one object to seconds since 1970. Floating times and dates are in the zone Floating.
 type Clock struct {
 	Zones    *zone.Resolver
 	Floating *zone.Zone
 }
 
-// Clock makes the clock of an object; a nil zone is UTC.
+// Clock returns the clock of an object; a nil zone means UTC.
 func (o *Object) Clock(zones *zone.DB, floating *zone.Zone) Clock {
 	if floating == nil {
 		floating = zone.UTC()
@@ -23,8 +22,8 @@ func (o *Object) Clock(zones *zone.DB, floating *zone.Zone) Clock {
 	return Clock{zones.FromDocument(o.Calendar), floating}
 }
 
-// At is the instant of a time; of a date, its midnight. An error is a
-// [*zone.UnknownError], or what is wrong with the VTIMEZONE.
+// At returns the instant of a time, or the midnight of a date. An error is a [*zone.UnknownError] or a fault in the
+// VTIMEZONE.
 func (k Clock) At(t ical.Time) (int64, error) {
 	z, err := k.zone(t)
 	if err != nil {
@@ -45,7 +44,7 @@ func (k Clock) zone(t ical.Time) (*zone.Zone, error) {
 	return k.Floating, nil
 }
 
-// Time reads a property that is one time; false tells that there is none.
+// Time returns the instant of a property with one time; ok is false if the property is missing.
 func (k Clock) Time(c *ical.Component, name string) (at int64, ok bool, err error) {
 	p := c.Property(name)
 	if p == nil {
@@ -59,7 +58,7 @@ func (k Clock) Time(c *ical.Component, name string) (at int64, ok bool, err erro
 	return at, err == nil, err
 }
 
-// Begin reads what a component begins at: its DTSTART or, in a task without one, its DUE.
+// Begin returns the start of a component: its DTSTART or, in a task without one, its DUE.
 func (k Clock) Begin(c *ical.Component) (at int64, ok bool, err error) {
 	if c.Property("DTSTART") == nil && c.Name() == Todo {
 		return k.Time(c, "DUE")
@@ -67,7 +66,7 @@ func (k Clock) Begin(c *ical.Component) (at int64, ok bool, err error) {
 	return k.Time(c, "DTSTART")
 }
 
-// Extent is the time that a value names: the moment, or the whole day.
+// Extent returns the instant of a time, or the start and the end of a date.
 func (k Clock) Extent(t ical.Time) (start, end int64, err error) {
 	start, err = k.At(t)
 	if err != nil || !t.IsDate() {
@@ -77,7 +76,7 @@ func (k Clock) Extent(t ical.Time) (start, end int64, err error) {
 	return start, end, err
 }
 
-// Period is the time from the start of a period to its end.
+// Period returns the start and the end of a period.
 func (k Clock) Period(p ical.Period) (start, end int64, err error) {
 	if start, err = k.At(p.Start); err != nil {
 		return 0, 0, err
@@ -90,21 +89,21 @@ func (k Clock) Period(p ical.Period) (start, end int64, err error) {
 	return start, end, err
 }
 
-// after is a duration later: days on the wall clock, the rest exactly (RFC 5545 §3.3.6).
+// after adds a duration: days in wall-clock time, the rest exactly (RFC 5545 §3.3.6).
 func (k Clock) after(t ical.Time, d ical.Duration) (int64, error) {
 	t.Civil = t.Civil.AddDays(d.NominalDays())
 	at, err := k.At(t)
 	return at + int64(d.ExactSeconds()), err
 }
 
-// The ends of time, for what has none.
+// The values for a missing start or end.
 const (
 	Beginning = math.MinInt64
 	Forever   = math.MaxInt64
 )
 
-// Bounds is the time from DTSTART to DTEND, or for the DURATION, without which it has no
-// beginning or no end (RFC 7953 §3.1, of VAVAILABILITY).
+// Bounds returns the time from DTSTART to DTEND or for the DURATION. A missing property means no start or no end
+// (RFC 7953 §3.1, for VAVAILABILITY).
 func (k Clock) Bounds(c *ical.Component) (start, end int64, err error) {
 	start, end = Beginning, Forever
 	if at, ok, err := k.Time(c, "DTEND"); err != nil {
@@ -133,7 +132,7 @@ func (k Clock) Bounds(c *ical.Component) (start, end int64, err error) {
 	return start, end, err
 }
 
-// Later adds a duration to an instant: its days on the wall clock of the Time's own zone.
+// Later adds a duration to an instant, with its days in the wall-clock time of t's location.
 func Later(t time.Time, d ical.Duration) time.Time {
 	if days := d.NominalDays(); days != 0 {
 		z := zone.In(t.Location())

@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// The rules of RFC 4791 §5.3.2.1 that a text by itself can break.
+// The rules of RFC 4791 §5.3.2.1 that an object's text alone can break.
 const (
 	RuleValidData     = "valid-calendar-data"
 	RuleValidObject   = "valid-calendar-object-resource"
@@ -19,11 +19,11 @@ const (
 	RuleMaxAttendees  = "max-attendees-per-instance"
 )
 
-// RuleError says which rule an object breaks, in a sentence that a person can act on.
+// RuleError reports the rule that an object breaks, in a sentence that a user can act on.
 type RuleError struct {
 	Rule    string
 	Message string
-	// Cause tells where the text breaks the rule, if the parser found it.
+	// Cause is the parser's error, if there is one.
 	Cause error
 }
 
@@ -37,7 +37,7 @@ func fault(rule, format string, args ...any) error {
 	return &RuleError{Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
-// syntaxFault turns what the parser says into a fault.
+// syntaxFault converts a parser's error.
 func syntaxFault(err error) error {
 	var syntax *ical.SyntaxError
 	if errors.As(err, &syntax) && syntax.Kind == ical.KindLimit {
@@ -46,5 +46,5 @@ func syntaxFault(err error) error {
 	return invalid(err)
 }
 
-// invalid is what is wrong with a value of the text.
+// invalid converts the error of a property's value.
 func invalid(err error) error { return &RuleError{RuleValidData, err.Error(), err} }

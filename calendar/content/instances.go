@@ -10,15 +10,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Dense series are counted over their first four months, in which a reminder of every hour
-// stays below the usual limit, and in no more than so many steps.
+// The instances of dense series are counted over their first four months, within a limited number of steps. An
+// hourly reminder stays below the usual limit in that time.
 const (
 	countedTime  = 120 * 24 * time.Hour
 	countedSteps = 100_000
 )
 
-// checkInstances refuses a series of which every view would be full. Endless ones are
-// taken: a client cannot know for how long people will have them.
+// checkInstances rejects a series that would fill every view. Endless series are accepted, because a client cannot
+// know how long they will be needed.
 func (o *Object) checkInstances(ctx context.Context, limit int, zones *zone.Resolver) error {
 	if limit == 0 || o.Master == nil || !dense(o.Master) {
 		return nil
@@ -45,7 +45,7 @@ func (o *Object) checkInstances(ctx context.Context, limit int, zones *zone.Reso
 	return nil
 }
 
-// refusedSeries lets pass what is kept though it cannot be expanded (RFC 7529).
+// refusedSeries accepts series that are stored although they cannot be expanded (RFC 7529).
 func refusedSeries(err error) error {
 	if errors.Is(err, recur.ErrUnsupported) {
 		return nil
@@ -53,7 +53,7 @@ func refusedSeries(err error) error {
 	return invalid(err)
 }
 
-// dense tells whether a rule can have several instances a day; others cannot be too many.
+// dense reports whether a rule can have several instances a day. Other rules never have too many.
 func dense(master *ical.Component) bool {
 	for _, p := range master.All("RRULE") {
 		r, err := p.Recur()

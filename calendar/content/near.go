@@ -2,25 +2,26 @@ package content
 
 import "strings"
 
-// Nearness is how near a word is to one that somebody asks for.
+// Nearness is the similarity of a word to a search term.
 type Nearness uint8
 
-// The nearnesses there are, the nearest last.
+// The degrees, nearest last.
 const (
-	// Other words have nothing to do with it.
+	// Other words are not similar.
 	Other Nearness = iota
-	// Mistyped words have one letter more, less or another, or two that changed places.
+	// Mistyped words have one letter added, missing or changed, or two letters swapped.
 	Mistyped
-	// Spelled words are written in another way, as Mueller is for Müller.
+	// Spelled words have another spelling, such as Mueller for Müller.
 	Spelled
-	// Same words begin with it.
+	// Same words start with the term.
 	Same
 )
 
-// shortestTyped is from how many letters on a word can be one that was mistyped: short ones are too like each other.
+// shortestTyped is the minimum length of a term to match mistyped words. Shorter words are too similar to each
+// other.
 const shortestTyped = 4
 
-// Near tells how near a word is to the term of a search; both are as [Words] makes them.
+// Near returns the similarity of a word to a search term; both are in the form of [Words].
 func Near(term, word string) Nearness {
 	switch {
 	case strings.HasPrefix(word, term):
@@ -38,10 +39,10 @@ func Near(term, word string) Nearness {
 	return Other
 }
 
-// spelled makes alike what people write for letters that their keyboard lacks. Accents are off already.
+// spelled maps the usual replacements of umlauts to one form. Accents are already removed.
 var spelled = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u")
 
-// oneApart tells whether one slip of the fingers makes one word the other.
+// oneApart reports whether a single typing error turns one word into the other.
 func oneApart(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -1,4 +1,4 @@
-// Package content tells what a calendar object's text holds, and whether it keeps the rules for such objects.
+// Package content extracts data from the text of a calendar object, and validates it.
 package content
 
 import (
@@ -8,10 +8,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ProductID names us in what we write (RFC 5545 §3.7.3).
+// ProductID is our PRODID (RFC 5545 §3.7.3).
 const ProductID = "-//caldav-mcp-server//EN"
 
-// Root returns a new VCALENDAR of ours around components.
+// Root returns a new VCALENDAR with our PRODID and the given components.
 func Root(components ...*ical.Component) *ical.Component {
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))
@@ -22,7 +22,7 @@ func Root(components ...*ical.Component) *ical.Component {
 	return root
 }
 
-// Names of the components that an object is made of.
+// The names of an object's components.
 const (
 	Event        = "VEVENT"
 	Todo         = "VTODO"
@@ -32,26 +32,25 @@ const (
 	timezone     = "VTIMEZONE"
 )
 
-// Kinds lists the components of which an object can hold one kind.
+// Kinds lists the kinds of components. An object contains one kind.
 func Kinds() []string { return []string{Event, Todo, Journal, FreeBusy, Availability} }
 
-// Object is a calendar object's text with its parts found.
+// Object is a parsed calendar object.
 type Object struct {
 	Document *ical.Document
 	Calendar *ical.Component
 	Kind     string
 	UID      string
-	// Master is the component without a RECURRENCE-ID; nil in an object of only overrides,
-	// as an invitation to single instances leaves it.
+	// Master is the component without a RECURRENCE-ID. It is nil in an object with only overrides, as in an
+	// invitation to single instances.
 	Master *ical.Component
-	// Overrides are the components with one, in the order of the text.
+	// Overrides are the components with a RECURRENCE-ID, in the order of the text.
 	Overrides []*ical.Component
-	// sets are remembered in an object that is shared.
+	// sets caches the recurrence set of a shared object.
 	sets *sets
 }
 
-// Read parses an object and finds its parts. It checks what finding them takes; Check
-// looks at the rest.
+// Read parses an object. It validates only the structure; Check validates the rest.
 func Read(data []byte, lim ical.Limits) (*Object, error) {
 	doc, err := ical.Parse(data, lim)
 	if err != nil {
@@ -60,7 +59,7 @@ func Read(data []byte, lim ical.Limits) (*Object, error) {
 	return Of(doc)
 }
 
-// Of finds the parts of an object that is a tree already.
+// Of returns the object of a parsed document.
 func Of(doc *ical.Document) (*Object, error) {
 	root, err := doc.Calendar()
 	if err != nil {
@@ -84,18 +83,17 @@ func Of(doc *ical.Document) (*Object, error) {
 	return o, nil
 }
 
-// repeats tells whether a component is the master over again, letter by letter. calcurse-caldav
-// sends that once it has been refused a change, and never anything else if it is refused that too.
+// repeats reports whether a component is an exact copy of the master. calcurse-caldav sends such a copy after one
+// of its changes was rejected, and keeps sending it if that is rejected too.
 func (o *Object) repeats(c *ical.Component) bool {
 	return o.Master != nil && c.Name() == o.Kind && c.Property("RECURRENCE-ID") == nil &&
 		bytes.Equal(letters(c), letters(o.Master))
 }
 
-// letters are a component's text, without the blank lines around it.
+// letters returns a component's text without surrounding blank lines.
 func letters(c *ical.Component) []byte { return bytes.TrimSpace(ical.NewDocument(c).Bytes()) }
 
-// Main returns the component that speaks for the object: the master, or else the first
-// override.
+// Main returns the component that represents the object: the master, or else the first override.
 func (o *Object) Main() *ical.Component {
 	if o.Master != nil {
 		return o.Master
@@ -103,7 +101,7 @@ func (o *Object) Main() *ical.Component {
 	return o.Overrides[0]
 }
 
-// Components returns master and overrides, in this order.
+// Components returns the master and the overrides, in this order.
 func (o *Object) Components() []*ical.Component {
 	if o.Master == nil {
 		return o.Overrides
@@ -111,8 +109,7 @@ func (o *Object) Components() []*ical.Component {
 	return append([]*ical.Component{o.Master}, o.Overrides...)
 }
 
-// sort puts a component in its place. Those that no RFC names are kept in the text and
-// otherwise not touched.
+// sort stores a component in the object's fields. Components that no RFC defines only stay in the text.
 func (o *Object) sort(c *ical.Component) error {
 	if !slices.Contains(Kinds(), c.Name()) {
 		return nil
@@ -149,7 +146,7 @@ func (o *Object) place(c *ical.Component) error {
 func (o *Object) nothingKnown() error {
 	for c := range o.Calendar.Components() {
 		if c.Name() != timezone {
-			return fault(RuleSupportedKind, "no calendar takes a %s", c.Name())
+			return fault(RuleSupportedKind, "no calendar accepts a %s", c.Name())
 		}
 	}
 	return fault(RuleValidObject, "the calendar object is empty: it holds no event, task or journal entry")

@@ -9,17 +9,18 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// followed is how many instances an index learns of a series: ten years of weeks. What goes on longer is looked at itself.
-// followedSteps is what finding them may cost.
+// followed limits the indexed instances of a series: ten years of weekly ones. Later instances are found by
+// expanding the object. followedSteps limits the cost.
 const (
 	followed      = 530
 	followedSteps = 20_000
 )
 
-// Follow calls add with the instances of a series of events, both ends included, and returns until when, in Unix seconds, there are
-// no others, Forever where it knows them all. It is false for what it cannot tell: an index must look at that itself.
+// Follow calls add for each instance of a recurring event, both ends inclusive. known is the end of the covered time in
+// Unix seconds, or Forever if all instances are covered. ok is false if the instances cannot be determined: then the
+// index must expand the object itself.
 //
-//nolint:contextcheck,nolintlint // what an index holds does not hang on how long somebody waits; its steps are bounded
+//nolint:contextcheck,nolintlint // the indexed instances must not depend on the deadline of a request; the steps are limited
 func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64, ok bool) {
 	if o.Kind != Event || !o.Recurring() {
 		return 0, false
@@ -39,7 +40,8 @@ func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64
 	last, any := int64(0), false
 	budget := recur.Budget{Steps: followedSteps, Instances: followed}
 	for i, err := range set.Between(context.Background(), time.Time{}, time.Time{}, budget) {
-		// A rule that needs more steps gives up while the dates beside it go on: what it has between them is not known.
+		// A rule that exceeds its steps is dropped while the RDATEs continue, so instances between them would be
+		// missing.
 		if short := new(recur.BudgetError); errors.As(err, &short) && short.What == recur.OfInstances && any {
 			known = last - slack
 			break

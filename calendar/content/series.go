@@ -9,18 +9,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Series is what has to be expanded together: a component and the overrides of its
-// instances. Either may be missing.
+// Series is a unit of expansion: a component and the overrides of its instances. Either may be missing.
 type Series struct {
 	Master    *ical.Component
 	Overrides []*ical.Component
 }
 
-// Series returns the object as one.
+// Series returns the object's own series.
 func (o *Object) Series() Series { return Series{o.Master, o.Overrides} }
 
-// SeriesIn groups the components of one name in another component by their UID, such as
-// the AVAILABLE times of a VAVAILABILITY (RFC 7953 §3.1).
+// SeriesIn groups the components of one name in a parent component by their UID, such as the AVAILABLE times of a
+// VAVAILABILITY (RFC 7953 §3.1).
 func SeriesIn(parent *ical.Component, name string) []Series {
 	var list []Series
 	at := map[string]int{}
@@ -31,7 +30,7 @@ func SeriesIn(parent *ical.Component, name string) []Series {
 		uid := TextOf(c, "UID")
 		i, known := at[uid]
 		override := c.Property("RECURRENCE-ID") != nil
-		// Two masters with one UID are two: no RFC says which would count.
+		// Two masters with the same UID are two series, because no RFC says which one counts.
 		if !known || !override && list[i].Master != nil {
 			i = len(list)
 			at[uid] = i
@@ -46,20 +45,20 @@ func SeriesIn(parent *ical.Component, name string) []Series {
 	return list
 }
 
-// sets remembers the recurrence set of an object as it was last read.
+// sets caches the last recurrence set of an object.
 type sets struct{ last atomic.Pointer[setIn] }
 
-// setIn is a recurrence set with floating times in a zone.
+// setIn is a recurrence set with the zone of its floating times.
 type setIn struct {
 	floating *time.Location
 	set      *recur.Set
 }
 
-// Share makes the object fit for several readers at once; none may change it from now
-// on. It remembers its recurrence set.
+// Share makes the object safe for concurrent readers, and lets it cache its recurrence set. The object must not
+// change afterwards.
 func (o *Object) Share() { o.sets = new(sets) }
 
-// Set makes the recurrence set of a series, which is the object's own or one within it.
+// Set returns the recurrence set of a series, which is the object's own or one within it.
 func (o *Object) Set(s Series, k Clock) (*recur.Set, error) {
 	floating := k.Floating.Location()
 	own := o.sets != nil && s.Master == o.Master && slices.Equal(s.Overrides, o.Overrides)

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Recurring tells whether the object can have more than one instance.
+// Recurring reports whether the object can have more than one instance.
 func (o *Object) Recurring() bool {
 	if o.Master == nil {
 		return len(o.Overrides) > 1
@@ -15,17 +15,16 @@ func (o *Object) Recurring() bool {
 }
 
 const (
-	// zoneSlack is how far the clocks of a zone are from UTC, and a little more: the caller
-	// decides in which zone a date or a floating time is read.
+	// zoneSlack is a little more than the largest offset of a zone from UTC. The index must allow for it, because
+	// the caller chooses the zone of dates and floating times.
 	zoneSlack = 16 * 3600
-	// spanSteps is what finding the end of a rule may cost. A rule that is worth more goes on
-	// forever as far as an index is concerned.
+	// spanSteps limits the search for the end of a rule. The index treats a rule that exceeds it as endless.
 	spanSteps = 50_000
 )
 
-// Span returns the time in which RFC 4791 §9.9 can find the object, in Unix seconds, both
-// ends included: start is nil where there is no beginning, end where there is no end. What
-// cannot be read has neither, so that an index never hides it.
+// Span returns the time where RFC 4791 §9.9 can find the object, in inclusive Unix seconds. start is nil without
+// a beginning, end is nil without an end. Both are nil for an object that cannot be evaluated, so that an index
+// never hides it.
 func (o *Object) Span(zones *zone.DB) (start, end *int64) {
 	s, err := o.span(o.Clock(zones, nil))
 	if err != nil || s.start > s.end {
@@ -40,13 +39,13 @@ func (o *Object) Span(zones *zone.DB) (start, end *int64) {
 	return start, end
 }
 
-// span grows to hold all that it is given.
+// span grows to include all added times.
 type span struct{ start, end int64 }
 
 func (s *span) add(start, end int64) { s.start, s.end = min(s.start, start), max(s.end, end) }
 
-// spans are how the kinds of components take place: those with a table of their own in
-// §9.9, or in RFC 7953 §5. The others are sets of instances.
+// span handles the kinds that have their own table in RFC 4791 §9.9 or RFC 7953 §5. Other kinds are recurrence
+// sets.
 func (o *Object) span(k Clock) (span, error) {
 	s := span{Forever, Beginning}
 	var err error
@@ -73,12 +72,12 @@ func (o *Object) each(k Clock, s *span, add func(*ical.Component, Clock, *span) 
 			return err
 		}
 	}
-	// Their times are in UTC, but for those of a few clients: it is not worth a look.
+	// Most clients write these times in UTC. Allowing for other zones costs less than checking.
 	s.start, s.end = moved(s.start, -zoneSlack), moved(s.end, zoneSlack)
 	return nil
 }
 
-// moved is another time, but infinity where it was.
+// moved shifts a time, except Beginning and Forever.
 func moved(at, seconds int64) int64 {
 	if at == Beginning || at == Forever {
 		return at
@@ -108,7 +107,7 @@ func (o *Object) instances(k Clock, s *span) error {
 	return nil
 }
 
-// tasks adds what each VTODO goes by: its dates, or else when it was made and done.
+// tasks adds the dates of each VTODO, or else the times of its creation and completion.
 func (o *Object) tasks(k Clock, s *span) error {
 	err := o.each(k, s, func(c *ical.Component, k Clock, s *span) error {
 		if Placed(c) || c.Property("DUE") != nil {
@@ -122,8 +121,8 @@ func (o *Object) tasks(k Clock, s *span) error {
 	return o.instances(k, s)
 }
 
-// Placed tells whether a VTODO has an effective DTSTART: its own or, in an override without
-// dates, that of the series; one that recurs without either does so by its DUE.
+// Placed reports whether a VTODO has an effective DTSTART: its own, or the series' in an override without dates. A
+// recurring task with only a DUE recurs by that.
 func Placed(c *ical.Component) bool {
 	if c.Property("DTSTART") != nil {
 		return true
@@ -134,8 +133,8 @@ func Placed(c *ical.Component) bool {
 	return c.Property("RRULE") != nil || c.Property("RDATE") != nil
 }
 
-// undatedTask is the last four rows of the table of VTODO: one that is not done is there
-// from the time when it was made, or always.
+// undatedTask implements the last four rows of the table for VTODO: an open task exists from its creation on, or
+// always.
 func undatedTask(c *ical.Component, k Clock, s *span) error {
 	created, isCreated, err := k.Time(c, "CREATED")
 	if err != nil {
@@ -157,7 +156,7 @@ func undatedTask(c *ical.Component, k Clock, s *span) error {
 	return nil
 }
 
-// busyTime is the table of VFREEBUSY.
+// busyTime implements the table for VFREEBUSY.
 func busyTime(c *ical.Component, k Clock, s *span) error {
 	start, started, err := k.Time(c, "DTSTART")
 	if err != nil {

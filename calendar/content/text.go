@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxSummary and maxSearch bound what is copied out of an object; the bytes keep it all.
+	// maxSummary and maxSearch limit the indexed copies of an object's text, in bytes.
 	maxSummary = 1 << 10
 	maxSearch  = 16 << 10
 )
@@ -16,7 +16,7 @@ const (
 // Summary returns the object's title.
 func (o *Object) Summary() string { return cut(TextOf(o.Main(), "SUMMARY"), maxSummary) }
 
-// TextOf returns the decoded text of a property, or "" where there is none.
+// TextOf returns the decoded text of a property, or "" if it is missing.
 func TextOf(c *ical.Component, name string) string {
 	if p := c.Property(name); p != nil {
 		return p.Text()
@@ -24,7 +24,7 @@ func TextOf(c *ical.Component, name string) string {
 	return ""
 }
 
-// WordOf returns the value of a property whose value is one word, in upper case; "" where there is none.
+// WordOf returns a one-word property value in upper case; "" if it is missing.
 func WordOf(c *ical.Component, name string) string {
 	if p := c.Property(name); p != nil {
 		return Word(p)
@@ -32,7 +32,7 @@ func WordOf(c *ical.Component, name string) string {
 	return ""
 }
 
-// Word returns a value that is one word, in upper case.
+// Word returns a one-word value in upper case.
 func Word(p *ical.Property) string { return strings.ToUpper(strings.TrimSpace(p.Text())) }
 
 // cut shortens text to at most n bytes, between runes.
@@ -46,8 +46,8 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// KeepOf leaves a property some of the values that it has, and takes it away with the last of them. One of which all are kept keeps its
-// bytes.
+// KeepOf keeps some of a property's values, and removes the property if none is left. If all are kept, the property
+// keeps its bytes.
 func KeepOf[T any](c *ical.Component, p *ical.Property, all []T, set func(...T), keep func(T) (bool, error)) error {
 	var kept []T
 	for _, one := range all {

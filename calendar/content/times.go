@@ -4,10 +4,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ends names the property that ends each kind of component.
+// ends is the property for the end of each kind of component.
 var ends = map[string]string{Event: "DTEND", Todo: "DUE", FreeBusy: "DTEND", Availability: "DTEND"}
 
-// checkTimes looks at start, end and duration of one component.
+// checkTimes validates the start, the end and the duration of one component.
 func checkTimes(c *ical.Component) error {
 	start, err := timeOf(c, "DTSTART")
 	if err != nil {
@@ -17,8 +17,8 @@ func checkTimes(c *ical.Component) error {
 	if err != nil {
 		return err
 	}
-	// Against the letter of RFC 5545 §3.8.5.3, a task may recur by its DUE, since clients have
-	// no other time to write for a chore, or without any: it is there, and on no day.
+	// RFC 5545 §3.8.5.3 requires DTSTART. A recurring task may have only a DUE, because some clients write no other
+	// time for chores. It may also have no date at all; then it is on no day.
 	if start == nil && (c.Name() == Event || c.Name() != Todo && c.Property("RRULE") != nil) {
 		return fault(RuleValidObject, "line %d: the %s has no DTSTART", c.Line(), c.Name())
 	}
@@ -64,9 +64,9 @@ func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
 	return nil
 }
 
-// checkOrder compares what can be compared without knowing zones. Against the letter of
-// RFC 5545 §3.8.2, equal times are taken, since clients write them for reminders, a date
-// along with a time, and tasks that are due before they start: there is a meaning in each.
+// checkOrder compares times if that needs no zones. RFC 5545 §3.8.2 forbids some combinations that clients write
+// and that make sense, so they are accepted: equal times for reminders, a date with a time, and tasks that are due
+// before they start.
 func checkOrder(c *ical.Component, start, end ical.Time) error {
 	if c.Name() == Todo {
 		return nil

@@ -13,16 +13,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// longestWord bounds a word, in bytes: what is longer was not typed by a person, and will
-// not be by a person who looks for it.
+// longestWord limits a word, in bytes. Users neither type nor search for longer ones.
 const longestWord = 64
 
-// Words cuts text into the words by which it is found: of only letters and digits, in one
-// case and without accents, so that "Café-Termin" is found as "cafe termin". The same goes
-// for what people look for. The order is that of the text, and words may come twice.
+// Words splits text into words for the search index and for search terms. They contain only letters and digits, in
+// one case and without accents, so that "Café-Termin" is found as "cafe termin". Words are in the order of the text
+// and may repeat.
 func Words(text string) []string { return slices.Collect(allWords(text)) }
 
-// allWords yields what Words returns: an event's text has a hundred words, of which most come twice.
+// allWords is an iterator for Words: an event has about a hundred words, and most of them repeat.
 func allWords(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for w := range strings.FieldsFuncSeq(plain(text), betweenWords) {
@@ -35,8 +34,8 @@ func allWords(text string) iter.Seq[string] {
 
 func betweenWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// plain folds the case and takes the accents off. Scripts that are written without spaces
-// get some: each of their characters is a word, since nobody could tell where one ends.
+// plain folds case and removes accents. In scripts without spaces it adds some: each character is a word, because
+// the word boundaries are unknown.
 func plain(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
@@ -60,15 +59,15 @@ func plain(text string) string {
 	return b.String()
 }
 
-// undecomposed are letters with a stroke or in one, which Unicode takes for letters of their
-// own, and people who lack the key for plain ones.
+// undecomposed are letters that Unicode does not decompose, such as letters with a stroke. Users whose keyboard
+// lacks them type the plain letters.
 var undecomposed = map[rune]string{'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th"}
 
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// Found tells whether each of the terms is the beginning of one of the words.
+// Found reports whether each term is a prefix of one of the words.
 func Found(terms, words []string) bool {
 	for _, term := range terms {
 		if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, term) }) {
@@ -78,24 +77,24 @@ func Found(terms, words []string) bool {
 	return true
 }
 
-// searched bounds the text of an object in which words are looked for. Folding and decomposing can make it eighteen times as
-// long, and what is kept of it is far less.
+// searched limits the part of an object's text that words are extracted from. Folding and decomposing can make it
+// eighteen times as long, and far less is stored.
 const searched = 256 << 10
 
-// WordsOf returns the words by which a component is found: titles, places, texts and people.
+// WordsOf returns the words to find a component by: from titles, places, texts and people.
 func WordsOf(c *ical.Component) []string {
 	left := searched
 	return append(slices.Collect(textWords(c, &left)), slices.Collect(peopleWords(c, &left))...)
 }
 
-// some cuts text to what is left, and takes that away.
+// some cuts text to the remaining bytes, and subtracts its length from them.
 func some(text string, left *int) string {
 	text = cut(text, *left)
 	*left -= len(text)
 	return text
 }
 
-// textWords yields the words of a component's texts, of so many bytes as are left.
+// textWords yields the words of a component's texts, within the remaining bytes.
 func textWords(c *ical.Component, left *int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for p := range c.Properties() {
@@ -117,7 +116,7 @@ func PeopleWords(c *ical.Component) []string {
 	return slices.Collect(peopleWords(c, &left))
 }
 
-// peopleWords yields the words of a component's people, of so many bytes as are left.
+// peopleWords yields the words of a component's people, within the remaining bytes.
 func peopleWords(c *ical.Component, left *int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for p := range c.Properties() {
@@ -140,8 +139,8 @@ func peopleWords(c *ical.Component, left *int) iter.Seq[string] {
 	}
 }
 
-// SearchText returns the words by which an object is found, each once, with a space between:
-// those of the master and its overrides.
+// SearchText returns the words to find an object by, separated by spaces and without duplicates. It includes the
+// overrides.
 func (o *Object) SearchText() string {
 	var b strings.Builder
 	seen, left := map[string]bool{}, searched

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// zonesAdded bounds the VTIMEZONEs that are added to one text. Names are compared as they are written, so a hostile
-	// text can have one name in a thousand spellings.
+	// zonesAdded limits the VTIMEZONEs that are added to one text. Names are compared as written, so a hostile text
+	// can contain one name in a thousand spellings.
 	zonesAdded = 64
-	// zoneWork and zoneSize are what a VTIMEZONE costs: the bytes that could be compared in that time (a quarter of a
-	// millisecond), and how long it usually is at most.
+	// zoneWork and zoneSize are the cost of a VTIMEZONE: its work, as the bytes that could be compared in the same
+	// time (a quarter of a millisecond), and its usual maximum size.
 	zoneWork, zoneSize = 64 << 10, 1 << 10
 )
 
-// Undefined returns the TZIDs that components name and for which their VCALENDAR has no VTIMEZONE, each once, in the
-// order of the text.
+// Undefined returns the TZIDs in components that their VCALENDAR does not define, without duplicates, in the order
+// of the text.
 func Undefined(root *ical.Component, components ...*ical.Component) []string {
 	known := map[string]bool{}
 	for _, z := range root.AllComponents(timezone) {
@@ -40,7 +40,7 @@ func Undefined(root *ical.Component, components ...*ical.Component) []string {
 	return all
 }
 
-// zoneNames yields the TZIDs in a component that is no VTIMEZONE.
+// zoneNames yields the TZIDs in a component, except in a VTIMEZONE.
 func zoneNames(c *ical.Component) iter.Seq[string] {
 	return func(yield func(string) bool) { eachZone(c, yield) }
 }
@@ -76,9 +76,9 @@ func NamesZone(c, definition *ical.Component) bool {
 	return false
 }
 
-// DefineZones adds the VTIMEZONEs that a VCALENDAR lacks, before its other components: RFC 5545 §3.2.19 wants one for
-// every TZID. Clients may store events without, but a text that leaves the server must explain itself: Outlook does not
-// know the names of IANA. A name that the database of zones does not know stays undefined.
+// DefineZones adds the missing VTIMEZONEs to a VCALENDAR, before its other components. RFC 5545 §3.2.19 requires
+// one for every TZID. Clients may store events without them. But a text that leaves the server must be complete,
+// because Outlook does not know the IANA names. A name that the zone database does not know stays undefined.
 func DefineZones(root *ical.Component, zones *zone.DB, m *meter.Meter) error {
 	ids := Undefined(root, slices.Collect(root.Components())...)
 	if len(ids) == 0 {
@@ -97,7 +97,8 @@ func DefineZones(root *ical.Component, zones *zone.DB, m *meter.Meter) error {
 	return nil
 }
 
-// WeighZones counts the VTIMEZONEs for a number of TZIDs before they are made, in the text that so many people get.
+// WeighZones charges the meter for the VTIMEZONEs of some TZIDs before they are generated, in the text for a number
+// of people.
 func WeighZones(ids, people int, m *meter.Meter) error {
 	n := min(ids, zonesAdded)
 	if n == 0 {
@@ -109,8 +110,8 @@ func WeighZones(ids, people int, m *meter.Meter) error {
 	return m.Write(int64(n) * zoneSize * int64(people))
 }
 
-// ZoneNamed returns a VTIMEZONE for the time from one instant to another, or without end if the second is zero. It keeps
-// the name that a text uses, which may be a Windows name. It is nil if no zone has that name.
+// ZoneNamed returns a VTIMEZONE for the time between two instants, or without end if the second is zero. It keeps
+// the name in the text, which may be a Windows name. It is nil if no zone has that name.
 func ZoneNamed(id string, zones *zone.DB, from, to time.Time) *ical.Component {
 	z, err := zones.Lookup(id)
 	if err != nil {
@@ -121,7 +122,8 @@ func ZoneNamed(id string, zones *zone.DB, from, to time.Time) *ical.Component {
 	return c
 }
 
-// FirstOf returns the component that a VTIMEZONE must precede, because some clients read from the top; nil for the end.
+// FirstOf returns the component that VTIMEZONEs must precede, because some clients read from the top; nil means the
+// end.
 func FirstOf(root *ical.Component) *ical.Component {
 	for c := range root.Components() {
 		if c.Name() != timezone {
@@ -131,8 +133,8 @@ func FirstOf(root *ical.Component) *ical.Component {
 	return nil
 }
 
-// years returns the beginning of the first and the end of the last year that the times of a VCALENDAR name. The end is
-// zero if something in it recurs.
+// years returns the start of the first and the end of the last year in the times of a VCALENDAR. The end is zero if
+// a component recurs.
 func years(root *ical.Component) (from, to time.Time) {
 	first, last, recurs := 9999, 1, false
 	for c := range root.Components() {

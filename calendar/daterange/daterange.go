@@ -1,4 +1,4 @@
-// Package daterange reads ranges of days as people say them: "next week", "2026-02-20 to 2026-02-27".
+// Package daterange parses date ranges as people write them: "next week", "2026-02-20 to 2026-02-27".
 package daterange
 
 import (
@@ -10,36 +10,35 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Range is a run of whole days in a zone, or of parts of them: from the first moment of its
-// first day up to, and without, the first moment of the day after its last.
+// Range is a range of whole days in a zone, or of parts of days. From is inclusive, Until is exclusive.
 type Range struct {
 	From, Until time.Time
 }
 
-// Reader knows where and when the words are said.
+// Reader holds the context of the text.
 type Reader struct {
 	Now  time.Time
 	Zone *time.Location
-	// WeekStart is the day on which the speaker's weeks begin.
+	// WeekStart is the first day of the user's week.
 	WeekStart time.Weekday
 }
 
-// Error tells that a text is no range that can be read, and what could be.
+// Error reports a text that is not a date range, and lists the accepted forms.
 type Error struct {
 	Text string
-	// Why says what is wrong where the form was recognized; otherwise it is empty.
+	// Why is the reason if the form was recognized; otherwise it is empty.
 	Why string
 }
 
-// Error lists the readable words, so that the caller can ask again.
+// Error returns the reason, or the accepted forms.
 func (e *Error) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("the date range %q cannot be read: %s", e.Text, e.Why)
 	}
-	return fmt.Sprintf("the date range %q cannot be read; what can be: %s", e.Text, strings.Join(Examples(), ", "))
+	return fmt.Sprintf("the date range %q cannot be read; examples: %s", e.Text, strings.Join(Examples(), ", "))
 }
 
-// Examples returns one text of each readable form.
+// Examples returns one text for each accepted form.
 func Examples() []string {
 	var list []string
 	for _, f := range forms() {
@@ -48,7 +47,7 @@ func Examples() []string {
 	return append(list, `"tomorrow morning"`, `"mon-fri"`, `"until friday"`, `"2026-02-20 to 2026-02-27"`)
 }
 
-// Parse reads a range. Case, extra white space, commas and a trailing period do not matter.
+// Parse parses a range. It ignores case, extra white space, commas and a trailing period.
 func (r Reader) Parse(text string) (Range, error) {
 	d, err := r.fromTo(normalize(text))
 	if err == nil {
@@ -56,33 +55,32 @@ func (r Reader) Parse(text string) (Range, error) {
 		if found.From.Before(found.Until) {
 			return found, nil
 		}
-		err = &unreadable{"the clocks there skipped that day"}
+		err = &unreadable{"that day does not exist in this time zone"}
 	}
 	return Range{}, &Error{Text: text, Why: err.why}
 }
 
-// unreadable is why a text is no range; why is empty when no form fits at all.
+// unreadable is the reason for an error; why is empty when no form matches.
 type unreadable struct{ why string }
 
-// reading is how one of the ends of a range is read.
+// reading is the context for parsing one end of a range.
 type reading struct {
 	Reader
-	// anchor is the day from which names without a year, or without a week, are sought: today,
-	// or the day on which the range begins.
+	// anchor is the reference date for a name without a year or a week: today, or the start of the range.
 	anchor day
-	// after is the day from which a weekday is sought that ends the range.
+	// after is the earliest date for a weekday that ends the range.
 	after day
 	forms []form
-	// ends tells that it is the end of a range.
+	// ends is set for the end of a range.
 	ends bool
-	// run tells that both ends are weekdays: a part of a week, so that "last" names the week.
+	// run is set when both ends are weekdays. The range is part of one week then, so "last" refers to the week.
 	run bool
-	// within tells that it is the end or the rest of something.
+	// within is set inside "end of" or "rest of".
 	within bool
 }
 
-// fromTo reads one period, or two with a "to" between: all from the start of the first to
-// the end of the second. The end is read from the start: "friday to monday" is four days.
+// fromTo parses one period, or two joined by "to": from the start of the first to the end of the second. The second
+// is relative to the first: "friday to monday" is four days.
 func (r Reader) fromTo(s string) (days, *unreadable) {
 	parts := strings.Split(s, " to ")
 	if len(parts) > 2 {
@@ -95,7 +93,7 @@ func (r Reader) fromTo(s string) (days, *unreadable) {
 	}
 	read.ends, read.anchor, read.after = true, first.first, first.first
 	if first.first == first.last {
-		// Nobody says "monday to monday" for one day.
+		// "monday to monday" does not mean a single day.
 		read.after = first.first.plus(1)
 	}
 	last, err := read.days(parts[1])
@@ -108,7 +106,7 @@ func (r Reader) fromTo(s string) (days, *unreadable) {
 	return days{first.first, last.last, first.opens, last.closes}, nil
 }
 
-// days reads one period, perhaps with a part of the day behind it.
+// days parses one period, optionally followed by a part of the day.
 func (r reading) days(s string) (days, *unreadable) {
 	if found, err := r.whole(s); err == nil || err.why != "" {
 		return found, err
@@ -123,7 +121,7 @@ func (r reading) days(s string) (days, *unreadable) {
 		}
 		found, err := r.whole(strings.TrimSuffix(rest, " in the"))
 		if err == nil && found.first != found.last {
-			err = &unreadable{"a part of the day needs one day before it"}
+			err = &unreadable{"a part of the day must follow a single day"}
 		}
 		found.opens, found.closes = part.opens, part.closes
 		return found, err
@@ -131,7 +129,7 @@ func (r reading) days(s string) (days, *unreadable) {
 	return days{}, &unreadable{}
 }
 
-// partsOfDay are the hours that people mean by them.
+// partsOfDay are the usual hours of the parts of the day.
 var partsOfDay = [...]struct {
 	word          string
 	opens, closes int
@@ -144,7 +142,7 @@ var partsOfDay = [...]struct {
 
 const evening = 18
 
-// whole reads one of the forms.
+// whole parses a period in one of the forms.
 func (r reading) whole(s string) (days, *unreadable) {
 	for _, f := range r.forms {
 		m := f.pattern.FindStringSubmatch(s)
@@ -160,9 +158,8 @@ func (r reading) whole(s string) (days, *unreadable) {
 	return days{}, &unreadable{}
 }
 
-// moment returns the first moment at which it is that hour of a day, or later. A day whose
-// midnight comes twice begins with the first; one whose midnight is skipped begins where the
-// clocks go on.
+// moment returns the first instant when the clock of a day has reached an hour. If midnight is repeated, the
+// day begins with the first one; if it is skipped, the day begins after the gap.
 func (r Reader) moment(d day, hour int) time.Time {
 	z := zone.In(r.Zone)
 	at, fit := z.Resolve(ical.CivilFromSeconds(d.utc().Unix() + int64(hour)*3600))

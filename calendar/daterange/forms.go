@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// form is one way of saying a range: its pattern, how its groups are read (the second
-// result says what is wrong with them, if anything), and an example for the error.
+// form is one way to write a range. read interprets the groups of the pattern; its second result is a reason for
+// rejection, or empty. example is for the error text.
 type form struct {
 	pattern *regexp.Regexp
 	read    func(reading, []string) (days, string)
@@ -25,11 +25,11 @@ const (
 	maybeYear    = `(?: (?:of )?(\d{4}))?`
 )
 
-// maxCount bounds "next N …": nobody plans further, and the arithmetic stays small.
+// maxCount limits "next N …", so that the arithmetic cannot overflow.
 const maxCount = 3660
 
-// forms is the grammar of a single day or period, tried in order; the first that fits decides. The patterns
-// are compiled once, when first needed.
+// forms is the grammar of a single day or period. The first match decides. The patterns are compiled once, on first
+// use.
 var forms = sync.OnceValue(func() []form {
 	rows := []struct {
 		pattern, example string
@@ -78,12 +78,12 @@ func tonight(r reading, _ []string) (days, string) {
 	return d, ""
 }
 
-// shift is how far a word moves a period: "next week" is one week on.
+// shift returns how far a word moves a period: "next week" is one week ahead.
 func shift(word string) int {
 	return map[string]int{"next": 1, "coming": 1, "upcoming": 1, "following": 1, "last": -1, "past": -1, "previous": -1}[word]
 }
 
-// soon tells whether a word means the first one that is still to come.
+// soon reports whether a word means the next one in the future.
 func soon(word string) bool { return word == "coming" || word == "upcoming" }
 
 func relativePeriod(r reading, m []string) (days, string) {
@@ -93,7 +93,7 @@ func relativePeriod(r reading, m []string) (days, string) {
 	return r.period(m[1], shift(m[0])), ""
 }
 
-// period returns the week, month … that is n after the present one.
+// period returns the week, month … that is n after the current one.
 func (r reading) period(unit string, n int) days {
 	now := r.today()
 	switch unit {
@@ -109,17 +109,17 @@ func (r reading) period(unit string, n int) days {
 	return year(now.year + n)
 }
 
-// edge reads "the end of next month" and "the rest of the week". The ends of a week are three
-// days, those of anything longer are seven.
+// edge parses "the end of next month" and "the rest of the week". The start or end of a week is three days, of a
+// longer period seven.
 func edge(r reading, m []string) (days, string) {
 	if r.within {
-		return days{}, "it is the end of an end"
+		return days{}, `"start of", "end of" and "rest of" cannot be combined`
 	}
 	r.within = true
 	whole, err := r.whole(m[1])
 	switch {
 	case err != nil && err.why == "":
-		return days{}, "it is the " + m[0] + " of something that is no week, month, quarter or year"
+		return days{}, "the " + m[0] + " must be of a week, month, quarter or year"
 	case err != nil:
 		return days{}, err.why
 	}
@@ -135,12 +135,12 @@ func edge(r reading, m []string) (days, string) {
 	}
 	rest := span(later(whole.first, r.today()), whole.last)
 	if rest.last.before(rest.first) {
-		return days{}, "there is no rest of what is over"
+		return days{}, "that period is already over"
 	}
 	return rest, ""
 }
 
-// counted reads "next 7 days", which begins today, and "last 7 days", which ends today.
+// counted parses "next 7 days", which starts today, and "last 7 days", which ends today.
 func counted(r reading, m []string) (days, string) {
 	n, why := count(m[1])
 	if why != "" {
@@ -183,7 +183,7 @@ func count(word string) (int, string) {
 	return n, ""
 }
 
-// number reads digits that a pattern has let through.
+// number converts digits that a pattern has matched.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// What has a name comes again: each reader below finds the one that is meant.
+// Weekdays and months repeat. The functions below choose the one that the user means.
 
 var weekdayPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:on )?(?:` + shiftWords + ` )?` + weekdayWords + `$`)
@@ -17,9 +17,9 @@ var weekdayPattern = sync.OnceValue(func() *regexp.Regexp {
 
 func isWeekday(s string) bool { return weekdayPattern().MatchString(s) }
 
-// namedDay reads a weekday. Alone it is the next one to come, today included, or the first one
-// after the day on which the range begins. "last friday" is the latest one before today; "this"
-// and "next" name the week, and so does "last" where a run of weekdays is meant.
+// namedDay parses a weekday. Alone it means the next one, including today, or in the end of a range the first one
+// after the start. "last friday" is the latest one before today. "this" and "next" refer to the week, and so does
+// "last" in a range of weekdays.
 func namedDay(r reading, m []string) (days, string) {
 	wanted := weekdayOf(m[1])
 	now := r.today()
@@ -44,7 +44,7 @@ func weekdayOf(word string) time.Weekday { return called(word, time.Sunday, time
 
 func monthOf(word string) time.Month { return called(word, time.January, time.December) }
 
-// called finds the one that a word means, by its first letters.
+// called returns the value whose name begins like the word.
 func called[T interface {
 	~int
 	String() string
@@ -57,8 +57,8 @@ func called[T interface {
 	panic("daterange: the pattern let " + word + " through")
 }
 
-// yearOf is the year that was said with a month; without one the month is the one to come, the
-// present included.
+// yearOf returns the year that was given with a month. Without one the month is the next, including the current
+// month.
 func (r reading) yearOf(m time.Month, said string) int {
 	switch {
 	case said != "":
@@ -69,7 +69,7 @@ func (r reading) yearOf(m time.Month, said string) int {
 	return r.anchor.year
 }
 
-// namedMonth reads a month. "next december" begins after this month, "last december" is over.
+// namedMonth parses a month. "next december" starts after this month, "last december" is over.
 func namedMonth(r reading, m []string) (days, string) {
 	wanted, y := monthOf(m[1]), r.today().year
 	switch ahead := wanted - r.today().month; {
@@ -85,7 +85,7 @@ func namedMonth(r reading, m []string) (days, string) {
 
 var ordinals = map[string]int{"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
 
-// ordinalDay reads "first monday of may" and "last friday of next month".
+// ordinalDay parses "first monday of may" and "last friday of next month".
 func ordinalDay(r reading, m []string) (days, string) {
 	in := r.period("month", shift(m[2]))
 	if m[3] != "" {
@@ -111,11 +111,10 @@ func dayMonth(r reading, m []string) (days, string) {
 	return monthDay(r, []string{m[1], m[0], m[2]})
 }
 
-// leapYears are enough to find the next February 29th.
+// leapYears is enough years to find the next February 29.
 const leapYears = 8
 
-// monthDay reads "dec 24", with the year of its month. At the end of a range it is not before
-// the start.
+// monthDay parses "dec 24" and finds the year. The end of a range is never before its start.
 func monthDay(r reading, m []string) (days, string) {
 	wanted, of := monthOf(m[0]), number(m[1])
 	d := day{r.yearOf(wanted, m[2]), wanted, of}
@@ -128,7 +127,7 @@ func monthDay(r reading, m []string) (days, string) {
 	return one(d), ""
 }
 
-// dayAlone reads "the 5th": the next one to come, today included.
+// dayAlone parses "the 5th": the next one, including today.
 func dayAlone(r reading, m []string) (days, string) {
 	of := number(m[1])
 	switch {
@@ -145,7 +144,7 @@ func dayAlone(r reading, m []string) (days, string) {
 	return one(d), ""
 }
 
-// quarterYear reads "q1"; without a year it is the one to come, the present included.
+// quarterYear parses "q1". Without a year it is the next one, including the current quarter.
 func quarterYear(r reading, m []string) (days, string) {
 	last := time.Month(3 * number(m[0]))
 	return quarter(day{r.yearOf(last, m[1]), last, 1}), ""
@@ -155,7 +154,7 @@ func yearQuarter(r reading, m []string) (days, string) {
 	return quarterYear(r, []string{m[1], m[0]})
 }
 
-// weekAlone reads "week 50"; without a year it is the one to come, the present included.
+// weekAlone parses "week 50". Without a year it is the next one, including the current week.
 func weekAlone(r reading, m []string) (days, string) {
 	if m[1] != "" {
 		return numberedWeek(r, []string{m[1], m[0]})

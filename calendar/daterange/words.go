@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// spellings are the ways of writing one thing, made one.
+// spellings normalizes different ways to write the same thing.
 var spellings = sync.OnceValue(func() []spelling {
 	rows := [][2]string{
 		{`[,;]`, " "},
 		{`\s+`, " "},
 		{`^ | $|\.$`, ""},
-		// "to" is written in many ways; between spaces they all mean it.
+		// All of these mean "to" when surrounded by spaces.
 		{`\s?[–—]\s?| (?:until|till|til|through|thru|-) `, " to "},
 		{`\.\.+`, " to "},
 		{`^between (.+) and (.+)$`, "$1 to $2"},

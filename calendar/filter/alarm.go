@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// trigger is when an alarm goes off.
+// trigger is the time when an alarm fires.
 type trigger struct {
 	at     ical.Time     // absolute, or zero
 	offset ical.Duration // relative to the start or the end of an instance
@@ -18,8 +18,7 @@ type trigger struct {
 	every  int64 // seconds
 }
 
-// alarms is the table of VALARM: one of the times at which one of the alarms goes off is
-// in the window, for any instance of the component that they belong to.
+// alarms implements the table for VALARM: one of the alarms fires in the window, for any instance of its component.
 func (m *matcher) alarms(w window, parent *ical.Component, list []*ical.Component) (bool, error) {
 	var relative []trigger
 	for _, c := range list {
@@ -40,7 +39,7 @@ func (m *matcher) alarms(w window, parent *ical.Component, list []*ical.Componen
 	return m.relativeAlarms(w, parent, relative)
 }
 
-// alarmsMost bounds how many alarms of how many instances Match looks at.
+// alarmsMost limits the alarms of all instances that Match checks.
 const alarmsMost = 100_000
 
 func (m *matcher) relativeAlarms(w window, parent *ical.Component, list []trigger) (bool, error) {
@@ -61,7 +60,7 @@ func (m *matcher) relativeAlarms(w window, parent *ical.Component, list []trigge
 	return false, nil
 }
 
-// readTrigger reads what says when an alarm goes off; false tells that it never does.
+// readTrigger parses the times of an alarm; false if it never fires.
 func readTrigger(c *ical.Component) (trigger, bool) {
 	p := c.Property("TRIGGER")
 	if p == nil {
@@ -79,7 +78,7 @@ func readTrigger(c *ical.Component) (trigger, bool) {
 	return t, err == nil
 }
 
-// repetition reads REPEAT and DURATION, which mean something only together (RFC 5545 §3.6.6).
+// repetition parses REPEAT and DURATION, which have a meaning only together (RFC 5545 §3.6.6).
 func (t *trigger) repetition(c *ical.Component) {
 	times, every := c.Property("REPEAT"), c.Property("DURATION")
 	if times == nil || every == nil {
@@ -96,7 +95,7 @@ func (t *trigger) repetition(c *ical.Component) {
 	t.repeat, t.every = int64(n), seconds(d)
 }
 
-// of is when the alarm first goes off for an instance.
+// of returns the first time that the alarm fires for an instance.
 func (t trigger) of(start, end time.Time) int64 {
 	if t.toEnd {
 		start = end
@@ -104,17 +103,17 @@ func (t trigger) of(start, end time.Time) int64 {
 	return content.Later(start, t.offset).Unix()
 }
 
-// fires tells whether an alarm that first goes off at some time does so in the window.
+// fires reports whether an alarm whose first time is at fires in the window.
 func (t trigger) fires(w window, at int64) bool {
 	if at >= w.start || t.repeat <= 0 {
 		return w.holds(at)
 	}
-	// The first repetition that is not before the window.
+	// The first repetition at or after the start of the window.
 	n := (w.start - at + t.every - 1) / t.every
 	return n <= t.repeat && w.holds(at+n*t.every)
 }
 
-// distance is how far from its instance an alarm can go off, in seconds.
+// distance is the range of an alarm's times relative to its instance, in seconds.
 type distance struct{ least, most int64 }
 
 func reach(list []trigger) distance {
@@ -131,10 +130,10 @@ func reach(list []trigger) distance {
 	return d
 }
 
-// clockChange is more than clocks are changed by: so far a nominal day can be from 24 hours.
+// clockChange is more than any clock change, so it bounds the difference of a nominal day from 24 hours.
 const clockChange = 26 * 3600
 
-// before is where the instances are whose alarms go off in the window.
+// before returns the window of the instances whose alarms fire in w.
 func (d distance) before(w window) window {
 	if d.most == forever {
 		return window{beginning, shift(w.end, -d.least)}
@@ -142,7 +141,7 @@ func (d distance) before(w window) window {
 	return window{shift(w.start, -d.most), shift(w.end, -d.least)}
 }
 
-// seconds is a duration on a day without a change of the clocks.
+// seconds returns a duration without clock changes.
 func seconds(d ical.Duration) int64 {
 	return int64(d.NominalDays())*24*3600 + int64(d.ExactSeconds())
 }

@@ -1,5 +1,5 @@
-// Package filter decides whether a calendar object is one that a calendar-query asks for
-// (RFC 4791 §9.7): components, properties, parameters, their text, and when they take place.
+// Package filter matches calendar objects against the filter of a calendar-query (RFC 4791 §9.7): by components,
+// properties, parameters, text and time.
 package filter
 
 import (
@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// Filter is what a query asks of an object. All of its members must match; none match
-// everything. RFC 4791 §9.7 has one member, for VCALENDAR.
+// Filter is the filter of a query. All of its members must match; an empty one matches everything. RFC 4791 §9.7
+// has one member, for VCALENDAR.
 type Filter []CompFilter
 
-// CompFilter asks for a component (RFC 4791 §9.7.1): one of that name, in its place, that
-// overlaps the time range and for which all of Props and Components match.
+// CompFilter matches a component (RFC 4791 §9.7.1) of that name and parent that overlaps the time range, if all of
+// Props and Components match.
 type CompFilter struct {
 	Name ComponentName
-	// IsNotDefined asks that there is none; the rest is then ignored.
+	// IsNotDefined matches if there is no such component; it ignores the other fields.
 	IsNotDefined bool
 	TimeRange    *TimeRange
 	Props        []PropFilter
 	Components   []CompFilter
 }
 
-// PropFilter asks for a property (RFC 4791 §9.7.2): one of that name which overlaps the
-// time range, holds the text, and for which all of Params match.
+// PropFilter matches a property (RFC 4791 §9.7.2) of that name that overlaps the time range and contains the text,
+// if all of Params match.
 type PropFilter struct {
 	Name         PropertyName
 	IsNotDefined bool
@@ -32,31 +32,29 @@ type PropFilter struct {
 	Params       []ParamFilter
 }
 
-// ParamFilter asks for a parameter (RFC 4791 §9.7.3).
+// ParamFilter matches a parameter (RFC 4791 §9.7.3).
 type ParamFilter struct {
 	Name         ParameterName
 	IsNotDefined bool
 	Text         *TextMatch
 }
 
-// Names as a query gives them, in upper or lower case.
+// Names as in a query, in upper or lower case.
 type (
-	// ComponentName is that of a component, such as VEVENT.
+	// ComponentName is the name of a component, such as VEVENT.
 	ComponentName string
-	// PropertyName is that of a property, such as SUMMARY.
+	// PropertyName is the name of a property, such as SUMMARY.
 	PropertyName string
-	// ParameterName is that of a parameter, such as PARTSTAT.
+	// ParameterName is the name of a parameter, such as PARTSTAT.
 	ParameterName string
 )
 
-// TimeRange is the time from Start up to, but not including, End (RFC 4791 §9.9). The
-// zero Time leaves that end open.
+// TimeRange is the time from Start until End, which is exclusive (RFC 4791 §9.9). A zero Time means no limit.
 type TimeRange struct {
 	Start, End time.Time
 }
 
-// Check tells whether every collation in the filter is known. An error is a
-// [*CollationError].
+// Check returns a [*CollationError] if the filter has an unknown collation.
 func (f Filter) Check() error {
 	for _, c := range f {
 		if err := c.check(); err != nil {
@@ -87,13 +85,12 @@ func (p PropFilter) check() error {
 	return nil
 }
 
-// CollationError says that a query compares text in a way that we do not know, which
-// breaks CALDAV:supported-collation (RFC 4791 §7.5).
+// CollationError reports an unknown collation, which breaks CALDAV:supported-collation (RFC 4791 §7.5).
 type CollationError struct {
 	Collation Collation
 }
 
-// Error says it in one sentence.
+// Error returns the message.
 func (e *CollationError) Error() string {
 	return fmt.Sprintf("the collation %.100q is unknown; use one of %v", string(e.Collation), Collations())
 }

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// instances tells whether a row of a table holds for an instance of one of the components.
+// instances reports whether an instance of one of the components satisfies a row of a table.
 func (m *matcher) instances(w window, parent *ical.Component, list []*ical.Component, row instanceRow) (bool, error) {
 	var failed error
 	for found, err := range m.walk(w.wider(), parent, list) {
@@ -25,11 +25,11 @@ func (m *matcher) instances(w window, parent *ical.Component, list []*ical.Compo
 	return false, failed
 }
 
-// instanceRow tells whether an instance of a component from start to end overlaps the window.
+// instanceRow reports whether an instance of a component from start to end overlaps the window.
 type instanceRow func(w window, c *ical.Component, start, end int64) bool
 
-// walk goes through the instances that the components describe and that may overlap the
-// window. An error concerns one series; the walk goes on with the next one.
+// walk yields the instances of the components that may overlap the window. An error concerns one series; the walk
+// continues with the next one.
 func (m *matcher) walk(w window, parent *ical.Component, list []*ical.Component) iter.Seq2[recur.Instance, error] {
 	return func(yield func(recur.Instance, error) bool) {
 		wanted := make(map[*ical.Component]bool, len(list))
@@ -49,7 +49,7 @@ func (m *matcher) walk(w window, parent *ical.Component, list []*ical.Component)
 	}
 }
 
-// expand goes through the instances of a series that may overlap the window.
+// expand yields the instances of a series that may overlap the window.
 func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, error] {
 	budget, err := m.share(s)
 	if err != nil {
@@ -62,16 +62,16 @@ func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, e
 	return set.Between(m.ctx, instant(w.start), instant(w.end), budget)
 }
 
-// expansionsMost bounds how often Match looks for the instances of series.
+// expansionsMost limits the expansions of series per Match.
 const expansionsMost = 200
 
-// share is what the expansion of a series may cost. The budget is the object's. How many
-// series it has, and how often a filter asks for them, is up to strangers, so that the n-th
-// expansion gets an n-th of it, and the last one nothing.
+// share returns the budget for expanding a series. All expansions share the object's budget. Untrusted objects and
+// queries determine their number, so the n-th expansion gets one n-th of the budget. More than expansionsMost are
+// an error.
 func (m *matcher) share(s content.Series) (recur.Budget, error) {
 	budget := m.budget
 	if s.Master == nil {
-		return budget, nil // overrides are there to be read
+		return budget, nil // overrides need no search
 	}
 	if m.expansions++; m.expansions > expansionsMost {
 		return budget, &recur.BudgetError{What: "expansions", Limit: expansionsMost}
@@ -80,8 +80,7 @@ func (m *matcher) share(s content.Series) (recur.Budget, error) {
 	return budget, nil
 }
 
-// series finds what to expand for the sake of the wanted components, which have one
-// parent.
+// series returns the series to expand for the wanted components, which have the same parent.
 func (m *matcher) series(parent *ical.Component, wanted map[*ical.Component]bool) []content.Series {
 	var list []content.Series
 	for _, s := range m.families(parent, wanted) {
@@ -94,9 +93,8 @@ func (m *matcher) series(parent *ical.Component, wanted map[*ical.Component]bool
 	return list
 }
 
-// withoutMaster is what to expand when only overrides are wanted. One for a single
-// instance is that instance, wherever the master would put others: an endless series is
-// not searched for it.
+// withoutMaster returns the series to expand when only overrides are wanted. An override of a single instance is
+// expanded without the master, so that an endless series is not searched for it.
 func withoutMaster(s content.Series, wanted map[*ical.Component]bool) []content.Series {
 	alone, whole := content.Series{}, []content.Series{}
 	for _, c := range s.Overrides {
@@ -114,7 +112,7 @@ func withoutMaster(s content.Series, wanted map[*ical.Component]bool) []content.
 	return append([]content.Series{alone}, whole...)
 }
 
-// future tells whether an override is for all later instances too (RFC 5545 §3.2.13).
+// future reports whether an override also applies to all later instances (RFC 5545 §3.2.13).
 func future(c *ical.Component) bool {
 	id := c.Property("RECURRENCE-ID")
 	if id == nil {
@@ -124,8 +122,8 @@ func future(c *ical.Component) bool {
 	return strings.EqualFold(value, "THISANDFUTURE")
 }
 
-// families groups a parent's components of the wanted name by their UID. In an object
-// there is one; a VAVAILABILITY has one for each kind of AVAILABLE time.
+// families groups a parent's components of the wanted name by their UID. An object has one group; a VAVAILABILITY
+// has one for each AVAILABLE series.
 func (m *matcher) families(parent *ical.Component, wanted map[*ical.Component]bool) []content.Series {
 	if parent == m.object.Calendar {
 		return []content.Series{m.object.Series()}

@@ -11,10 +11,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Instances yields the instances of an event, task or journal entry that overlap a time
-// range, by the same rules as [Filter.Match]: RFC 4791 §9.6.5 wants an expansion to decide
-// as a query does. A task without a start has no series; it is one instance without times.
-// What stops the walk early is its last pair, as with [recur.Set.Between].
+// Instances yields the instances of an event, task or journal entry that overlap a time range. It uses the rules of
+// [Filter.Match], because RFC 4791 §9.6.5 requires an expansion to match like a query. A task without a start is
+// not a series; it is one instance without times. If an error stops the iteration, it is in the last pair, as in
+// [recur.Set.Between].
 func Instances(ctx context.Context, o *content.Object, r TimeRange, in Context) iter.Seq2[recur.Instance, error] {
 	m, w := newMatcher(ctx, o, in), r.window()
 	return func(yield func(recur.Instance, error) bool) {
@@ -41,7 +41,7 @@ func Instances(ctx context.Context, o *content.Object, r TimeRange, in Context) 
 	}
 }
 
-// unstarted yields the tasks without a start; false tells that nobody wants more.
+// unstarted yields the tasks without a start; false if the iteration was stopped.
 func (m *matcher) unstarted(w window, list []*ical.Component, yield func(recur.Instance, error) bool) bool {
 	for _, c := range list {
 		if content.Placed(c) {
@@ -55,7 +55,7 @@ func (m *matcher) unstarted(w window, list []*ical.Component, yield func(recur.I
 	return true
 }
 
-// Overlaps tells whether some of the time from start to end is in the range (RFC 4791 §9.9).
+// Overlaps reports whether the time from start to end overlaps the range (RFC 4791 §9.9).
 func (r TimeRange) Overlaps(start, end time.Time) bool {
 	return r.window().overlaps(start.Unix(), end.Unix())
 }

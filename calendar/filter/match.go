@@ -13,20 +13,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Context is what it takes to know when an object takes place.
+// Context holds the settings for finding the times of an object.
 type Context struct {
 	Zones *zone.DB
-	// Floating is the zone of dates and of times without one; nil is UTC.
+	// Floating is the zone of dates and floating times; nil is UTC.
 	Floating *zone.Zone
-	// Budget bounds the expansion of one object; the zero Budget is the default.
+	// Budget limits the expansion of one object; the zero Budget is the default.
 	Budget recur.Budget
-	// Meter counts what all of the request costs.
+	// Meter measures the cost of the whole request.
 	Meter *meter.Meter
 }
 
-// Match tells whether an object is one that the filter asks for. It fails with a
-// [*CollationError], with what [recur] says of a series that it cannot expand within the
-// budget, with a [*zone.UnknownError], or with what the meter says.
+// Match reports whether an object matches the filter. It returns a [*CollationError], the errors of [recur] for a
+// series that exceeds the budget, a [*zone.UnknownError], or the meter's errors.
 func (f Filter) Match(ctx context.Context, o *content.Object, in Context) (bool, error) {
 	if err := f.Check(); err != nil {
 		return false, err
@@ -39,7 +38,7 @@ func (f Filter) Match(ctx context.Context, o *content.Object, in Context) (bool,
 	return ok, err
 }
 
-// matcher decides about one object.
+// matcher matches one object.
 type matcher struct {
 	ctx        context.Context
 	object     *content.Object
@@ -47,7 +46,7 @@ type matcher struct {
 	budget     recur.Budget
 	expansions int
 	meter      *meter.Meter
-	// stopped is why the meter let nothing more be done: what was found by then is no answer.
+	// stopped is the meter's error that stopped the work; the result so far is invalid then.
 	stopped error
 }
 
@@ -58,8 +57,7 @@ func newMatcher(ctx context.Context, o *content.Object, in Context) *matcher {
 	return &matcher{ctx: ctx, object: o, clock: o.Clock(in.Zones, in.Floating), budget: in.Budget, meter: in.Meter}
 }
 
-// place is where a component is looked for: among the components of its parent, or, with
-// no parent, of the text.
+// place is a set of components to search: the components of a parent, or without a parent of the text.
 type place struct {
 	parent     *ical.Component
 	components iter.Seq[*ical.Component]
@@ -71,8 +69,8 @@ func one(c *ical.Component) iter.Seq[*ical.Component] {
 	return func(yield func(*ical.Component) bool) { yield(c) }
 }
 
-// components tells whether all filters match in a place. Several are AND, and each may
-// be met by another component.
+// components reports whether all filters match in a place. They are combined with AND, and each may match a
+// different component.
 func (m *matcher) components(filters []CompFilter, at place) (bool, error) {
 	for i := range filters {
 		if ok, err := m.component(&filters[i], at); !ok || err != nil {
@@ -82,8 +80,8 @@ func (m *matcher) components(filters []CompFilter, at place) (bool, error) {
 	return true, nil
 }
 
-// component looks for one component that has all that is asked for: first what costs
-// little, last what has to be expanded.
+// component searches for one component that meets all conditions. It checks cheap conditions first and expands
+// series last.
 func (m *matcher) component(f *CompFilter, at place) (bool, error) {
 	defined := false
 	var left []*ical.Component
@@ -106,7 +104,7 @@ func (m *matcher) component(f *CompFilter, at place) (bool, error) {
 	return m.takesPlace(f.TimeRange.window(), at.parent, left)
 }
 
-// nested keeps those components that match what is asked of their own components.
+// nested keeps the components whose own components match the filters.
 func (m *matcher) nested(filters []CompFilter, left []*ical.Component) ([]*ical.Component, error) {
 	if len(filters) == 0 {
 		return left, nil
@@ -120,7 +118,7 @@ func (m *matcher) nested(filters []CompFilter, left []*ical.Component) ([]*ical.
 		return !ok
 	})
 	if len(left) > 0 {
-		// One that matches decides, whatever became of the others.
+		// One match suffices, even if other components failed.
 		return left, nil
 	}
 	return nil, failed

@@ -7,29 +7,28 @@ import (
 	"caldav-mcp-server/calendar/content"
 )
 
-// Selection is what an index can narrow a filter by: an object that is not in it does not
-// match, one that is may or may not.
+// Selection is the part of a filter that an index can evaluate. Objects outside of it do not match; objects in it
+// may match.
 type Selection struct {
-	// Kinds are those of which a matching object can be; nil means any.
+	// Kinds are the possible kinds of a matching object; nil means any.
 	Kinds []string
-	// From and Until bound the span of a matching object, in Unix seconds: it begins before
-	// Until, and ends at From or later. nil is no bound.
+	// From and Until limit the span of a matching object, in Unix seconds: it begins before Until, and ends at or
+	// after From. nil means no limit.
 	From, Until *int64
-	// Exact tells that every object of those kinds matches: there is nothing else to ask.
+	// Exact is set if every object in the selection matches, so that no further check is needed.
 	Exact bool
 }
 
-// None tells that no object can match.
+// None reports whether no object can match.
 func (s Selection) None() bool { return s.Kinds != nil && len(s.Kinds) == 0 }
 
-// Prefilter returns what an index can narrow the filter by. It is never narrower than
-// [Filter.Match].
+// Prefilter returns the selection of the filter. It is never narrower than [Filter.Match].
 func (f Filter) Prefilter() Selection {
 	s := Selection{Exact: true}
 	for _, c := range f {
 		switch {
 		case !strings.EqualFold(string(c.Name), root):
-			// There is nothing but a VCALENDAR in an object's text.
+			// A VCALENDAR is the only component at the top of an object's text.
 			s.only(c.IsNotDefined, nil)
 		case c.IsNotDefined:
 			s.only(false, nil)
@@ -40,7 +39,7 @@ func (f Filter) Prefilter() Selection {
 	return s
 }
 
-// calendar narrows by what is asked of the VCALENDAR.
+// calendar applies the conditions on the VCALENDAR.
 func (s *Selection) calendar(f CompFilter) {
 	if len(f.Props) > 0 {
 		s.Exact = false
@@ -53,7 +52,7 @@ func (s *Selection) calendar(f CompFilter) {
 	}
 }
 
-// component narrows by what is asked of a component of the object.
+// component applies the conditions on a component of the object.
 func (s *Selection) component(f CompFilter) {
 	kind := strings.ToUpper(string(f.Name))
 	if !slices.Contains(content.Kinds(), kind) {
@@ -77,7 +76,7 @@ func without(kind string) []string {
 	return slices.DeleteFunc(content.Kinds(), func(k string) bool { return k == kind })
 }
 
-// only keeps those of the kinds; not possible leaves none. A nil list keeps all.
+// only keeps the given kinds, or none if not possible. A nil list keeps all.
 func (s *Selection) only(possible bool, kinds []string) {
 	switch {
 	case !possible:
@@ -90,8 +89,7 @@ func (s *Selection) only(possible bool, kinds []string) {
 	}
 }
 
-// during keeps what may overlap the window. Some rows of §9.9 count an end that is the
-// window's as within.
+// during keeps objects that may overlap the window. Some rows of §9.9 include the end of the window.
 func (s *Selection) during(w window) {
 	s.Exact = false
 	w = w.wider()

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// properties tells whether all filters match properties of a component.
+// properties reports whether all filters match properties of a component.
 func (m *matcher) properties(filters []PropFilter, c *ical.Component) bool {
 	for i := range filters {
 		if !m.property(&filters[i], c) {
@@ -16,8 +16,8 @@ func (m *matcher) properties(filters []PropFilter, c *ical.Component) bool {
 	return true
 }
 
-// property looks for one property that has all that is asked for. RFC 4791 §9.7.2 asks
-// for the same one, also under negation: of two ATTENDEEs, one is always not the other.
+// property searches for one property that meets all conditions. RFC 4791 §9.7.2 requires the same one for all, even
+// for negated conditions: of two ATTENDEEs, one always differs from a given text.
 func (m *matcher) property(f *PropFilter, c *ical.Component) bool {
 	for p := range c.Properties() {
 		if !m.work(1) {
@@ -36,7 +36,7 @@ func (m *matcher) property(f *PropFilter, c *ical.Component) bool {
 	return f.IsNotDefined
 }
 
-// work counts steps; false tells that there is to be no more of it.
+// work charges steps; false means that the work must stop.
 func (m *matcher) work(steps int64) bool {
 	if m.stopped == nil {
 		m.stopped = m.meter.Work(steps)
@@ -58,8 +58,8 @@ func (m *matcher) parameters(filters []ParamFilter, p *ical.Property) bool {
 	return true
 }
 
-// during tells whether a time in the property's value is in the window (RFC 4791 §9.9):
-// a moment, the whole of a day, or a part of a period. What is no time never is.
+// during reports whether a time in the property's value is in the window (RFC 4791 §9.9): an instant, a whole day,
+// or part of a period. A value that is not a time never is.
 func (m *matcher) during(w window, p *ical.Property) bool {
 	if !m.work(1 + int64(len(p.Value()))/16) {
 		return false
@@ -80,7 +80,7 @@ func (m *matcher) during(w window, p *ical.Property) bool {
 	return false
 }
 
-// periods tells whether one of the property's periods overlaps the window.
+// periods reports whether one of the property's periods overlaps the window.
 func (m *matcher) periods(w window, p *ical.Property) bool {
 	periods, err := p.Periods()
 	if err != nil {

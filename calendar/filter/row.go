@@ -5,15 +5,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Names of the components inside others that take place.
+// The names of nested components that have times, and of their root.
 const (
 	alarm     = "VALARM"
 	available = "AVAILABLE" // RFC 7953 §3.1
 	root      = "VCALENDAR"
 )
 
-// takesPlace tells whether one of the components, which all have the same name and
-// parent, overlaps the window. Of those that §9.9 has no table for, it is enough to be.
+// takesPlace reports whether one of the components, which have the same name and parent, overlaps the window.
+// Components without a table in §9.9 always do.
 func (m *matcher) takesPlace(w window, parent *ical.Component, list []*ical.Component) (bool, error) {
 	switch list[0].Name() {
 	case content.Event, content.Journal, available:
@@ -27,14 +27,14 @@ func (m *matcher) takesPlace(w window, parent *ical.Component, list []*ical.Comp
 	case content.Availability:
 		return m.any(w, list, m.availabilityRow)
 	case root:
-		// "Anything in that time": of whatever kind the object is.
+		// A time range on the VCALENDAR means: any component of the object's kind in that time.
 		kind := CompFilter{Name: ComponentName(m.object.Kind), TimeRange: w.timeRange()}
 		return m.component(&kind, in(list[0]))
 	}
 	return true, nil
 }
 
-// any tells whether a row of a table holds for one of the components.
+// any reports whether one of the components satisfies a row of a table.
 func (m *matcher) any(w window, list []*ical.Component, row func(window, *ical.Component) (bool, error)) (bool, error) {
 	var failed error
 	for _, c := range list {
@@ -49,12 +49,12 @@ func (m *matcher) any(w window, list []*ical.Component, row func(window, *ical.C
 	return false, failed
 }
 
-// eventRow is the tables of VEVENT and of VJOURNAL: an instance has been given the end
-// that it has for want of a DTEND.
+// eventRow implements the tables for VEVENT and VJOURNAL. The instance already has the default end if DTEND is
+// missing.
 func eventRow(w window, _ *ical.Component, start, end int64) bool { return w.overlaps(start, end) }
 
-// taskRow is the first three rows of the table of VTODO, those with a DTSTART, and the
-// fourth for each instance of a task that recurs by its DUE.
+// taskRow implements the first three rows of the table for VTODO, which have a DTSTART, and the fourth for each
+// instance of a task that recurs by its DUE.
 func taskRow(w window, c *ical.Component, start, end int64) bool {
 	switch {
 	case c.Property("DTSTART") == nil && c.Property("DUE") != nil:
@@ -67,8 +67,8 @@ func taskRow(w window, c *ical.Component, start, end int64) bool {
 	return w.holds(start)
 }
 
-// tasks decides about VTODOs. Those without a DTSTART have one instance at most, which the
-// other five rows of the table tell.
+// tasks matches VTODOs. Those without a DTSTART have at most one instance, which the other five rows of the table
+// cover.
 func (m *matcher) tasks(w window, parent *ical.Component, list []*ical.Component) (bool, error) {
 	var started []*ical.Component
 	var failed error
@@ -91,7 +91,7 @@ func (m *matcher) tasks(w window, parent *ical.Component, list []*ical.Component
 	return m.instances(w, parent, started, taskRow)
 }
 
-// unstartedRow is the rows of VTODO without a DTSTART.
+// unstartedRow implements the rows for a VTODO without a DTSTART.
 func (m *matcher) unstartedRow(w window, c *ical.Component) (bool, error) {
 	due, hasDue, err := m.clock.Time(c, "DUE")
 	if err != nil {
@@ -118,7 +118,7 @@ func (m *matcher) unstartedRow(w window, c *ical.Component) (bool, error) {
 	return true, nil
 }
 
-// busyRow is the table of VFREEBUSY.
+// busyRow implements the table for VFREEBUSY.
 func (m *matcher) busyRow(w window, c *ical.Component) (bool, error) {
 	start, started, err := m.clock.Time(c, "DTSTART")
 	if err != nil {
@@ -139,8 +139,7 @@ func (m *matcher) busyRow(w window, c *ical.Component) (bool, error) {
 	return false, nil
 }
 
-// availabilityRow is the table of VAVAILABILITY (RFC 7953 §5): without a start or an end
-// it lasts without one.
+// availabilityRow implements the table for VAVAILABILITY (RFC 7953 §5). A missing start or end means no limit.
 func (m *matcher) availabilityRow(w window, c *ical.Component) (bool, error) {
 	start, end, err := m.clock.Bounds(c)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Collation names a way to compare text (RFC 4790).
+// Collation is the name of a text comparison (RFC 4790).
 type Collation string
 
-// The collations that we know. RFC 4791 §7.5.1: a server has the first two at least.
+// The supported collations. RFC 4791 §7.5.1 requires the first two.
 const (
 	ASCIICasemap   Collation = "i;ascii-casemap"
 	Octet          Collation = "i;octet"
@@ -21,24 +21,23 @@ const (
 // Collations lists them, for CALDAV:supported-collation-set.
 func Collations() []Collation { return []Collation{ASCIICasemap, Octet, UnicodeCasemap} }
 
-// TextMatch asks that a text contains another one, or with Negate that it does not
-// (RFC 4791 §9.7.5).
+// TextMatch matches values that contain a text, or with Negate values that do not (RFC 4791 §9.7.5).
 type TextMatch struct {
 	Text string
-	// Collation is ASCIICasemap when empty, or "default" (RFC 4791 §7.5.1).
+	// Collation is ASCIICasemap if it is empty or "default" (RFC 4791 §7.5.1).
 	Collation Collation
 	Negate    bool
-	// folded is Text as it is compared, made once by check with fold.
+	// folded is Text after folding. check computes it once.
 	folded string
 	fold   func(string) string
 }
 
-// matches tells whether a value is one that t asks for; a nil t asks for any.
+// matches reports whether t matches a value; a nil t matches any.
 func (t *TextMatch) matches(value string) bool {
 	return t == nil || strings.Contains(t.fold(value), t.folded) != t.Negate
 }
 
-// check makes the text ready to be compared: to fold it for each property would cost more than all else.
+// check validates the collation and folds the text. Folding it again for each property would dominate the cost.
 func (t *TextMatch) check() error {
 	if t == nil || t.fold != nil {
 		return nil
@@ -51,8 +50,8 @@ func (t *TextMatch) check() error {
 	return nil
 }
 
-// cost is the work of comparing a value, in steps of a meter. To decompose it takes some twenty times as long as to look
-// through it.
+// cost returns the work of comparing a value, in steps of a meter. Decomposing takes about twenty times as long as
+// scanning.
 func (t *TextMatch) cost(value string) int64 {
 	switch {
 	case t == nil:
@@ -63,7 +62,7 @@ func (t *TextMatch) cost(value string) int64 {
 	return 1 + int64(len(value))/64
 }
 
-// fold is what makes equal texts the same bytes; nil for an unknown collation.
+// fold returns the function that maps equal texts to the same bytes; nil for an unknown collation.
 func (c Collation) fold() func(string) string {
 	switch c {
 	case "", "default", ASCIICasemap:
@@ -76,7 +75,7 @@ func (c Collation) fold() func(string) string {
 	return nil
 }
 
-// foldASCII is RFC 4790 §9.2: only letters of ASCII have a case.
+// foldASCII implements RFC 4790 §9.2: it folds only ASCII letters.
 func foldASCII(s string) string {
 	i := 0
 	for i < len(s) && (s[i] < 'A' || s[i] > 'Z') {
@@ -94,8 +93,8 @@ func foldASCII(s string) string {
 	return string(folded)
 }
 
-// foldUnicode is RFC 5051 §2: each character becomes its titlecase, then is decomposed,
-// compatibility characters too.
+// foldUnicode implements RFC 5051 §2: it maps each character to titlecase and decomposes it, including
+// compatibility characters.
 func foldUnicode(s string) string {
 	if isASCII(s) {
 		return strings.ToUpper(s)

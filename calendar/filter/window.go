@@ -6,8 +6,8 @@ import (
 	"caldav-mcp-server/calendar/content"
 )
 
-// window is a TimeRange in seconds since 1970: start is in it, end is not. An open end
-// lies at infinity.
+// window is a TimeRange in seconds since 1970: start is inclusive, end is exclusive. A missing limit is at
+// infinity.
 type window struct{ start, end int64 }
 
 const (
@@ -21,18 +21,18 @@ func (r *TimeRange) window() window {
 		w.start = r.Start.Unix()
 	}
 	if !r.End.IsZero() {
-		// Nothing in iCalendar is finer than a second: what begins within the last one counts.
+		// iCalendar's resolution is one second, so round up to include times within the last second.
 		w.end = r.End.Add(time.Second - 1).Unix()
 	}
 	return w
 }
 
-// holds tells whether a moment is in the window.
+// holds reports whether an instant is in the window.
 func (w window) holds(at int64) bool { return w.start <= at && at < w.end }
 
-// overlaps tells whether some of the time from start to end is in the window. What takes
-// no time is a moment (RFC 4791 §9.9, the row of DURATION:PT0S): so is an event that ends
-// when it begins, which the table does not foresee, but clients write.
+// overlaps reports whether part of the time from start to end is in the window. A time without duration is an
+// instant (RFC 4791 §9.9, the row for DURATION:PT0S). The same applies to an event that ends when it begins: the
+// table does not cover it, but clients write it.
 func (w window) overlaps(start, end int64) bool {
 	if end <= start {
 		return w.holds(start)
@@ -40,8 +40,8 @@ func (w window) overlaps(start, end int64) bool {
 	return w.start < end && start < w.end
 }
 
-// wider is the window with a second more at either end: the tables compare some ends with
-// "or equal", and decide themselves.
+// wider returns the window with a second more at either end: some tables compare an end with "or equal", and decide
+// themselves.
 func (w window) wider() window { return window{shift(w.start, -1), shift(w.end, 1)} }
 
 // shift moves a time, but not beyond infinity.
@@ -62,7 +62,7 @@ func (w window) timeRange() *TimeRange {
 	return &TimeRange{Start: instant(w.start), End: instant(w.end)}
 }
 
-// instant is a time as package time has it; the zero Time is at infinity.
+// instant converts a time; infinity becomes the zero Time.
 func instant(at int64) time.Time {
 	if at == beginning || at == forever {
 		return time.Time{}

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// availability collects a VAVAILABILITY (RFC 7953 §3.1): its BUSYTYPE from its start to
-// its end, but free where one of its AVAILABLE times is.
+// availability collects a VAVAILABILITY (RFC 7953 §3.1): its BUSYTYPE from its start to its end, except for its
+// AVAILABLE times, which are free.
 func (r *reader) availability(c *ical.Component) error {
 	start, end, err := r.clock.Bounds(c)
 	if err != nil {
@@ -34,7 +34,7 @@ func (r *reader) availability(c *ical.Component) error {
 	return r.add(mark{at, whole.end, whole.layer, whole.kind})
 }
 
-// available lists the AVAILABLE times of a VAVAILABILITY, by their start.
+// available lists the AVAILABLE times of a VAVAILABILITY, sorted by start.
 func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	var free []mark
 	all := content.SeriesIn(c, "AVAILABLE")
@@ -61,11 +61,10 @@ func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	return free, nil
 }
 
-// availableMost bounds the AVAILABLE series of a VAVAILABILITY: people have one for each
-// day of the week.
+// availableMost limits the AVAILABLE series of a VAVAILABILITY. Users typically have one for each day of the week.
 const availableMost = 200
 
-// busyType is what the times are that are not AVAILABLE (RFC 7953 §3.2).
+// busyType returns the type of the times that are not AVAILABLE (RFC 7953 §3.2).
 func busyType(c *ical.Component) Type {
 	if word := content.WordOf(c, "BUSYTYPE"); word != "" {
 		return typeOf(word)
@@ -73,7 +72,7 @@ func busyType(c *ical.Component) Type {
 	return Unavailable
 }
 
-// layerOf puts the availability of a higher PRIORITY over the others.
+// layerOf gives an availability with a higher PRIORITY precedence.
 func layerOf(c *ical.Component) layer {
 	p := c.Property("PRIORITY")
 	if p == nil {

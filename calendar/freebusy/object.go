@@ -14,22 +14,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Context is what it takes to know when somebody is busy.
+// Context holds the settings for collecting busy times.
 type Context struct {
 	Zones *zone.DB
 	// Floating is the zone of dates and floating times; nil is UTC.
 	Floating *zone.Zone
-	// Own are the addresses of the person whose time it is, with or without "mailto:".
+	// Own are the addresses of the person whose busy times are collected, with or without "mailto:".
 	Own []string
-	// Budget bounds the expansion of one object; the zero Budget is the default.
+	// Budget limits the expansion of one object; the zero Budget is the default.
 	Budget recur.Budget
-	// Meter counts what all of the request costs.
+	// Meter measures the cost of the whole request.
 	Meter *meter.Meter
 }
 
-// Add collects what an object says. Tasks and journal entries take nobody's time (RFC 4791
-// §7.10). After an error, what was found before it is kept; after ErrTooMany, there is no
-// use in going on.
+// Add collects the busy times of an object. Tasks and journal entries are never busy (RFC 4791 §7.10). After an
+// error, earlier results are kept; after ErrTooMany, more calls are useless.
 func (t *Times) Add(ctx context.Context, o *content.Object, in Context) error {
 	if in.Budget == (recur.Budget{}) {
 		in.Budget = recur.DefaultBudget()
@@ -66,7 +65,7 @@ func (r *reader) each(o *content.Object, read func(*ical.Component) error) error
 // instanceSteps is the work of finding one instance.
 const instanceSteps = 20
 
-// expand calls take with each instance of a series in the window.
+// expand calls take for each instance of a series in the window.
 func (r *reader) expand(s content.Series, take func(recur.Instance) error) error {
 	set, err := r.object.Set(s, r.clock)
 	if err != nil {
@@ -86,15 +85,16 @@ func (r *reader) expand(s content.Series, take func(recur.Instance) error) error
 	return nil
 }
 
-// claim says how a component counts.
+// claim is the effect of a component on busy times.
 type claim struct {
 	kind Type
-	// days is set where its date-times may mean whole days. The window still selects instances by their date-times: if days
-	// are read in another zone, an instance can be missed in the first or last hours of the window.
+	// days is set if the component's date-times may mean whole days. The window still selects instances by their
+	// date-times. If the days are read in another zone, an instance in the first or last hours of the window can be
+	// missed.
 	days bool
 }
 
-// events collects the instances of a VEVENT that take time.
+// events collects the busy instances of a VEVENT.
 func (r *reader) events(o *content.Object) error {
 	claims := map[*ical.Component]claim{}
 	for _, c := range o.Components() {
@@ -112,7 +112,7 @@ func (r *reader) events(o *content.Object) error {
 	})
 }
 
-// kindOf tells what an event is for the person whose time it is.
+// kindOf returns the type of an event for the person.
 func (in Context) kindOf(c *ical.Component) Type {
 	status := content.WordOf(c, "STATUS")
 	if content.Transparent(c) || status == "CANCELLED" {
@@ -123,8 +123,8 @@ func (in Context) kindOf(c *ical.Component) Type {
 		kind = min(Tentative, kind)
 	}
 	if invited {
-		// The busy status in an invitation is the organizer's, or dates from before the answer: Exchange sends invitations
-		// as tentative, and other programs do not update it when they write a PARTSTAT.
+		// The busy status in an invitation is the organizer's, or dates from before the answer: Exchange sends
+		// invitations as tentative, and other programs do not update it when they write a PARTSTAT.
 		return kind
 	}
 	switch content.WordOf(c, content.BusyStatus) {
@@ -136,9 +136,8 @@ func (in Context) kindOf(c *ical.Component) Type {
 	return kind
 }
 
-// answers is what a PARTSTAT means for one's own time. An invitation that has not been
-// answered holds the time for now: to say free would invite a second one, and to say busy
-// would let strangers block it. A guest who has delegated stays away.
+// answers returns the type for the attendee's PARTSTAT. An unanswered invitation is tentative: free would invite a
+// second one, and busy would let strangers block the time. An attendee who has delegated does not attend.
 func answers(status string) Type {
 	switch strings.ToUpper(status) {
 	case "DECLINED", "DELEGATED":
@@ -149,8 +148,8 @@ func answers(status string) Type {
 	return Busy
 }
 
-// answer returns the person's answer to the invitation, and whether they are invited. A person who is not has made
-// the event, or is there in another's place.
+// answer returns the person's answer to the invitation, and whether they are invited. A person who is not invited
+// created the event, or attends in place of another.
 func (in Context) answer(c *ical.Component) (said Type, invited bool) {
 	if len(in.Own) == 0 {
 		return Busy, false
@@ -163,8 +162,8 @@ func (in Context) answer(c *ical.Component) (said Type, invited bool) {
 	return Busy, false
 }
 
-// said is the answer of the attendee. RFC 5545 §3.2.12 has NEEDS-ACTION where there is none, but organizers who list
-// themselves without a word are there.
+// said returns the attendee's answer. RFC 5545 §3.2.12 defaults to NEEDS-ACTION, but organizers who list themselves
+// without a PARTSTAT attend.
 func (in Context) said(c *ical.Component, attendee *ical.Property) Type {
 	switch status, given := attendee.Param("PARTSTAT"); {
 	case given:
@@ -184,7 +183,7 @@ func (in Context) own(address string) bool {
 	return slices.ContainsFunc(in.Own, func(own string) bool { return bare(own) == bare(address) })
 }
 
-// bare is an address for comparison.
+// bare normalizes an address for comparison.
 func bare(address string) string {
 	return strings.TrimPrefix(strings.ToLower(strings.TrimSpace(address)), "mailto:")
 }

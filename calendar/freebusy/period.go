@@ -1,5 +1,5 @@
-// Package freebusy tells when somebody is busy: from events, from published busy times and
-// from the availability of RFC 7953, merged into periods that do not overlap.
+// Package freebusy computes busy times from events, published busy times and availability (RFC 7953), merged into
+// periods that do not overlap.
 package freebusy
 
 import (
@@ -9,11 +9,11 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Type is how busy a period is (RFC 5545 §3.2.9). Where two overlap, the greater wins: a
-// firm appointment over office hours, and these over what is not settled yet.
+// Type is the kind of a busy period (RFC 5545 §3.2.9). If two overlap, the greater wins: a confirmed appointment
+// over the hours outside of availability, and these over a tentative appointment.
 type Type uint8
 
-// The types, from the weakest on.
+// The types, weakest first.
 const (
 	Free Type = iota
 	Tentative
@@ -26,7 +26,7 @@ var names = [...]string{Free: "FREE", Tentative: "BUSY-TENTATIVE", Unavailable: 
 // String returns the FBTYPE.
 func (t Type) String() string { return names[t] }
 
-// typeOf reads an FBTYPE or a BUSYTYPE. RFC 5545 §3.2.9: one that is unknown is BUSY.
+// typeOf parses an FBTYPE or a BUSYTYPE. An unknown one is BUSY (RFC 5545 §3.2.9).
 func typeOf(word string) Type {
 	for t, name := range names {
 		if name == word {
@@ -36,23 +36,23 @@ func typeOf(word string) Type {
 	return Busy
 }
 
-// Period is a time in which somebody is busy, up to but not including its End.
+// Period is a busy period; its End is exclusive.
 type Period struct {
 	Start, End time.Time
 	Type       Type
 }
 
-// Answer is what a VFREEBUSY says besides its periods (RFC 4791 §7.10).
+// Answer holds the properties of a VFREEBUSY other than its periods (RFC 4791 §7.10).
 type Answer struct {
 	From, Until time.Time
-	// Stamp is when the answer was made.
+	// Stamp is the time of the response.
 	Stamp time.Time
 	UID   string
-	// Unread is how many objects may take more time than the periods tell.
+	// Unread counts the objects that could not be evaluated fully, and may add busy times.
 	Unread int
 }
 
-// Component writes a VFREEBUSY.
+// Component returns a VFREEBUSY.
 func (a Answer) Component(periods []Period) *ical.Component {
 	c := ical.NewComponent("VFREEBUSY")
 	c.Add(ical.NewText("UID", a.UID))
@@ -60,7 +60,7 @@ func (a Answer) Component(periods []Period) *ical.Component {
 	c.Add(ical.NewTime("DTSTART", ical.Instant(a.From)))
 	c.Add(ical.NewTime("DTEND", ical.Instant(a.Until)))
 	if a.Unread > 0 {
-		c.Add(ical.NewText("COMMENT", fmt.Sprintf("Not all is known: %d of what is there could not be followed to its end.", a.Unread)))
+		c.Add(ical.NewText("COMMENT", fmt.Sprintf("Incomplete: objects that could not be evaluated: %d.", a.Unread)))
 	}
 	for _, p := range periods {
 		property := ical.NewProperty("FREEBUSY", "", ical.NewParam("FBTYPE", p.Type.String()))

@@ -10,46 +10,46 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// ErrTooMany tells that more was found than one answer can hold.
-var ErrTooMany = errors.New("there are too many instances to tell when somebody is busy")
+// ErrTooMany reports more instances than one response can hold.
+var ErrTooMany = errors.New("there are too many instances to compute busy times")
 
-// instancesMost bounds what is remembered for one answer: some megabytes.
+// instancesMost limits the marks of one response to some megabytes.
 const instancesMost = 200_000
 
-// Times collects when somebody is busy from one instant to another.
+// Times collects the busy times of a time window.
 type Times struct {
 	from, until int64
 	marks       []mark
 	meter       *meter.Meter
 }
 
-// markBytes is what a mark takes until the answer is made of it: itself, its edges, and a period.
+// markBytes is the memory of a mark, its edges and its period.
 const markBytes = 160
 
-// NewTimes begins a collection for the time from one instant up to another. The meter knows of what it holds.
+// NewTimes starts a collection for a time window. It charges the meter for its memory.
 func NewTimes(m *meter.Meter, from, until time.Time) *Times {
 	return &Times{from: from.Unix(), until: until.Unix(), meter: m}
 }
 
-// mark says what a time is on some layer.
+// mark is a typed time on a layer.
 type mark struct {
 	start, end int64
 	layer      layer
 	kind       Type
 }
 
-// layer tells which marks count: where a higher one says anything, those below do not.
+// layer ranks marks: where a layer has a mark, lower layers do not count.
 type layer uint8
 
 const (
-	// RFC 7953 §3.1: PRIORITY 1 is the highest, 9 the lowest but for 0, which is none.
+	// RFC 7953 §3.1: PRIORITY 1 is the highest and 9 the lowest. 0 means none, and ranks below 9.
 	priorities layer = 10
-	// Busy times count whenever they are, also in office hours.
+	// Appointments count at all times, including available hours.
 	appointments = priorities
 	layers       = priorities + 1
 )
 
-// add marks a time, as far as it is in the window.
+// add adds the part of a mark within the window.
 func (t *Times) add(m mark) error {
 	m.start, m.end = max(m.start, t.from), min(m.end, t.until)
 	if m.start >= m.end {
@@ -65,8 +65,8 @@ func (t *Times) add(m mark) error {
 	return nil
 }
 
-// Join moves the times of another person into t. They count as appointments there: the availability of one person must
-// not override the times of another.
+// Join moves the busy times of another person into t. They count as appointments there, because one person's
+// availability must not override another person's times.
 func (t *Times) Join(other *Times) error {
 	periods := other.ByType()
 	other.meter.Free(int64(len(other.marks)) * markBytes)
@@ -79,7 +79,7 @@ func (t *Times) Join(other *Times) error {
 	return nil
 }
 
-// edge is where a mark begins or ends.
+// edge is the start or the end of a mark.
 type edge struct {
 	at    int64
 	layer layer
@@ -87,19 +87,18 @@ type edge struct {
 	step  int
 }
 
-// Periods merges what was collected: in order, without overlaps, and as few as possible. The
-// busiest wins.
+// Periods merges the busy times: sorted, without overlaps, and as few as possible. The strongest type wins.
 func (t *Times) Periods() []Period {
 	return t.merged(func(said kinds) kinds { return said.busiest() })
 }
 
-// ByType merges only times of one type. A tentative time is also told where another one is
-// sure: it takes the time as well, and will when that is called off.
+// ByType merges only times of the same type. A tentative time is included even during a confirmed one: it is still
+// there if the other one is cancelled.
 func (t *Times) ByType() []Period {
 	return t.merged(func(said kinds) kinds { return said })
 }
 
-// merged lists the periods of each type, as far as counts has the type count.
+// merged lists the periods of each type; counts selects the types that count at an instant.
 func (t *Times) merged(counts func(kinds) kinds) []Period {
 	edges := make([]edge, 0, 2*len(t.marks))
 	for _, m := range t.marks {
@@ -144,11 +143,10 @@ func (k kinds) busiest() kinds {
 	return 1 << (bits.Len8(uint8(k)) - 1)
 }
 
-// depth counts the marks of each layer and type that are open at an instant.
+// depth counts the open marks of each layer and type at an instant.
 type depth [layers][len(names)]int
 
-// kinds is what the highest layer says that says anything. Two availabilities of one priority are
-// both kept.
+// kinds returns the types of the highest layer that has any. Two availabilities of the same priority both count.
 func (d *depth) kinds() kinds {
 	for l := layers; l > 0; l-- {
 		var said kinds

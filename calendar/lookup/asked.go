@@ -7,10 +7,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// PeopleAt returns, for each name, the users whose busy times the caller may ask for: one, none, or several of the same
-// full name. Login names and mail addresses resolve as at the scheduling outbox (RFC 6638 §5), for the same callers. Full
-// names can be guessed, so they find only acquaintances of the caller ([Reader.People]). Groups are not found: they have no
-// time of their own.
+// PeopleAt returns, for each name, the users whose busy times the caller may request: one, none, or several with
+// the same full name. Login names and mail addresses resolve as at the scheduling outbox (RFC 6638 §5), for the
+// same callers. Full names can be guessed, so they match only users whom the caller knows ([Reader.People]). Groups
+// do not match, because they have no busy times.
 func (s *Reader) PeopleAt(ctx context.Context, c calendar.Caller, names []string) ([][]calendar.User, error) {
 	if err := c.MayOwn(calendar.SeeBusy); err != nil {
 		return nil, err
@@ -38,8 +38,8 @@ func (s *Reader) PeopleAt(ctx context.Context, c calendar.Caller, names []string
 	return found, err
 }
 
-// addressedAs returns the user with a mail address or a login name. The address wins if two users match: an invitation
-// would go there.
+// addressedAs returns the user with a mail address or a login name. If two users match, the address wins, because
+// an invitation would go there.
 func addressedAs(name string, all []calendar.UserAt) (found []calendar.User) {
 	for _, u := range all {
 		if u.Text == name && (found == nil || u.Name != name) {

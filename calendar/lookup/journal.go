@@ -7,14 +7,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Journal is a calendar as the journal has it: it may be in the trash.
+// Journal is a calendar with a journal; it may be in the trash.
 type Journal struct {
 	calendar.Calendar
-	// InTrash tells that it is deleted.
+	// InTrash is set when it is in the trash.
 	InTrash bool
 }
 
-// Journals returns the calendars that the caller sees, and their own ones in the trash.
+// Journals returns the calendars that the caller sees, and the caller's own ones in the trash.
 func (s *Reader) Journals(ctx context.Context, c calendar.Caller) ([]Journal, error) {
 	live, err := s.store.Calendars(ctx, c.User.ID)
 	if err != nil {
@@ -31,7 +31,7 @@ func (s *Reader) Journals(ctx context.Context, c calendar.Caller) ([]Journal, er
 	return slices.DeleteFunc(all, func(j Journal) bool { return !c.Sees(j.Calendar) }), err
 }
 
-// JournalOf finds a calendar whose changes the caller may see.
+// JournalOf returns a calendar if the caller may see its changes.
 func (s *Reader) JournalOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (Journal, error) {
 	all, err := s.Journals(ctx, c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Reader) JournalOf(ctx context.Context, c calendar.Caller, id calendar.C
 	return Journal{}, calendar.ErrNoCalendar(string(id))
 }
 
-// Line returns one line of the journal.
+// Line returns one journal entry.
 func (s *Reader) Line(ctx context.Context, id calendar.ChangeID) (calendar.Change, error) {
 	for line, err := range s.store.Journal(ctx, id.Calendar, calendar.JournalQuery{From: id.Version, Until: id.Version}) {
 		return line, err

@@ -1,5 +1,5 @@
-// Package lookup is what a caller sees: their calendars, the people whom they know, what they were told, and
-// of whose changes they may know. Changes and questions both begin with it.
+// Package lookup determines which calendars, users, notifications and changes a caller can see. Reads and writes
+// both start with it.
 package lookup
 
 import (
@@ -12,31 +12,31 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// Reader looks up what callers see.
+// Reader looks up data on behalf of callers.
 type Reader struct {
 	store  calendar.Reader
 	home   string
 	policy atomic.Pointer[calendar.Policy]
 }
 
-// NewReader makes a Reader. Home is where the server is reached from outside; "" where that is not known.
+// NewReader creates a Reader. home is the server's public URL; "" if unknown.
 func NewReader(store calendar.Reader, policy calendar.Policy, home string) *Reader {
 	r := &Reader{store: store, home: home}
 	r.SetPolicy(policy)
 	return r
 }
 
-// Principal is the name of the user of this server whose principal an address is; "" where it is none.
+// Principal returns the login name of the user whose principal URL an address is, or "".
 func (s *Reader) Principal(a schedule.Address) string { return a.Principal(s.home) }
 
-// Policy is the one in force.
+// Policy returns the current policy.
 func (s *Reader) Policy() calendar.Policy { return *s.policy.Load() }
 
-// SetPolicy puts another one in force, for what is asked and changed from now on.
+// SetPolicy sets the policy for all later requests.
 func (s *Reader) SetPolicy(p calendar.Policy) { s.policy.Store(&p) }
 
-// Calendars returns the calendars that the caller sees, but for subscriptions that are not followed: a caller that asks what
-// is in the calendars, or for one to write to, asks for nothing of those. One that is followed has the kinds of a calendar.
+// Calendars returns the calendars that the caller sees, without subscriptions that are not followed: those have no
+// objects to read or write. Followed ones are returned as Filled.
 func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.CalendarsInHome(ctx, c)
 	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Subscribed() && !cal.Followed() })
@@ -48,7 +48,7 @@ func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.C
 	return all, err
 }
 
-// CalendarsInHome returns all that the caller sees, as a home lists it.
+// CalendarsInHome returns everything in the caller's home, including subscriptions.
 func (s *Reader) CalendarsInHome(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Reader) CalendarsInHome(ctx context.Context, c calendar.Caller) ([]cale
 	return c.AllSeen(all), err
 }
 
-// Calendar returns one calendar by id.
+// Calendar returns one calendar by ID.
 func (s *Reader) Calendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := s.store.Calendar(ctx, c.User.ID, id)
 	return seen(c, cal, string(id), err)
@@ -69,7 +69,7 @@ func (s *Reader) CalendarAt(ctx context.Context, c calendar.Caller, at calendar.
 	return seen(c, cal, string(at), err)
 }
 
-// seen makes what the caller cannot see look exactly like what does not exist.
+// seen returns the same error for a calendar that the caller cannot see as for one that does not exist.
 func seen(c calendar.Caller, cal calendar.Calendar, asked string, err error) (calendar.Calendar, error) {
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil || err == nil && !c.Sees(cal) {
 		return calendar.Calendar{}, calendar.ErrNoCalendar(asked)
@@ -77,7 +77,7 @@ func seen(c calendar.Caller, cal calendar.Calendar, asked string, err error) (ca
 	return cal, err
 }
 
-// Allow looks the calendar up as it is now and asks whether the caller may.
+// Allow reads the calendar's current state and authorizes an action on it.
 func (s *Reader) Allow(ctx context.Context, c calendar.Caller, a calendar.Action, id calendar.CalendarID) error {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
@@ -86,13 +86,13 @@ func (s *Reader) Allow(ctx context.Context, c calendar.Caller, a calendar.Action
 	return c.May(a, cal)
 }
 
-// SharedCalendars returns the calendars of others that the caller sees.
+// SharedCalendars returns other users' calendars that the caller sees.
 func (s *Reader) SharedCalendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.Calendars(ctx, c)
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }), err
 }
 
-// Offers returns what others have offered the caller of their calendars.
+// Offers returns the calendars that other users have offered to the caller.
 func (s *Reader) Offers(ctx context.Context, c calendar.Caller) ([]calendar.Offer, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (s *Reader) Blocked(ctx context.Context, c calendar.Caller) ([]calendar.Use
 	return s.store.Blocked(ctx, c.User.ID)
 }
 
-// Shares returns the shares of a calendar of the caller's.
+// Shares returns the shares of the caller's calendar.
 func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.CalendarID) ([]calendar.Share, error) {
 	if err := s.Allow(ctx, c, calendar.ListShares, id); err != nil {
 		return nil, err
@@ -119,8 +119,7 @@ func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.Cale
 	return s.store.Shares(ctx, id)
 }
 
-// SeenByUID returns one object of a calendar by its UID, as the caller sees it, with its data, of which the meter has been told where
-// they are large.
+// SeenByUID returns an object by its UID with data, as the caller sees it. The meter is charged for large data.
 func (s *Reader) SeenByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return calendar.Object{}, err
@@ -138,7 +137,7 @@ func (s *Reader) SeenByUID(ctx context.Context, m *meter.Meter, c calendar.Calle
 	return o, err
 }
 
-// TrashedCalendars returns the caller's own calendars that are in the trash, the latest first.
+// TrashedCalendars returns the caller's own calendars in the trash, latest first.
 func (s *Reader) TrashedCalendars(ctx context.Context, c calendar.Caller) ([]calendar.TrashedCalendar, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -158,8 +157,8 @@ func (s *Reader) TrashedCalendars(ctx context.Context, c calendar.Caller) ([]cal
 	return all, nil
 }
 
-// DeletedWith returns the changes that deleted meetings together with a calendar that is in the trash: the rest of the unit
-// of its latest change.
+// DeletedWith returns the changes that deleted meetings together with a trashed calendar: the rest of the unit of
+// the calendar's latest change.
 func (s *Reader) DeletedWith(ctx context.Context, trashed calendar.Calendar) ([]calendar.Version, error) {
 	unit, err := s.store.Unit(ctx, calendar.ChangeID{Calendar: trashed.ID, Version: trashed.Version})
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {

@@ -8,13 +8,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Notifications returns what the caller was told, the latest change last.
+// Notifications returns the caller's notifications, latest change last.
 func (s *Reader) Notifications(ctx context.Context, c calendar.Caller) ([]calendar.Notification, error) {
 	changes, err := s.NotificationChanges(ctx, c, calendar.SyncToken{})
 	return changes.Items, err
 }
 
-// Notification returns one of them.
+// Notification returns one notification by name.
 func (s *Reader) Notification(ctx context.Context, c calendar.Caller, name calendar.NoticeName) (calendar.Notification, error) {
 	all, err := s.Notifications(ctx, c)
 	if i := slices.IndexFunc(all, func(n calendar.Notification) bool { return n.Name == name }); err == nil && i >= 0 {
@@ -26,14 +26,14 @@ func (s *Reader) Notification(ctx context.Context, c calendar.Caller, name calen
 	return calendar.Notification{}, err
 }
 
-// Dismissed tells whether there was a notification of that name.
+// Dismissed reports whether a notification of that name existed and is gone.
 func (s *Reader) Dismissed(ctx context.Context, c calendar.Caller, name calendar.NoticeName) (bool, error) {
 	box, err := s.store.Notices(ctx, c.User.ID)
 	return slices.ContainsFunc(box.Items, func(n calendar.Notice) bool { return n.Name == name && n.Gone }), err
 }
 
-// NotificationChanges tells what changed among the caller's notifications since a token; the
-// zero token yields all that there are.
+// NotificationChanges returns the changes to the caller's notifications since a token; the zero token returns all
+// notifications.
 func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (changes calendar.BoxChanges[calendar.Notification], err error) {
 	told, err := boxChanges(ctx, s, c, notices, s.store.Notices, since)
 	changes.Now = told.Now
@@ -47,16 +47,16 @@ func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, sin
 	return changes, err
 }
 
-// NotificationToken is that of the box as it is.
+// NotificationToken returns the token of the box's current state.
 func (s *Reader) NotificationToken(ctx context.Context, c calendar.Caller) (calendar.SyncToken, error) {
 	_, past, err := openBox(ctx, s, c, notices, s.store.NoticeState)
 	return past.Now(), err
 }
 
-// What the names of boxes begin with: a home's token has the user's id as well.
+// The prefixes of the boxes' IDs in tokens. They tell a box from the home, whose token has the user's ID too.
 const notices, inbox calendar.CalendarID = "notices-", "inbox-"
 
-// openBox opens a box of the caller's.
+// openBox reads a box of the caller.
 func openBox[T any](ctx context.Context, s *Reader, c calendar.Caller, name calendar.CalendarID,
 	open func(context.Context, calendar.UserID) (calendar.Box[T], error),
 ) (box calendar.Box[T], past calendar.History, err error) {
@@ -71,7 +71,7 @@ func openBox[T any](ctx context.Context, s *Reader, c calendar.Caller, name cale
 	return box, calendar.History{Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned}, err
 }
 
-// boxChanges tells what changed in a box of the caller's since a token, which tells by the name that it is of that box.
+// boxChanges returns the changes to a box of the caller since a token, which must belong to that box.
 func boxChanges[T calendar.BoxItem](ctx context.Context, s *Reader, c calendar.Caller, name calendar.CalendarID,
 	open func(context.Context, calendar.UserID) (calendar.Box[T], error), since calendar.SyncToken,
 ) (changes calendar.BoxChanges[T], err error) {

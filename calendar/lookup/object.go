@@ -7,10 +7,10 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// ReadFactor is how many times as much memory a parsed object takes as its text.
+// ReadFactor is the memory of a parsed object relative to the size of its text.
 const ReadFactor = 7
 
-// Weigh tells a meter what it takes to read an object's text.
+// Weigh charges a meter for parsing an object.
 func Weigh(m *meter.Meter, o calendar.Object) error {
 	if err := m.Text(len(o.Data)); err != nil {
 		return err
@@ -18,8 +18,8 @@ func Weigh(m *meter.Meter, o calendar.Object) error {
 	return m.Hold(ReadFactor * int64(len(o.Data)))
 }
 
-// Load reads the data of an object where they are left out. The meter knows of them before they are read, in three copies:
-// the driver's, the store's, and the one that goes out.
+// Load reads an object's data if it was left out. It first charges the meter for three copies: the driver's, the
+// store's, and the one for the response.
 func (s *Reader) Load(ctx context.Context, m *meter.Meter, o calendar.Object) (calendar.Object, error) {
 	if !o.Light() {
 		return o, nil

@@ -10,21 +10,21 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// Parties are the users among those whom an event names, by address.
+// Parties are the local users among the participants of an event, by address.
 type Parties map[schedule.Address]calendar.User
 
-// Are tells which addresses are a user's.
+// Are returns a function that reports whether an address belongs to a user.
 func (p Parties) Are(user calendar.UserID) schedule.Self {
 	return func(a schedule.Address) bool { return user != "" && p[a].ID == user }
 }
 
-// Users are the users, each once, in the order of their ids.
+// Users returns the users without duplicates, sorted by ID.
 func (p Parties) Users() []calendar.User {
 	users := slices.SortedFunc(maps.Values(p), func(a, b calendar.User) int { return cmp.Compare(a.ID, b.ID) })
 	return slices.CompactFunc(users, func(a, b calendar.User) bool { return a.ID == b.ID })
 }
 
-// Person tells who has an address. Of a person who is no user, nothing but that is known.
+// Person identifies the person with an address: the user, or the address itself if there is no user.
 func (p Parties) Person(a schedule.Address) schedule.Person {
 	if u, here := p[a]; here {
 		return schedule.Person("user " + u.ID)
@@ -32,12 +32,12 @@ func (p Parties) Person(a schedule.Address) schedule.Person {
 	return schedule.Person(a)
 }
 
-// UserFinder knows users by their addresses and names: a store, or a transaction.
+// UserFinder finds users by addresses and names. It is a store or a transaction.
 type UserFinder interface {
 	UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error)
 }
 
-// FindParties is where addresses become users.
+// FindParties resolves addresses to users.
 func (s *Reader) FindParties(ctx context.Context, in UserFinder, named []schedule.Address) (Parties, error) {
 	var mails, names []string
 	by := map[string][]schedule.Address{}

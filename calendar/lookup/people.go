@@ -9,12 +9,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// People returns the users who exist as far as the caller can tell, by name: themselves, those
-// they share a calendar with in either direction, all rooms, and everybody where the directory is open. A
-// token that is bound to some calendars knows only the users with whom these are shared.
+// People returns the users that the caller knows, sorted by name: the caller, users who share a calendar with the
+// caller in either direction, the caller's groups, all rooms, and with an open directory all users. A token limited
+// to certain calendars knows only users who share these.
 func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.HasScope(calendar.ReadObjects) != nil {
-		return []calendar.User{c.User}, nil //nolint:nilerr // a caller who may not read knows nobody else
+		return []calendar.User{c.User}, nil //nolint:nilerr // a caller who may not read knows no other user
 	}
 	if s.Policy().OpenDirectory && c.Calendars == nil {
 		people, err := s.store.Users(ctx)
@@ -28,7 +28,7 @@ func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User
 		return nil, err
 	}
 	people := []calendar.User{c.User}
-	// Those whom the caller may share with, and who sees them by it.
+	// Groups that the caller may share with, and that therefore see the caller.
 	groups, err := s.groupsOf(ctx, c)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User
 
 func byName(a, b calendar.User) int { return cmp.Compare(a.Name, b.Name) }
 
-// groupsOf are the groups that the caller is in. A token that is bound to some calendars has no business with them.
+// groupsOf returns the caller's groups. A token limited to certain calendars has no access to them.
 func (s *Reader) groupsOf(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.Calendars != nil {
 		return nil, nil
@@ -58,7 +58,7 @@ func (s *Reader) groupsOf(ctx context.Context, c calendar.Caller) ([]calendar.Us
 	return s.store.GroupsOf(ctx, c.User.ID)
 }
 
-// GroupsOf returns the groups that the caller and another user are both in: of others, nobody learns anything.
+// GroupsOf returns the groups that the caller and another user have in common. The caller may not know of others.
 func (s *Reader) GroupsOf(ctx context.Context, c calendar.Caller, u calendar.User) ([]calendar.User, error) {
 	own, err := s.groupsOf(ctx, c)
 	if err != nil || u.ID == c.User.ID {
@@ -70,7 +70,7 @@ func (s *Reader) GroupsOf(ctx context.Context, c calendar.Caller, u calendar.Use
 	}), err
 }
 
-// MembersOf returns who is in a group that the caller is in; of any other, nobody.
+// MembersOf returns the members of a group that the caller is in; none for other groups.
 func (s *Reader) MembersOf(ctx context.Context, c calendar.Caller, group calendar.User) ([]calendar.User, error) {
 	own, err := s.groupsOf(ctx, c)
 	if err != nil || !slices.ContainsFunc(own, func(g calendar.User) bool { return g.ID == group.ID }) {
@@ -79,9 +79,8 @@ func (s *Reader) MembersOf(ctx context.Context, c calendar.Caller, group calenda
 	return s.store.Members(ctx, group.ID)
 }
 
-// FindPeople returns the users who match, by name. Those whom the caller does not know are
-// compared by whole values, whatever the search asks for: they are found by a caller who can name them,
-// and nobody can list them.
+// FindPeople returns the matching users, sorted by name. Users whom the caller does not know match only by whole
+// values, even if the search allows more. So callers can find users by exact name or address, but cannot list them.
 func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func(calendar.User, calendar.Comparison) bool) ([]calendar.User, error) {
 	people, err := s.People(ctx, c)
 	if err != nil {
@@ -105,7 +104,7 @@ func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func
 	return found, nil
 }
 
-// alike is the Comparison for people whom the caller knows.
+// alike is the Comparison for users whom the caller knows.
 func alike(value, text string, how calendar.Match) bool {
 	value, text = strings.ToLower(value), strings.ToLower(text)
 	switch how {
@@ -118,7 +117,7 @@ func alike(value, text string, how calendar.Match) bool {
 	return value == text
 }
 
-// same is the Comparison for the others. An empty value names nobody.
+// same is the Comparison for other users. An empty value never matches.
 func same(value, text string, _ calendar.Match) bool {
 	return value != "" && strings.EqualFold(value, text)
 }

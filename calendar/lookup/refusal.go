@@ -7,13 +7,13 @@ import (
 	"caldav-mcp-server/calendar/edit"
 )
 
-// editReasons renders the refusals of edits.
+// editReasons maps the error codes of package edit to reasons.
 var editReasons = map[edit.Code]calendar.Reason{
 	edit.NoInstance: calendar.NotFound, edit.NotSeries: calendar.Invalid, edit.NoScope: calendar.Invalid, edit.BadField: calendar.Invalid, edit.BadTime: calendar.Invalid,
 	edit.RuleBound: calendar.Unsupported, edit.Unsupported: calendar.Unsupported, edit.TooExpensive: calendar.TooLarge,
 }
 
-// Refusal renders the refusal of an edit; any other error it leaves.
+// Refusal converts an error of package edit. It returns other errors unchanged.
 func Refusal(err error) error {
 	refused, ok := errors.AsType[*edit.Error](err)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// rooms are what can be booked here: everybody may know of that. A token that is bound to some calendars has no business with
-// them.
+// rooms returns the rooms and resources, which all users may see. A token limited to certain calendars has no
+// access to them.
 func (s *Reader) rooms(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.Calendars != nil {
 		return nil, nil
@@ -15,7 +15,7 @@ func (s *Reader) rooms(ctx context.Context, c calendar.Caller) ([]calendar.User,
 	return s.store.Rooms(ctx)
 }
 
-// Rooms returns the rooms and resources, by name.
+// Rooms returns the rooms and resources, sorted by name.
 func (s *Reader) Rooms(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return nil, err

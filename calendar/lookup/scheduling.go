@@ -6,18 +6,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Messages returns what came to the caller's inbox, the latest last.
+// Messages returns the messages in the caller's inbox, latest last.
 func (s *Reader) Messages(ctx context.Context, c calendar.Caller) ([]calendar.InboxItem, error) {
 	changes, err := s.MessageChanges(ctx, c, calendar.SyncToken{})
 	return changes.Items, err
 }
 
-// Message returns one of them.
+// Message returns one message by name.
 func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
 	return message(ctx, c, name, s.store.InboxItem)
 }
 
-// Proposal returns one that proposes another time, also after it was removed from the inbox.
+// Proposal returns a message that proposes another time, even after it was removed from the inbox.
 func (s *Reader) Proposal(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
 	return message(ctx, c, name, s.store.Proposal)
 }
@@ -36,7 +36,7 @@ func message(
 	return i, err
 }
 
-// ProposalsTo returns the latest proposals that came to the caller, at most so many, the oldest first; without their texts.
+// ProposalsTo returns the latest proposals to the caller without their texts, up to most, oldest first.
 func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) ([]calendar.InboxNote, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) (
 	return s.store.Proposals(ctx, c.User.ID, most)
 }
 
-// Unverified returns the invitations to the caller that came by mail and were not followed, the latest first.
+// Unverified returns the invitations to the caller that came by mail and were not followed, latest first.
 func (s *Reader) Unverified(ctx context.Context, c calendar.Caller) ([]calendar.Unverified, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -52,19 +52,19 @@ func (s *Reader) Unverified(ctx context.Context, c calendar.Caller) ([]calendar.
 	return s.store.Unverified(ctx, c.User.ID)
 }
 
-// MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.
+// MessageChanges returns the changes to the caller's inbox since a token; the zero token returns all messages.
 func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.BoxChanges[calendar.InboxItem], error) {
 	return boxChanges(ctx, s, c, inbox, s.store.Inbox, since)
 }
 
-// MessageToken is that of the caller's inbox as it is.
+// MessageToken returns the token of the inbox's current state.
 func (s *Reader) MessageToken(ctx context.Context, c calendar.Caller) (calendar.SyncToken, error) {
 	_, past, err := openBox(ctx, s, c, inbox, s.store.InboxState)
 	return past.Now(), err
 }
 
-// Scheduling tells how the caller wants to be scheduled with. The calendar is the one into which invitations are put as
-// things are; "" where there is none.
+// Scheduling returns the caller's scheduling settings. Default is the calendar that currently receives invitations;
+// "" if there is none.
 func (s *Reader) Scheduling(ctx context.Context, c calendar.Caller) (calendar.Scheduling, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return calendar.Scheduling{}, err
@@ -91,7 +91,7 @@ func (s *Reader) ScheduleTags(ctx context.Context, c calendar.Caller, cal calend
 	return s.store.ScheduleTags(ctx, cal.ID)
 }
 
-// ReadHome has what a listing of the caller's home takes asked at once, for those who ask with the context that it returns.
+// ReadHome prefetches the caller's home in one round trip into the returned context.
 func (s *Reader) ReadHome(ctx context.Context, c calendar.Caller) (context.Context, error) {
 	return s.store.ReadHome(ctx, c.User.ID)
 }

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar/personal"
 )
 
-// AsSeen returns an object as the caller sees it: of a calendar that another one shares with them, with what they have of it
-// for themselves in place of the owner's.
+// AsSeen returns an object as the caller sees it. In a shared calendar the caller's private part replaces the
+// owner's.
 func (s *Reader) AsSeen(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, o calendar.Object) (calendar.Object, error) {
 	if cal.Owner == c.User.ID {
 		return o, nil
@@ -21,8 +21,8 @@ func (s *Reader) AsSeen(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 	return Exchanged(m, o, p)
 }
 
-// Exchanged returns an object with a part in place of what is its owner's own. What an older program has stored and this one
-// cannot read stays as it is.
+// Exchanged returns an object with a sharee's private part in place of the owner's. An object that an older version
+// stored and that does not parse stays unchanged.
 func Exchanged(m *meter.Meter, o calendar.Object, p calendar.OwnPart) (calendar.Object, error) {
 	o.ETag = p.Tag(o.ETag)
 	if len(o.Data) == 0 {

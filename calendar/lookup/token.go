@@ -9,12 +9,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// mostActors is how many tokens an error names.
+// mostActors limits the tokens that an error lists.
 const mostActors = 10
 
-// TokenNamed finds the token that a caller means by its id or by its name: their own, or one of those that
-// have changed something in the calendars whose changes they may see. That there is no other such
-// token is therefore true, and no more is said.
+// TokenNamed returns the token with an ID or a name. It considers the caller's own token, and the tokens that
+// changed calendars whose changes the caller may see. So its error reveals no other tokens.
 func (s *Reader) TokenNamed(ctx context.Context, c calendar.Caller, name string) (calendar.TokenID, error) {
 	known := []calendar.Actor{{Token: c.Token, Agent: c.Agent}}
 	all, err := s.Journals(ctx, c)
@@ -50,7 +49,7 @@ func (s *Reader) TokenNamed(ctx context.Context, c calendar.Caller, name string)
 	return "", errToken(name, named, known)
 }
 
-// errToken says which tokens there are instead.
+// errToken returns an error that lists the known tokens.
 func errToken(name string, named []calendar.TokenID, known []calendar.Actor) error {
 	var list []string
 	seen := map[calendar.TokenID]bool{"": true}
@@ -60,7 +59,7 @@ func errToken(name string, named []calendar.TokenID, known []calendar.Actor) err
 			list = append(list, fmt.Sprintf("%.80q (%s)", a.Agent, a.Token))
 		}
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "no token called %.80q has changed anything in the calendars whose changes you may see; known are %s", name, strings.Join(list, ", "))
+	e := calendar.Errorf(calendar.NotFound, "", "no token called %.80q has changed anything in the calendars whose changes you may see; known tokens are %s", name, strings.Join(list, ", "))
 	if named != nil {
 		e = calendar.Errorf(calendar.Invalid, "", "several tokens are called %.80q: %s", name, strings.Join(list, ", "))
 	}

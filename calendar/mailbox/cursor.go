@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 )
 
-// cursor is where a listing goes on. It has what was asked, since another question has no such place, and how many were given.
+// cursor is a position in a listing. It contains a hash of the query, since it is valid only for that, and the
+// number of results so far.
 type cursor struct {
 	Of    string `json:"o"`
 	Given int    `json:"n"`
 	Token string `json:"t"`
 }
 
-// cursorBytes bound one that comes back.
+// cursorBytes limits the size of a client's cursor.
 const cursorBytes = 4096
 
 func (c cursor) text() string {
@@ -29,15 +30,15 @@ func readCursor(text string, of string) (cursor, error) {
 	}
 	data, err := base64.RawURLEncoding.DecodeString(text)
 	if len(text) > cursorBytes || err != nil || json.Unmarshal(data, &at) != nil || at.Token == "" || at.Given < 0 {
-		return at, fault(InvalidArgument, "pageToken is none that was given: take nextPageToken of the page before as it is, or leave it out to begin")
+		return at, fault(InvalidArgument, "pageToken is invalid: copy nextPageToken from the previous page, or omit it to start from the beginning")
 	}
 	if at.Of != of {
-		return at, fault(InvalidArgument, "pageToken is of another query: give the query again as it was, or leave pageToken out")
+		return at, fault(InvalidArgument, "pageToken belongs to another query: repeat the original query, or omit pageToken")
 	}
 	return at, nil
 }
 
-// question names a query, for its cursors.
+// question returns the hash of a query for its cursors.
 func question(kind, text string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + text))
 	return hex.EncodeToString(sum[:8])

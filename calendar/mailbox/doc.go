@@ -1,3 +1,4 @@
-// Package mailbox lets programs read the mail that people have elsewhere: whose it is, who may, how often, and what becomes of an
-// account that lets nobody in any more. It knows no protocol, and keeps no mail: what speaks to an account is a [Source].
+// Package mailbox lets programs read users' linked mail accounts. It handles ownership, authorization, rate limits,
+// and accounts that have lost their authorization. It knows no protocol and stores no mail; a [Source] accesses an
+// account.
 package mailbox

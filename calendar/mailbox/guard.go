@@ -8,39 +8,40 @@ import (
 )
 
 const (
-	// callsMost is how often in a minute a user's account is asked: at 40 units for the dearest question that is less than half of
-	// what Gmail grants a user.
+	// callsMost limits a user's requests per minute. At 40 units for the most expensive request, this is less than
+	// half of Gmail's quota per user.
 	callsMost = 60
-	// sideMost is how many questions of one user are under way at once.
+	// sideMost limits a user's concurrent requests.
 	sideMost = 2
-	// failuresMost within failuresTime, one after another, have nobody ask for restTime.
+	// After failuresMost failures in a row within failuresTime, requests are blocked for restTime.
 	failuresMost = 5
 	failuresTime = time.Minute
 	restTime     = 30 * time.Second
-	// keptUsers is about how many users are remembered.
+	// keptUsers is the approximate number of users to remember.
 	keptUsers = 10_000
 )
 
-// use is how a user's account has been asked lately.
+// use is the recent use of a user's account.
 type use struct {
-	// since is when the minute began in which calls were made.
+	// since is the start of the current minute; calls counts the calls in it.
 	since time.Time
 	calls int
 	side  int
-	// failures have come one after another since failing; until rested, nobody asks.
+	// failures counts the failures in a row since failing. Requests are blocked until rested.
 	failures int
 	failing  time.Time
 	rested   time.Time
 }
 
-// guard bounds how often accounts are asked, and leaves those alone that fail. It is this process's own.
+// guard limits the rate of requests to accounts, and pauses requests to accounts that fail. Each process has its
+// own.
 type guard struct {
 	now func() time.Time
 	mu  sync.Mutex
 	of  map[calendar.UserID]*use
 }
 
-// begin lets a question pass, or says when to come again.
+// begin admits a request, or returns an error that says when to retry.
 func (g *guard) begin(user calendar.UserID) *Error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,18 +60,18 @@ func (g *guard) begin(user calendar.UserID) *Error {
 	}
 	switch {
 	case now.Before(u.rested):
-		return &Error{Fault: APIError, After: u.rested.Sub(now), Why: "Gmail has failed several times, and is left alone for a moment"}
+		return &Error{Fault: APIError, After: u.rested.Sub(now), Why: "Gmail has failed several times; try again in a moment"}
 	case u.side >= sideMost:
-		return &Error{Fault: RateLimited, After: time.Second, Why: "the account is asked too much at once; wait for the answers"}
+		return &Error{Fault: RateLimited, After: time.Second, Why: "too many concurrent requests for this account; wait for the responses"}
 	case u.calls >= callsMost:
-		return &Error{Fault: RateLimited, After: u.since.Add(time.Minute).Sub(now), Why: "the account was asked too often in this minute"}
+		return &Error{Fault: RateLimited, After: u.since.Add(time.Minute).Sub(now), Why: "too many requests for this account in this minute"}
 	}
 	u.calls++
 	u.side++
 	return nil
 }
 
-// end notes what became of a question.
+// end records the outcome of a request.
 func (g *guard) end(user calendar.UserID, failed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,13 +88,13 @@ func (g *guard) end(user calendar.UserID, failed bool) {
 	case u.failures == 0 || now.Sub(u.failing) > failuresTime && u.failures < failuresMost:
 		u.failures, u.failing = 0, now
 	}
-	// Once it has rested, one more failure has it rest again.
+	// After a pause, a single failure starts the next pause.
 	if u.failures++; u.failures >= failuresMost {
 		u.rested = now.Add(restTime)
 	}
 }
 
-// forget drops users who have not asked for a while, where there are many.
+// forget drops users without recent requests when there are many users.
 func (g *guard) forget(now time.Time) {
 	if len(g.of) < keptUsers {
 		return

@@ -5,74 +5,75 @@ import (
 	"time"
 )
 
-// Source is one account's mail, spoken to in its own protocol. An error is one of package mirror's, or wraps an [Answer].
+// Source reads the mail of one account in its own protocol. Its errors are errors of package mirror, or wrap an
+// [Answer].
 type Source interface {
-	// Search lists messages, Threads conversations, the latest first.
+	// Search lists messages, and Threads lists conversations, latest first.
 	Search(ctx context.Context, q Query) (Page, error)
 	Threads(ctx context.Context, q Query) (Page, error)
-	// Message reads one; with whole its text, too.
+	// Message reads a message, with its text if whole is set.
 	Message(ctx context.Context, id string, whole bool) (Message, error)
-	// Thread reads the messages of a conversation, the earliest first.
+	// Thread reads the messages of a conversation, earliest first.
 	Thread(ctx context.Context, id string, whole bool) (Thread, error)
 }
 
-// Answer is an error that has the status with which an account's server said no.
+// Answer is an error with the HTTP status of the account's server.
 type Answer interface {
 	error
 	AnswerStatus() int
 }
 
-// Query is what is looked for.
+// Query is a search for mail.
 type Query struct {
-	// Text is in the provider's own language of queries; "" asks for all.
+	// Text is in the provider's query language; "" matches everything.
 	Text string
-	// Most is how many are wanted.
+	// Most is the page size.
 	Most int
-	// Token is where a former page ended; "" begins.
+	// Token continues after a former page; "" starts at the beginning.
 	Token string
 }
 
-// Page is a part of what was found.
+// Page is one page of results.
 type Page struct {
 	Found []Found
-	// Next is where the next page begins; "" after the last.
+	// Next is the token of the next page; "" on the last page.
 	Next string
 }
 
-// Found is a message, or a conversation where Message is "".
+// Found is a message, or a conversation if Message is "".
 type Found struct {
 	Message, Thread string
 	Snippet         string
 }
 
-// Message is one mail. What it says is somebody else's, whatever it looks like.
+// Message is one mail. Its content is untrusted.
 type Message struct {
 	ID, Thread string
-	// From, To, Cc, Subject and Date are its headers, decoded and cut.
+	// From, To, Cc, Subject and Date are its headers, decoded and shortened.
 	From, To, Cc, Subject, Date string
-	// Received is when it came to the account.
+	// Received is the time when the account received it.
 	Received time.Time
 	Snippet  string
 	Labels   []string
-	// Body is its text, where that was asked for, and Cut how many characters of it are left out.
+	// Body is the text if it was requested, and Cut the number of characters that were cut off.
 	Body string
 	Cut  int
-	// Attachments are at most AttachmentsMost of its files, Left counts the others.
+	// Attachments are at most AttachmentsMost of its files; Left counts the others.
 	Attachments []Attachment
 	Left        int
 }
 
-// AttachmentsMost is how many files of a mail are told of.
+// AttachmentsMost limits the listed files of a mail.
 const AttachmentsMost = 100
 
 // Attachment is a file in a mail.
 type Attachment struct {
-	// ID names it within its mail, for good.
+	// ID is its permanent ID within the mail.
 	ID             string
 	Name, MIMEType string
 	// Size is in bytes.
 	Size int
-	// Alias is another name for it, which holds for a while.
+	// Alias is a temporary ID.
 	Alias string
 }
 
@@ -80,6 +81,6 @@ type Attachment struct {
 type Thread struct {
 	ID       string
 	Messages []Message
-	// Left counts the messages, the earliest, that are left out.
+	// Left counts the earliest messages, which are left out.
 	Left int
 }

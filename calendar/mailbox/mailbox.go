@@ -15,20 +15,20 @@ import (
 const (
 	// provider is the kind of account that has mail.
 	provider = "gmail"
-	// queryTime is how long one question may take, with all that is tried again.
+	// queryTime limits one request, including its retries.
 	queryTime = 30 * time.Second
-	// pauseAfterTimeout is when whoever waited for so long may ask again.
+	// pauseAfterTimeout is the suggested wait after a request has timed out.
 	pauseAfterTimeout = 10 * time.Second
-	// resultsInAll is how many all pages of one query have together.
+	// resultsInAll limits the results of all pages of one query.
 	resultsInAll = 500
-	// queryMost bounds a query, in bytes. One with more alternatives than alternativesMost is noted.
+	// queryMost limits a query, in bytes. A query with more alternatives than alternativesMost is logged.
 	queryMost        = 2048
 	alternativesMost = 5
-	// tries is how often a question is asked anew whose key another process has just renewed.
+	// tries limits the attempts of a request whose token another process renews meanwhile.
 	tries = 3
 )
 
-// Accounts has the accounts that users have linked.
+// Accounts gives access to the linked accounts.
 type Accounts interface {
 	Offers(provider string) bool
 	AccountOf(ctx context.Context, owner calendar.UserID, provider string) (calendar.Account, error)
@@ -37,35 +37,35 @@ type Accounts interface {
 	Lapse(ctx context.Context, a calendar.Account, err error) error
 }
 
-// Box has the mail of all users who have linked an account of it.
+// Box reads the mail of all users with a linked account.
 type Box struct {
 	accounts Accounts
 	guard    guard
 	log      *slog.Logger
 }
 
-// New makes a Box.
+// New creates a Box.
 func New(accounts Accounts, now func() time.Time, log *slog.Logger) *Box {
 	return &Box{accounts: accounts, guard: guard{now: now}, log: log}
 }
 
-// Offered tells whether accounts of mail can be linked here.
+// Offered reports whether users can link mail accounts here.
 func (b *Box) Offered() bool { return b != nil && b.accounts.Offers(provider) }
 
-// Status is how it stands with a user's account.
+// Status is the state of a user's mail account.
 type Status struct {
-	// Linked tells that there is one, Authorized that it lets us in.
+	// Linked is set when the user has an account, Authorized when it lets us in.
 	Linked, Authorized bool
-	// Address is the account's own, Scopes what its owner agreed to.
+	// Address is the account's address, Scopes are the permissions that its owner granted.
 	Address string
 	Scopes  []string
-	// Since is when they last did; zero where that is not known.
+	// Since is the time of the owner's latest consent; zero if unknown.
 	Since time.Time
-	// Why says what is wrong with it.
+	// Why is the reason if it does not work.
 	Why string
 }
 
-// Status tells how it stands with the caller's account.
+// Status returns the state of the caller's account.
 func (b *Box) Status(ctx context.Context, c calendar.Caller) (Status, error) {
 	if err := may(c); err != nil {
 		return Status{}, err
@@ -82,7 +82,7 @@ func (b *Box) Status(ctx context.Context, c calendar.Caller) (Status, error) {
 	}, nil
 }
 
-// Linked tells whether the caller may read mail, and has an account to read it from.
+// Linked reports whether the caller may read mail and has an account.
 func (b *Box) Linked(ctx context.Context, c calendar.Caller) (bool, error) {
 	if b == nil || !mayRead(c) {
 		return false, nil
@@ -95,7 +95,7 @@ const whyNone = "no Gmail account is linked"
 
 func mayRead(c calendar.Caller) bool { return c.Scopes&calendar.ScopeMail != 0 }
 
-// may refuses those who were not given leave to read mail.
+// may returns an error unless the caller has ScopeMail.
 func may(c calendar.Caller) error {
 	if !mayRead(c) {
 		return fault(NotAuthorized, "this credential may not read mail: it lacks the scope mail")
@@ -103,12 +103,12 @@ func may(c calendar.Caller) error {
 	return nil
 }
 
-// Search lists messages, a page at a time.
+// Search returns a page of messages.
 func (b *Box) Search(ctx context.Context, c calendar.Caller, q Query) (Page, error) {
 	return b.list(ctx, c, "messages", q, Source.Search)
 }
 
-// Threads lists conversations, a page at a time.
+// Threads returns a page of conversations.
 func (b *Box) Threads(ctx context.Context, c calendar.Caller, q Query) (Page, error) {
 	return b.list(ctx, c, "threads", q, Source.Threads)
 }
@@ -117,17 +117,17 @@ var alternative = regexp.MustCompile(`\bOR\b|\|`)
 
 func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query, ask func(Source, context.Context, Query) (Page, error)) (Page, error) {
 	if len(q.Text) > queryMost {
-		return Page{}, fault(InvalidArgument, "the query has %d bytes; it may have %d", len(q.Text), queryMost)
+		return Page{}, fault(InvalidArgument, "the query has %d bytes; the maximum is %d", len(q.Text), queryMost)
 	}
 	at, err := readCursor(q.Token, question(kind, q.Text))
 	if err != nil {
 		return Page{}, err
 	}
 	if at.Given >= resultsInAll {
-		return Page{}, fault(InvalidArgument, "all pages of one query have %d results together: narrow the query", resultsInAll)
+		return Page{}, fault(InvalidArgument, "a query returns at most %d results on all its pages: narrow the query", resultsInAll)
 	}
 	if n := len(alternative.FindAllString(q.Text, -1)); n > alternativesMost {
-		b.log.WarnContext(ctx, "a query of mail has many alternatives", "user", c.User.Name, "alternatives", n)
+		b.log.WarnContext(ctx, "a mail query has many alternatives", "user", c.User.Name, "alternatives", n)
 	}
 	q.Token, q.Most = at.Token, min(q.Most, resultsInAll-at.Given)
 	var page Page
@@ -148,16 +148,16 @@ func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query,
 	return page, nil
 }
 
-// ids are what Gmail calls messages and conversations.
+// ids matches Gmail's IDs of messages and conversations.
 var ids = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// IsID tells whether a text can be the id of a message, or of a conversation.
+// IsID reports whether a text can be the ID of a message or a conversation.
 func IsID(text string) bool { return ids.MatchString(text) }
 
-// Message reads one.
+// Message reads a message.
 func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole bool) (m Message, err error) {
 	if !IsID(id) {
-		return m, fault(InvalidArgument, "that is no id of a message: take one as it was listed")
+		return m, fault(InvalidArgument, "invalid message ID: copy one from a list of messages")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
 		m, err = s.Message(ctx, id, whole)
@@ -169,7 +169,7 @@ func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole b
 // Thread reads a conversation.
 func (b *Box) Thread(ctx context.Context, c calendar.Caller, id string, whole bool) (t Thread, err error) {
 	if !IsID(id) {
-		return t, fault(InvalidArgument, "that is no id of a thread: take one as it was listed")
+		return t, fault(InvalidArgument, "invalid thread ID: copy one from a list of threads")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
 		t, err = s.Thread(ctx, id, whole)
@@ -178,7 +178,7 @@ func (b *Box) Thread(ctx context.Context, c calendar.Caller, id string, whole bo
 	return t, err
 }
 
-// Attachment tells of one file in a message.
+// Attachment returns the description of a file in a message.
 func (b *Box) Attachment(ctx context.Context, c calendar.Caller, message, id string) (Attachment, error) {
 	m, err := b.Message(ctx, c, message, false)
 	if err != nil {
@@ -189,10 +189,10 @@ func (b *Box) Attachment(ctx context.Context, c calendar.Caller, message, id str
 			return a, nil
 		}
 	}
-	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment of that id: take one as getMessage lists it"}
+	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment with that ID: copy one from getMessage"}
 }
 
-// do asks the caller's account something.
+// do runs a request on the caller's account.
 func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Context, Source) error) (err error) {
 	if err := may(c); err != nil {
 		return err
@@ -210,13 +210,13 @@ func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Contex
 		}
 		err = meaning(ctx, within, err)
 		if e, is := errors.AsType[*Error](err); is && e.trouble {
-			b.log.WarnContext(ctx, "an account of mail does not answer", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
+			b.log.WarnContext(ctx, "a mail account does not respond", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
 		}
 		return err
 	}
 }
 
-// isTrouble tells whether an error is the account's server's, and not the question's.
+// isTrouble reports whether the account's server caused the error.
 func isTrouble(err error) bool {
 	e, is := errors.AsType[*Error](err)
 	return is && e.trouble
@@ -230,7 +230,7 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 	case err != nil:
 		return err
 	case a.Status == calendar.AccountSignIn:
-		return unlinked("the Gmail account lets nobody in any more: " + a.Error)
+		return unlinked("the Gmail account must be linked again: " + a.Error)
 	}
 	source, err := b.accounts.Reach(a)
 	if err == nil {
@@ -240,7 +240,7 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 		}
 		err = ask(ctx, mail)
 	} else if !errors.Is(err, mirror.ErrSignIn) {
-		return fault(Unavailable, "the Gmail account cannot be opened here now: %s", mirror.Told(err))
+		return fault(Unavailable, "the Gmail account is unavailable: %s", mirror.Told(err))
 	}
 	if !errors.Is(err, mirror.ErrSignIn) {
 		return err
@@ -248,6 +248,6 @@ func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Cont
 	if failed := b.accounts.Lapse(ctx, a, err); failed != nil {
 		return failed
 	}
-	b.log.InfoContext(ctx, "an account of mail lets nobody in any more", "user", c.User.Name, "account", a.ID)
+	b.log.InfoContext(ctx, "a mail account has lost its authorization", "user", c.User.Name, "account", a.ID)
 	return err
 }

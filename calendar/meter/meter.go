@@ -1,5 +1,5 @@
-// Package meter counts what a request costs while it is worked for: the bytes that it holds and writes, the instances that
-// it makes and the steps of its work. All requests of a process draw on one [Pool].
+// Package meter measures the cost of a request: the bytes that it holds and writes, the instances that it creates
+// and its steps of work. All requests of a process share one [Pool].
 package meter
 
 import (
@@ -7,20 +7,20 @@ import (
 	"fmt"
 )
 
-// Resource is something that a request has a bounded share of.
+// Resource is a limited resource of a request.
 type Resource uint8
 
-// The resources there are.
+// The resources.
 const (
-	// Held is the bytes that a request has in memory at one time.
+	// Held is the number of bytes that a request has in memory at one time.
 	Held Resource = iota
-	// Written is the bytes of text that were made for an answer, as opposed to stored bytes that are passed on.
+	// Written is the number of bytes of generated text. Stored bytes that are passed on do not count.
 	Written
-	// Instances is how many instances of series were made.
+	// Instances is the number of generated instances of recurring objects.
 	Instances
-	// Steps is work: a step looks at a property, an instance, or some 64 bytes of text, and takes about 100 ns.
+	// Steps is work. A step examines a property, an instance or about 64 bytes of text, and takes about 100 ns.
 	Steps
-	// Room is what the pool has for all requests together.
+	// Room is the memory of the pool for all requests.
 	Room
 )
 
@@ -28,52 +28,53 @@ var resourceNames = [...]string{
 	Held: "bytes in memory", Written: "bytes of text", Instances: "instances", Steps: "steps of work", Room: "bytes for all requests",
 }
 
-// String names the resource.
+// String returns the name of the resource.
 func (r Resource) String() string { return resourceNames[r] }
 
-// OverrunError says that a request wants more of something than it gets.
+// OverrunError reports that a request exceeds a limit.
 type OverrunError struct {
 	Of    Resource
 	Limit int64
 }
 
-// Error says it in one sentence.
+// Error returns the message.
 func (o *OverrunError) Error() string { return fmt.Sprintf("it takes more than %d %s", o.Limit, o.Of) }
 
-// Limits bound what one request may have; 0 is no bound but, for Held, the pool.
+// Limits are the limits of one request; 0 means no limit, except that the pool limits Held.
 type Limits struct {
 	Held, Written, Instances, Steps int64
 }
 
-// Meter counts for one request. It is handed down as an argument to where the work is done, before the work is done, and
-// its errors end the request. One goroutine uses it at a time. The nil Meter counts nothing: the operator's commands have it.
+// Meter measures one request. It is passed as an argument to the code that does the work, and charged before the
+// work is done. Its errors end the request. Only one goroutine may use it at a time. The nil Meter measures
+// nothing; administrators' commands use it.
 type Meter struct {
 	ctx  context.Context
 	pool *Pool
-	// who is the user from whose share of the pool the request takes.
+	// who is the user whose share of the pool the request uses.
 	who string
-	// held is what the request holds, drawn how much of that came out of the pool.
+	// held is the number of bytes in memory, drawn is the part of them that came from the pool.
 	held, drawn               int64
 	written, instances, steps int64
-	// look is at how many steps there is something to look at, rotate at how many the turn goes to others who wait.
+	// When steps reaches look, the next check is due. When it reaches rotate, the turn passes to another waiting
+	// request.
 	look, rotate int64
 	turn         bool
 }
 
 const (
-	// free is what each request may hold without asking the pool, so that usual ones never do.
+	// free is the memory of each request outside of the pool. Most requests need no more.
 	free = 256 << 10
-	// draught is what the pool gives out at a time, and spare what a meter keeps of what it no longer holds.
+	// draught is the allocation unit of the pool, and spare the unused memory that a meter keeps.
 	draught = 64 << 10
 	spare   = 1 << 20
-	// lookEvery is after how many steps the request's end is looked for, and turnAfter how many a request may take before
-	// it stands in line for a processor.
+	// lookEvery is the number of steps between two checks for cancellation. turnAfter is the number of steps after
+	// which a request must wait for a turn.
 	lookEvery = 1_000
 	turnAfter = 30_000
 )
 
-// Hold counts bytes that the request is about to have in memory. It may wait for room in the pool. What failed is not
-// counted.
+// Hold charges memory that the request is about to use. It may wait for the pool. On error nothing is charged.
 func (m *Meter) Hold(bytes int64) error {
 	if m == nil {
 		return nil
@@ -93,7 +94,7 @@ func (m *Meter) Hold(bytes int64) error {
 	return nil
 }
 
-// Free counts bytes that the request no longer has in memory.
+// Free returns memory that the request no longer uses.
 func (m *Meter) Free(bytes int64) {
 	if m == nil {
 		return
@@ -104,7 +105,7 @@ func (m *Meter) Free(bytes int64) {
 	}
 }
 
-// Write counts bytes of text that the request is about to make.
+// Write charges text that the request is about to generate.
 func (m *Meter) Write(bytes int64) error {
 	if m == nil {
 		return nil
@@ -112,7 +113,7 @@ func (m *Meter) Write(bytes int64) error {
 	return m.count(&m.written, bytes, Written, m.pool.limits.Written)
 }
 
-// Instance counts instances that the request is about to make.
+// Instance charges instances that the request is about to generate.
 func (m *Meter) Instance(n int64) error {
 	if m == nil {
 		return nil
@@ -130,8 +131,8 @@ func (m *Meter) count(used *int64, more int64, of Resource, limit int64) error {
 
 func over(used, limit int64) bool { return limit > 0 && used > limit }
 
-// Work counts steps of work that is about to be done. Every thousand or so it looks whether anybody still waits for the
-// answer; a request that has taken many waits for its turn.
+// Work charges steps before they are done. About every thousand steps it checks whether the request was cancelled.
+// A request with many steps waits for its turn.
 func (m *Meter) Work(steps int64) error {
 	if m == nil {
 		return nil
@@ -149,10 +150,10 @@ func (m *Meter) Work(steps int64) error {
 	return m.pool.pass(m)
 }
 
-// Text counts the work of looking through so many bytes of text once.
+// Text charges the work of reading some bytes of text once.
 func (m *Meter) Text(bytes int) error { return m.Work(1 + int64(bytes)>>6) }
 
-// Make counts text that is about to be made: its work, its bytes, and in how many copies it is held.
+// Make charges text that is about to be generated: its work, its bytes, and the memory for its copies.
 func (m *Meter) Make(bytes, copies int64) error {
 	if err := m.Text(int(bytes)); err != nil {
 		return err
@@ -163,7 +164,7 @@ func (m *Meter) Make(bytes, copies int64) error {
 	return m.Hold(copies * bytes)
 }
 
-// Rest lets others work while the request waits for its client. Its next steps take a turn again.
+// Rest gives up the turn while the request waits for its client. The next steps wait for a turn again.
 func (m *Meter) Rest() {
 	if m != nil && m.turn {
 		m.turn, m.look, m.rotate = false, m.steps, m.steps
@@ -171,7 +172,7 @@ func (m *Meter) Rest() {
 	}
 }
 
-// Held tells how many bytes the request holds.
+// Held returns the number of bytes that the request holds.
 func (m *Meter) Held() int64 {
 	if m == nil {
 		return 0
@@ -179,7 +180,7 @@ func (m *Meter) Held() int64 {
 	return m.held
 }
 
-// Close gives back all that the request has.
+// Close returns everything to the pool.
 func (m *Meter) Close() {
 	if m == nil {
 		return

@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// Config is what a Pool is made of.
+// Config is the configuration of a Pool.
 type Config struct {
-	// Bytes is what all requests may hold together, beyond what each has free. One request may go beyond that
-	// by what Limits.Held lets it.
+	// Bytes is the memory for all requests together, in addition to the free part of each. One request at a time
+	// may exceed it, up to Limits.Held.
 	Bytes int64
-	// Turns is how many requests that take long may work at once: as many as there are processors.
+	// Turns is the number of long requests that may work at the same time: the number of processors.
 	Turns int
-	// Limits are each request's.
+	// Limits are the limits of each request.
 	Limits Limits
-	// Wait is the longest that a request waits for room, Line how many may wait.
+	// Wait is the maximum time that a request waits for memory, Line is the maximum number of waiting requests.
 	Wait time.Duration
 	Line int
-	// Refuse makes the error of an overrun; nil for the overrun itself.
+	// Refuse converts the error of an overrun; nil returns the OverrunError itself.
 	Refuse func(*OverrunError) error
 }
 
-// Pool is what the requests of a process have together: memory, drawn by the byte, and turns at a processor. A request that
-// holds nothing yet waits in line and gets room when there is some, but no more than half for one user. A request that holds
-// some goes before those; where there is no room for it, one such request at a time goes over the pool's size, up to its
-// own limit, so that there always is one that gets to its end: those who hold and wait cannot block each other.
+// Pool holds the resources that the requests of a process share: memory and turns on a processor. A request without
+// memory from the pool waits in a queue until there is room, and one user may have at most half of the pool. A
+// request that already has memory goes first. If there is no room for it, one such request at a time may exceed the
+// pool's size, up to its own limit. So one request can always finish, and requests that wait while they hold memory
+// cannot deadlock.
 type Pool struct {
 	size   int64
 	limits Limits
@@ -37,22 +38,22 @@ type Pool struct {
 
 	mu   sync.Mutex
 	used int64
-	// by is what each user has of used.
+	// by is the part of used that each user has.
 	by map[string]int64
-	// over is the request that may go over the size.
+	// over is the request that may exceed the size.
 	over *Meter
-	// growing are those who wait and hold some, coming those who hold nothing.
+	// growing are the waiting requests that already have memory, coming are the ones that have none.
 	growing, coming []*waiter
 }
 
-// waiter is a request that waits for bytes.
+// waiter is a request that waits for memory.
 type waiter struct {
 	meter   *Meter
 	bytes   int64
 	granted chan struct{}
 }
 
-// NewPool makes a pool.
+// NewPool creates a pool.
 func NewPool(c Config) *Pool {
 	refuse := c.Refuse
 	if refuse == nil {
@@ -60,7 +61,7 @@ func NewPool(c Config) *Pool {
 	}
 	limits := c.Limits
 	if limits.Held == 0 || limits.Held > c.Bytes {
-		limits.Held = c.Bytes // what asks for more would wait for ever
+		limits.Held = c.Bytes // a larger request would wait forever
 	}
 	return &Pool{
 		size: c.Bytes, limits: limits, wait: c.Wait, most: c.Line, refuse: refuse,
@@ -68,19 +69,19 @@ func NewPool(c Config) *Pool {
 	}
 }
 
-// Meter makes the meter of a request of somebody, which ends with ctx. Its maker closes it.
+// Meter creates the meter of a user's request. It ends with ctx; the caller must close it.
 func (p *Pool) Meter(ctx context.Context, who string) *Meter {
 	return &Meter{ctx: ctx, pool: p, who: who, rotate: turnAfter}
 }
 
-// Used tells how many bytes are drawn.
+// Used returns the number of allocated bytes.
 func (p *Pool) Used() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used
 }
 
-// draw takes bytes for a request, or waits for them.
+// draw allocates memory for a request, or waits for it.
 func (p *Pool) draw(m *Meter, bytes int64) error {
 	p.mu.Lock()
 	if p.take(m, bytes) {
@@ -94,13 +95,13 @@ func (p *Pool) draw(m *Meter, bytes int64) error {
 	w := &waiter{m, bytes, make(chan struct{})}
 	line := p.line(m)
 	*line = append(*line, w)
-	p.serve() // those before may all wait for what their own user has
+	p.serve() // all earlier waiters may be blocked by their own user's limit
 	p.mu.Unlock()
 	m.Rest()
 	return p.await(w)
 }
 
-// await waits until the bytes are granted, the client has gone, or it has taken too long.
+// await waits until the memory is granted, the client has gone, or the wait times out.
 func (p *Pool) await(w *waiter) error {
 	timer := time.NewTimer(p.wait)
 	defer timer.Stop()
@@ -118,14 +119,14 @@ func (p *Pool) await(w *waiter) error {
 	line := p.line(w.meter)
 	i := slices.Index(*line, w)
 	if i < 0 {
-		return nil // granted at the same moment: the meter has them, and gives them back
+		return nil // granted at the same moment: the meter has the memory and returns it later
 	}
 	*line = slices.Delete(*line, i, i+1)
-	p.serve() // those behind may be smaller
+	p.serve() // later waiters may need less
 	return err
 }
 
-// line is where a request waits.
+// line returns the queue of a waiting request.
 func (p *Pool) line(m *Meter) *[]*waiter {
 	if m.drawn > 0 {
 		return &p.growing
@@ -133,7 +134,8 @@ func (p *Pool) line(m *Meter) *[]*waiter {
 	return &p.coming
 }
 
-// take gives a request its bytes at once, unless others wait for theirs. The one that they may be waiting for does not.
+// take allocates memory at once, unless other requests wait. The request that may exceed the size need not wait,
+// because the others may be waiting for it.
 func (p *Pool) take(m *Meter, bytes int64) bool {
 	if p.over != m && (len(p.growing) > 0 || m.drawn == 0 && len(p.coming) > 0) {
 		return false
@@ -141,7 +143,7 @@ func (p *Pool) take(m *Meter, bytes int64) bool {
 	return p.grant(m, bytes)
 }
 
-// grant gives a request bytes, if it can have them.
+// grant allocates memory for a request if there is room.
 func (p *Pool) grant(m *Meter, bytes int64) bool {
 	grows := m.drawn > 0
 	fits := p.used+bytes <= p.size && (grows || p.mine(m, bytes))
@@ -157,12 +159,12 @@ func (p *Pool) grant(m *Meter, bytes int64) bool {
 	return true
 }
 
-// mine tells whether a request is within its user's half. A user who has nothing gets the part of one request.
+// mine reports whether a request stays within its user's half. A user without memory may always have one request.
 func (p *Pool) mine(m *Meter, bytes int64) bool {
 	return p.by[m.who] == 0 || p.by[m.who]+bytes <= p.size/2
 }
 
-// give takes bytes back.
+// give returns memory to the pool.
 func (p *Pool) give(m *Meter, bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,8 +179,8 @@ func (p *Pool) give(m *Meter, bytes int64) {
 	p.serve()
 }
 
-// serve lets waiters in: first all who hold some, then by turns those who have just come, past those whose user has
-// enough for now.
+// serve grants memory to waiters: first to all that already have some, then in order to the new ones. It skips new
+// ones whose user has enough for now.
 func (p *Pool) serve() {
 	for len(p.growing) > 0 {
 		if !p.let(&p.growing, 0) {
@@ -205,8 +207,8 @@ func (p *Pool) let(line *[]*waiter, i int) bool {
 	return true
 }
 
-// pass lets a request go on that has taken many steps. So many as there are processors do, by turns: those who ask for little
-// never stand behind more than these.
+// pass makes a request with many steps wait for its turn. As many requests work in turns as there are processors,
+// so a small request never waits for more than these.
 func (p *Pool) pass(m *Meter) error {
 	if m.steps < m.rotate {
 		return nil

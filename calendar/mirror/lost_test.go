@@ -31,7 +31,7 @@ func TestALookThatHasLostItsCalendarStoresNothing(t *testing.T) {
 		cal := h.link()
 		h.model.set("", "late", event("late", "Late"))
 		back := h.stolen(cal)
-		if err := h.refresh(); calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "another server") {
+		if err := h.refresh(); calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "another process") {
 			h.t.Errorf("it says %v", err)
 		}
 		if got := h.texts(cal); len(got) != 0 {

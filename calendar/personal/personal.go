@@ -1,5 +1,5 @@
-// Package personal tells apart what of an object is each user's own, reminders and whether it takes their time, from
-// what all share of it (caldav-sharing §5.5.4).
+// Package personal separates each user's private part of an object, reminders and TRANSP, from the shared part
+// (caldav-sharing §5.5.4).
 package personal
 
 import (
@@ -16,22 +16,22 @@ const (
 	instance     = "RECURRENCE-ID"
 )
 
-// Has tells whether anything in an object is some user's own.
+// Has reports whether an object contains a private part.
 func Has(o *content.Object) bool {
 	return slices.ContainsFunc(o.Components(), func(c *ical.Component) bool {
 		return c.Property(transparency) != nil || len(c.AllComponents(alarm)) > 0
 	})
 }
 
-// Take takes out of an object what is its writer's own, and returns it as a text of its own; nil where there is nothing. All other
-// lines keep their bytes.
+// Take removes the private part from an object and returns it; nil if there is none. All other lines keep their
+// bytes.
 func Take(o *content.Object) []byte {
 	if !Has(o) {
 		return nil
 	}
 	part := ical.NewComponent("VCALENDAR")
 	for _, c := range o.Components() {
-		// One without anything is noted too: its alarms are not those of the series.
+		// A component without a private part is included too: it does not have the series' alarms.
 		own := ical.NewComponent(c.Name())
 		if id := c.Property(instance); id != nil {
 			own.Add(id.Clone())
@@ -49,8 +49,8 @@ func Take(o *content.Object) []byte {
 	return ical.NewDocument(part).Bytes()
 }
 
-// Give puts into an object of which nothing is anybody's own what [Take] took out of it, or of what it was before. An
-// instance that had no words of its own then gets those of the series.
+// Give adds a private part from [Take] to an object without one. The object may have changed since. An instance
+// without its own private part gets the series' part.
 func Give(o *content.Object, part []byte) error {
 	if len(part) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func give(to, from *ical.Component) {
 	}
 }
 
-// named tells the instances of a series apart; the series itself is "".
+// named returns a key for an instance of a series; "" for the series itself.
 func named(c *ical.Component) string {
 	id := c.Property(instance)
 	if id == nil {
@@ -98,7 +98,7 @@ func named(c *ical.Component) string {
 	return id.Value() + " " + zone
 }
 
-// Exchange returns a text with a part in place of what is its writer's own, and that.
+// Exchange replaces the private part in a text, and also returns the part that it replaced.
 func Exchange(data, part []byte) (text, taken []byte, err error) {
 	o, err := content.Read(data, ical.Limits{})
 	if err != nil {
@@ -114,10 +114,10 @@ func Exchange(data, part []byte) (text, taken []byte, err error) {
 	return o.Document.Bytes(), taken, nil
 }
 
-// stamps are what programs write anew whenever they write anything.
+// stamps are the properties that programs update with every write.
 var stamps = []string{"DTSTAMP", "LAST-MODIFIED"}
 
-// SameShared tells whether two texts of which nothing is anybody's own say the same, but for when they were written.
+// SameShared reports whether two texts without private parts are equal, apart from their stamps.
 func SameShared(a, b []byte) bool {
 	return bytes.Equal(a, b) || bytes.Equal(unstamped(a), unstamped(b))
 }

@@ -8,15 +8,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// bare write anew what tells when something is, so that nothing else can stand there: not in a value that
-// programs read over, and not beside it. An unreadable part is not written.
+// bare has a function for each timing property. It writes the parsed value again, so that the value and its
+// parameters cannot contain other text. A property that cannot be parsed is removed.
 var bare = map[string]func(from, to *ical.Property) error{
 	"UID": same, "DTSTAMP": times, "DTSTART": times, "DTEND": times, "DUE": times, "RECURRENCE-ID": times, "RDATE": dates, "EXDATE": dates,
 	"RRULE": rule, "EXRULE": rule, "DURATION": duration, "SEQUENCE": number, "TZOFFSETFROM": offset, "TZOFFSETTO": offset,
 	"STATUS": word, "TRANSP": word,
 }
 
-// reduce writes the properties of a component anew that tell when it is, and drops all others.
+// reduce rewrites the named properties of a component, and removes all others.
 func reduce(c *ical.Component, names ...string) {
 	for _, p := range slices.Collect(c.Properties()) {
 		if !slices.Contains(names, p.Name()) {
@@ -32,7 +32,7 @@ func reduce(c *ical.Component, names ...string) {
 	}
 }
 
-// rewrite gives a property the parameters and the value of another one.
+// rewrite copies the parameters and the value of another property.
 func rewrite(p, as *ical.Property) {
 	for _, param := range p.Params() {
 		p.RemoveParam(param.Name)
@@ -43,7 +43,7 @@ func rewrite(p, as *ical.Property) {
 	p.SetValue(as.Value())
 }
 
-// same is for what is replaced.
+// same copies a value that the caller replaces later.
 func same(from, to *ical.Property) error {
 	to.SetValue(from.Value())
 	return nil
@@ -54,7 +54,7 @@ func times(from, to *ical.Property) error {
 	if err == nil {
 		to.SetTimes(list...)
 	}
-	// The one word that there is for RANGE (RFC 5545 §3.2.13).
+	// RANGE has only this value (RFC 5545 §3.2.13).
 	if of, given := from.Param("RANGE"); given && of == "THISANDFUTURE" {
 		to.SetParam("RANGE", of)
 	}
@@ -77,7 +77,7 @@ func dates(from, to *ical.Property) error {
 	return nil
 }
 
-// scales are the calendars that a rule may be counted in (RFC 7529 §5.1).
+// scales are the calendar systems of recurrence rules (RFC 7529 §5.1).
 var scales = []string{"", "GREGORIAN", "CHINESE", "DANGI", "HEBREW", "INDIAN", "PERSIAN", "COPTIC", "ETHIOPIC", "ISLAMIC-CIVIL"}
 
 func rule(from, to *ical.Property) error {
@@ -114,7 +114,7 @@ func offset(from, to *ical.Property) error {
 	return err
 }
 
-// states are the words of STATUS and TRANSP (RFC 5545 §3.8.1.11, §3.8.2.7).
+// states are the values of STATUS and TRANSP (RFC 5545 §3.8.1.11, §3.8.2.7).
 var states = []string{
 	"TENTATIVE", "CONFIRMED", "CANCELLED", "NEEDS-ACTION", "COMPLETED", "IN-PROCESS", "DRAFT", "FINAL", "OPAQUE", "TRANSPARENT",
 }

@@ -1,4 +1,4 @@
-// Package publish reduces a calendar's objects to the parts that strangers may see by a public link.
+// Package publish reduces a calendar's objects to the parts that strangers may see through a public link.
 package publish
 
 import (
@@ -11,9 +11,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Strangers see the properties that tell when something is, and of what is public those that tell what it is.
-// Nothing else is shown: people who are invited have not agreed to it, links to join a call or to fetch a file
-// let in their reader, and at what programs keep for themselves nobody has looked.
+// Strangers see the time of an object, and its description if it is public. Other data is hidden: attendees have
+// not agreed to it, links to calls and files give access, and the content of custom properties is unknown.
 var (
 	timing = []string{
 		"UID", "DTSTAMP", "DTSTART", "DTEND", "DUE", "DURATION", "RECURRENCE-ID", "RRULE", "RDATE", "EXRULE", "EXDATE",
@@ -25,16 +24,15 @@ var (
 	}
 )
 
-// params say how to read a value; others may say anything.
+// params are the parameters needed to read a value; others may contain anything.
 var params = []string{"TZID", "VALUE", "RANGE", "LANGUAGE", "ENCODING", "CHARSET"}
 
-// kinds are what is shown at all. Published busy times and availability are for people who ask when
-// somebody is busy.
+// kinds are the kinds of components to show. Published busy times and availability are for free/busy requests.
 var kinds = []string{content.Event, content.Todo, content.Journal}
 
-// Object leaves of an object what strangers may see, which may be nothing. Of an event that is not
-// public it leaves the times, under another UID that hide makes: a UID may name the author of the event, and
-// with which program. Names of zones that not every program knows are hidden likewise.
+// Object reduces an object to the parts that strangers may see, which may be none. An event that is not public
+// keeps only its times, with the UID replaced by hide: a UID may reveal the author or their program. Names of zones
+// that not every program knows are hidden too.
 func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error {
 	o, err := content.Of(doc)
 	if err != nil {
@@ -51,7 +49,7 @@ func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error 
 	}
 	for _, c := range parts {
 		for _, sub := range slices.Collect(c.Components()) {
-			// Alarms would ring at a stranger's, the rest (RFC 9073) tells of people and places.
+			// Alarms would alert strangers; other subcomponents (RFC 9073) describe people and places.
 			c.RemoveComponent(sub)
 		}
 		if !hidden {
@@ -66,26 +64,26 @@ func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error 
 	return nil
 }
 
-// public tells whether nothing of the object is to be kept from others. One instance that is decides
-// for the series: programs write the rest of it into that instance, too.
+// public reports whether the whole object is public. A single private instance makes the series private, because
+// programs copy the details of the series into it.
 func public(o *content.Object) bool {
 	return !slices.ContainsFunc(o.Components(), func(c *ical.Component) bool {
 		return slices.ContainsFunc(c.All("CLASS"), func(p *ical.Property) bool {
-			// RFC 5545 §3.8.1.3: what is unknown is to be treated as PRIVATE. Of several the strictest counts.
+			// RFC 5545 §3.8.1.3: an unknown value means PRIVATE. If there are several, the strictest counts.
 			class := content.Word(p)
 			return class != "" && class != "PUBLIC"
 		})
 	})
 }
 
-// free tells whether none of the parts takes time.
+// free reports whether none of the components is busy.
 func free(parts []*ical.Component) bool {
 	return !slices.ContainsFunc(parts, func(c *ical.Component) bool {
 		return !content.Transparent(c) && content.WordOf(c, "STATUS") != "CANCELLED"
 	})
 }
 
-// strip leaves the properties that are shown, and of their parameters those that say how to read them.
+// strip removes the properties and parameters that strangers may not see.
 func strip(c *ical.Component) {
 	for _, p := range slices.Collect(c.Properties()) {
 		if !slices.Contains(timing, p.Name()) && !slices.Contains(telling, p.Name()) {
@@ -100,15 +98,15 @@ func strip(c *ical.Component) {
 	}
 }
 
-// words is what a busy time is called, and what its STATUS is.
+// words are the SUMMARY and the STATUS of busy times.
 var words = [...]struct{ summary, status string }{
 	freebusy.Tentative:   {"Tentative", "TENTATIVE"},
 	freebusy.Unavailable: {"Unavailable", "CONFIRMED"},
 	freebusy.Busy:        {"Busy", "CONFIRMED"},
 }
 
-// Busy writes a busy time as an event, for the many programs that subscribe to events and know
-// nothing of VFREEBUSY. It holds only the time.
+// Busy returns a busy time as an event, for the many clients that subscribe to events and ignore VFREEBUSY. It
+// contains only the time.
 func Busy(p freebusy.Period, uid string, stamp time.Time) *ical.Component {
 	c := ical.NewComponent(content.Event)
 	c.Add(ical.NewText("UID", uid))

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// plainZones leaves of the zones of an object the offsets and when they change, and of their names those that
-// every program knows: a zone of somebody's own making may be called by the place that an event is at.
+// plainZones reduces the zones of an object to their offsets and transitions. It hides zone names that not every
+// program knows: a custom zone may be named after the event's place.
 func plainZones(root *ical.Component, zones *zone.DB, hide func(string) string) {
 	resolver := zones.FromDocument(root)
 	named := func(tzid string) string {
@@ -41,7 +41,7 @@ func plainZones(root *ical.Component, zones *zone.DB, hide func(string) string) 
 	}
 }
 
-// plainZone leaves of a VTIMEZONE what tells its offsets; one without a name tells nobody anything.
+// plainZone reduces a VTIMEZONE to its offsets. It removes one without a TZID, which no property can use.
 func plainZone(root, c *ical.Component, named func(string) string) {
 	id := c.Property("TZID")
 	if id == nil {

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// expand puts the instances of a time in the place of the series. Kinds that have no
-// series, such as VFREEBUSY, stay as they are.
+// expand replaces a series with its instances in a time range. Kinds without recurrence, such as VFREEBUSY, stay
+// unchanged.
 func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context) error {
 	if s.Expand == nil || o.Kind == content.FreeBusy || o.Kind == content.Availability {
 		return nil
@@ -44,17 +44,17 @@ func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context)
 	return nil
 }
 
-// expansion makes components of the instances of one object.
+// expansion creates the components of the instances of one object.
 type expansion struct {
 	object *content.Object
 	clock  content.Clock
 	meter  *meter.Meter
-	// sizes are those of the components that have instances.
+	// sizes are the sizes of the components that have instances.
 	sizes map[*ical.Component]int64
 }
 
-// charge counts what an instance will cost, before it is made: its text, once as such and once within an answer, and
-// its lines as a tree.
+// charge charges the meter before an instance is created, for three copies: the text, the text in the response, and the
+// parsed form.
 func (x *expansion) charge(c *ical.Component) error {
 	size, known := x.sizes[c]
 	if !known {
@@ -70,7 +70,7 @@ func (x *expansion) charge(c *ical.Component) error {
 // recurrence are the properties that an instance must not have (RFC 4791 §9.6.5).
 var recurrence = [...]string{"RRULE", "RDATE", "EXRULE", "EXDATE"}
 
-// instance writes one instance: no recurrence, no zones, dates and floating times as such.
+// instance returns one instance: without recurrence and zones. Dates and floating times stay as they are.
 func (x *expansion) instance(found recur.Instance) (*ical.Component, error) {
 	c := found.Component.Clone()
 	for _, name := range recurrence {
@@ -84,7 +84,7 @@ func (x *expansion) instance(found recur.Instance) (*ical.Component, error) {
 	return c, x.utc(c)
 }
 
-// place says when the instance is, and which one it is.
+// place sets the time of the instance and its RECURRENCE-ID.
 func (x *expansion) place(c *ical.Component, found recur.Instance) error {
 	found = unmistakable(found)
 	start := c.Property("DTSTART")
@@ -102,15 +102,16 @@ func (x *expansion) place(c *ical.Component, found recur.Instance) error {
 	}
 	id := ical.NewTime("RECURRENCE-ID", written(found.RecurrenceID))
 	if c.Property("RECURRENCE-ID") != nil {
-		c.Set(id) // also takes away what said that it was for the future
+		c.Set(id) // also removes a RANGE parameter
 		return nil
 	}
 	c.Add(id)
 	return nil
 }
 
-// unmistakable takes an instance off the floating clock that has to do with an hour which the clock shows twice: without an
-// offset the second one would be read as the first. All of its times have one form (RFC 5545 §3.8.2.2).
+// unmistakable converts a floating instance to UTC if one of its times is in an hour that the clock repeats:
+// without an offset the second hour would be read as the first. All its times must have one form (RFC 5545
+// §3.8.2.2).
 func unmistakable(found recur.Instance) recur.Instance {
 	times := []*recur.Moment{&found.Start, &found.End, &found.RecurrenceID}
 	if slices.ContainsFunc(times, func(m *recur.Moment) bool { return m.Floating && m.Repeated() }) {
@@ -121,8 +122,7 @@ func unmistakable(found recur.Instance) recur.Instance {
 	return found
 }
 
-// initial tells whether an instance is the one that the series is written as; only that one
-// needs no RECURRENCE-ID.
+// initial reports whether an instance is the first one of the series, which needs no RECURRENCE-ID.
 func (x *expansion) initial(found recur.Instance) (bool, error) {
 	if found.Component != x.object.Master {
 		return false, nil
@@ -131,8 +131,8 @@ func (x *expansion) initial(found recur.Instance) (bool, error) {
 	return ok && start == found.RecurrenceID.Time.Unix(), err
 }
 
-// lasting says how long the instance is, in the way in which the series says it. A day on
-// the wall clock can have 23 hours, and one of UTC cannot.
+// lasting sets the instance's end or duration, depending on the property that the series uses. A day of wall-clock
+// time can have 23 hours; a day in UTC cannot.
 func lasting(c *ical.Component, start, end recur.Moment) error {
 	ending := "DTEND"
 	if c.Name() == content.Todo {
@@ -148,14 +148,14 @@ func lasting(c *ical.Component, start, end recur.Moment) error {
 	}
 	p := c.Property("DURATION")
 	if p == nil {
-		if seconds > 0 && !start.AllDay { // RDATE has given it an end of its own
+		if seconds > 0 && !start.AllDay { // an RDATE period gave it its own end
 			c.Add(ical.NewTime(ending, written(end)))
 		}
 		return nil
 	}
 	d, err := p.Duration()
 	if start.Floating && err == nil && lasts(d, start, end) {
-		return nil // its days are those of the clock, whose changes must not be written into it
+		return nil // a nominal duration must not include clock changes
 	}
 	if err == nil && int64(d.NominalDays())*secondsPerDay+int64(d.ExactSeconds()) != seconds {
 		p.SetValue(ical.DurationOf(time.Duration(seconds) * time.Second).String())
@@ -163,7 +163,7 @@ func lasting(c *ical.Component, start, end recur.Moment) error {
 	return err
 }
 
-// lasts tells whether a duration is the way from one moment to another, days on the wall clock first.
+// lasts reports whether a duration leads from start to end, with its days counted in wall-clock time.
 func lasts(d ical.Duration, start, end recur.Moment) bool {
 	wall := start.Civil().Seconds() + int64(d.NominalDays())*secondsPerDay
 	at, _ := zone.In(start.Time.Location()).Unix(wall)
@@ -172,7 +172,7 @@ func lasts(d ical.Duration, start, end recur.Moment) bool {
 
 const secondsPerDay = 24 * 60 * 60
 
-// written is a moment as an expansion has it.
+// written returns a moment in the form that an expansion uses.
 func written(m recur.Moment) ical.Time {
 	switch {
 	case m.AllDay:
@@ -183,7 +183,7 @@ func written(m recur.Moment) ical.Time {
 	return ical.Instant(m.Time)
 }
 
-// utc turns the times that still name a zone into instants, within alarms too.
+// utc converts the times that still have a TZID to UTC, within alarms too.
 func (x *expansion) utc(c *ical.Component) error {
 	for p := range c.Properties() {
 		if _, zoned := p.Param("TZID"); !zoned {
@@ -204,7 +204,7 @@ func (x *expansion) utc(c *ical.Component) error {
 func (x *expansion) instants(p *ical.Property) error {
 	times, err := p.Times()
 	if err != nil {
-		// It is no time, whatever the TZID is there for.
+		// The value is not a time, so the TZID is meaningless.
 		p.RemoveParam("TZID")
 		return nil //nolint:nilerr // see above
 	}

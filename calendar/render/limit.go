@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// limitRecurrences drops the overrides that do not concern the time asked for: neither are
-// they in it, nor is the instance that they replace (RFC 4791 §9.6.6). The master stays.
+// limitRecurrences removes the overrides outside of the requested time range: those where neither the override nor
+// the instance that it replaces overlaps the range (RFC 4791 §9.6.6). The master stays.
 func (s Shape) limitRecurrences(ctx context.Context, o *content.Object, in filter.Context) error {
 	if s.Recurrences == nil || len(o.Overrides) == 0 {
 		return nil
@@ -33,14 +33,14 @@ func (s Shape) limitRecurrences(ctx context.Context, o *content.Object, in filte
 	return nil
 }
 
-// limiter decides about the overrides of one object.
+// limiter selects the overrides of one object.
 type limiter struct {
 	ctx    context.Context
 	object *content.Object
 	during filter.TimeRange
 	in     filter.Context
 	clock  content.Clock
-	// series is only the master; nil without one.
+	// series is the master alone; nil without one.
 	series *recur.Set
 }
 
@@ -72,7 +72,7 @@ func (l *limiter) concerns(c *ical.Component) (bool, error) {
 	return l.replaces(id)
 }
 
-// begun tells whether an override that is for the future too begins before the time is over.
+// begun reports whether a THISANDFUTURE override begins before the end of the range.
 func (l *limiter) begun(c *ical.Component) (bool, error) {
 	if l.during.End.IsZero() {
 		return true, nil
@@ -86,7 +86,7 @@ func (l *limiter) begun(c *ical.Component) (bool, error) {
 	return false, nil
 }
 
-// replaces tells whether the instance that an override replaces would be in the time.
+// replaces reports whether the instance that an override replaces would overlap the range.
 func (l *limiter) replaces(id *ical.Property) (bool, error) {
 	written, err := id.Time()
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *limiter) replaces(id *ical.Property) (bool, error) {
 	return err == nil && l.during.Overlaps(time.Unix(start, 0), time.Unix(end, 0)), err
 }
 
-// limitFreeBusy drops the FREEBUSY periods outside of the time asked for.
+// limitFreeBusy removes the FREEBUSY periods outside of the requested time range.
 func (s Shape) limitFreeBusy(_ context.Context, o *content.Object, in filter.Context) error {
 	if s.FreeBusy == nil || o.Kind != content.FreeBusy {
 		return nil

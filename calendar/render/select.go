@@ -7,13 +7,11 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Component selects what is wanted of a component (RFC 4791 §9.6.1). One that names
-// nothing wants everything: the RFC's own example (§7.8.1) has an empty VTIMEZONE answered
-// with the whole of it.
+// Component selects parts of a component (RFC 4791 §9.6.1). One that names nothing selects everything: in the RFC's
+// own example (§7.8.1), an empty VTIMEZONE returns the whole component.
 type Component struct {
 	Name string
-	// AllProperties and AllComponents want all of them, and Properties and Components then
-	// add nothing.
+	// AllProperties and AllComponents select all of them; Properties and Components have no effect then.
 	AllProperties bool
 	Properties    []Property
 	AllComponents bool
@@ -23,7 +21,7 @@ type Component struct {
 // Property selects the properties of a name (RFC 4791 §9.6.4).
 type Property struct {
 	Name string
-	// WithoutValue wants no more than the name and the parameters.
+	// WithoutValue selects only the name and the parameters.
 	WithoutValue bool
 }
 
@@ -31,7 +29,7 @@ func (s *Component) everything() bool {
 	return !s.AllProperties && !s.AllComponents && len(s.Properties) == 0 && len(s.Components) == 0
 }
 
-// prune drops what is not wanted.
+// prune removes the parts that are not selected.
 func (s *Component) prune(c *ical.Component) {
 	if s.everything() {
 		return

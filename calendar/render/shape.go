@@ -1,6 +1,5 @@
-// Package render gives a calendar object in the shape in which a reader wants it: expanded
-// into its instances, cut to a time, or with only some of its components and properties
-// (RFC 4791 §9.6).
+// Package render returns calendar objects in the form that a client requests: expanded into instances, limited to a
+// time range, or with only some components and properties (RFC 4791 §9.6).
 package render
 
 import (
@@ -12,29 +11,27 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Shape is how much of an object a reader wants, and in which form. The zero Shape is the
-// whole of it, as it is.
+// Shape is the requested form of an object. The zero Shape is the unchanged object.
 type Shape struct {
-	// Expand asks for the instances in that time in place of the series (RFC 4791 §9.6.5).
+	// Expand replaces series with their instances in that time range (RFC 4791 §9.6.5).
 	Expand *filter.TimeRange
-	// Recurrences leaves out overrides that have nothing to do with that time (§9.6.6).
+	// Recurrences removes overrides outside of that time range (§9.6.6).
 	Recurrences *filter.TimeRange
-	// FreeBusy leaves out the FREEBUSY periods of other times (§9.6.7).
+	// FreeBusy removes FREEBUSY periods outside of that time range (§9.6.7).
 	FreeBusy *filter.TimeRange
-	// Select is what is wanted of the VCALENDAR; nil is everything.
+	// Select selects parts of the VCALENDAR; nil selects everything.
 	Select *Component
 }
 
-// Whole tells whether the shape leaves an object as it is.
+// Whole reports whether the shape leaves an object unchanged.
 func (s Shape) Whole() bool { return s == Shape{} }
 
-// Apply brings an object into shape; its parts are then no longer those of the tree. It
-// fails with what [recur] says of a series that cannot be expanded within the budget, with
-// a [*zone.UnknownError], or with what the meter says.
+// Apply changes an object to the shape; the object's fields then no longer match its tree. It returns the errors of
+// [recur] for a series that exceeds the budget, a [*zone.UnknownError], or the meter's errors.
 func (s Shape) Apply(ctx context.Context, o *content.Object, in filter.Context) error {
 	steps := []func(context.Context, *content.Object, filter.Context) error{s.expand, s.limitRecurrences, s.limitFreeBusy}
 	if s.Expand == nil {
-		// It gets no longer by being cut.
+		// The other steps only make it shorter.
 		if err := in.Meter.Make(int64(o.Calendar.Size()), 2); err != nil {
 			return err
 		}
@@ -50,8 +47,8 @@ func (s Shape) Apply(ctx context.Context, o *content.Object, in filter.Context) 
 	return nil
 }
 
-// Legible returns an object's text as UTF-8 throughout, which XML and JSON need. RFC 5545
-// §3.1 lets a fold cut a character in two: those lines are folded anew.
+// Legible returns an object's text as valid UTF-8, which XML and JSON need. RFC 5545 §3.1 lets a fold split a
+// character; such lines are folded again.
 func Legible(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data

@@ -64,7 +64,7 @@ func TestABoundTokenReachesItsCalendarsAlone(t *testing.T) {
 		_, err = h.Calendar(h.ctx, bound, home.ID)
 		h.refused(err, calendar.NotFound, "", string(home.ID))
 		_, err = h.CreateCalendar(h.ctx, bound, calendar.NewCalendar{Segment: "new"})
-		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "bound to certain calendars")
+		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars")
 		bound.Calendars = []calendar.CalendarID{}
 		if seen, err = h.Calendars(h.ctx, bound); err != nil || len(seen) != 0 {
 			h.t.Errorf("a token bound to nothing sees %v, %v", seen, err)

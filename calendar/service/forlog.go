@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ForLog is what of an error may stand in a log, which others read than the calendars' owners: where and
-// what rule is broken, and nothing of what stands there. A person is told err itself.
+// ForLog returns an error text for logs, whose readers may not see the calendars. It contains the line and the
+// broken rule, but no calendar data. Show err itself to users.
 func ForLog(err error) string {
 	if e, ok := errors.AsType[*calendar.Error](err); ok {
 		return forLog(e)

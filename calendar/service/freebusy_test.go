@@ -170,7 +170,7 @@ func TestBusyTimesThatAreNotAllKnown(t *testing.T) {
 		q := query.BusyQuery{From: h.Now(), Until: h.Now().AddDate(0, 0, 14)}
 		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
-		if busy.Unread != 1 || !strings.Contains(string(h.BusyText(q, busy)), "\r\nCOMMENT:Not all is known: 1 ") {
+		if busy.Unread != 1 || !strings.Contains(string(h.BusyText(q, busy)), "\r\nCOMMENT:Incomplete: objects that could not be evaluated: 1.") {
 			h.t.Errorf("%d are unread, and it is said:\n%s", busy.Unread, h.BusyText(q, busy))
 		}
 	})

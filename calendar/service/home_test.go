@@ -216,7 +216,7 @@ func TestKeptPropertiesAreBounded(t *testing.T) {
 		h.must(keep(h.alice, calendar.DeadProperty{Name: many[1].Name}))
 		bound := h.alice
 		bound.Calendars = []calendar.CalendarID{}
-		h.refused(keep(bound, many[1]), calendar.Forbidden, calendar.RulePrivileges, "bound")
+		h.refused(keep(bound, many[1]), calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars")
 		if got, err := h.DeadProperties(h.ctx, bound, home); err != nil || got != nil {
 			h.t.Errorf("a bound token reads %v, %v", got, err)
 		}
@@ -243,7 +243,7 @@ func TestBoundTokensLearnOfNoOtherCalendar(t *testing.T) {
 			h.t.Errorf("told of again: %q", got)
 		}
 		for _, to := range []calendar.Segment{"secret", "free"} {
-			h.refused(h.MoveCalendar(h.ctx, bound, work.ID, to), calendar.Forbidden, calendar.RulePrivileges, "bound to certain calendars")
+			h.refused(h.MoveCalendar(h.ctx, bound, work.ID, to), calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars")
 		}
 	})
 }

@@ -246,7 +246,7 @@ func TestInvitationIsRefused(t *testing.T) {
 			{"answered by a token for another calendar", func() error {
 				_, err := h.Answer(h.ctx, bound, id, calendar.Reply{Accept: true})
 				return err
-			}, calendar.Forbidden, calendar.RulePrivileges, "bound"},
+			}, calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars"},
 			{"answered with a name that is too long", func() error {
 				_, err := h.Answer(h.ctx, h.bob, id, calendar.Reply{Accept: true, Name: long})
 				return err
@@ -268,7 +268,7 @@ func TestInvitationIsRefused(t *testing.T) {
 			{"told to a token for another calendar", func() error {
 				_, err := h.Notifications(h.ctx, bound)
 				return err
-			}, calendar.Forbidden, calendar.RulePrivileges, "bound"},
+			}, calendar.Forbidden, calendar.RulePrivileges, "limited to certain calendars"},
 			{"dismissed by a token that only reads", func() error {
 				return h.Dismiss(h.ctx, reading, calendar.NoticeName(id)+".xml", calendar.Precondition{})
 			}, calendar.Forbidden, calendar.RulePrivileges, "scope"},

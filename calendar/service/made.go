@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Made is a webhook, a share or a linked account that a token made. Exactly one of the three is set.
+// Made is a webhook, a share or a linked account that a token created. Exactly one of the three is set.
 type Made struct {
 	Maker   calendar.Actor
 	Webhook *calendar.Webhook
@@ -15,7 +15,7 @@ type Made struct {
 	Account *calendar.Account
 }
 
-// Key is unique among a user's.
+// Key returns a key that is unique per user.
 func (m Made) Key() string {
 	switch {
 	case m.Webhook != nil:
@@ -26,8 +26,8 @@ func (m Made) Key() string {
 	return "account " + string(m.Account.ID)
 }
 
-// MadeBy returns the webhooks, shares and linked accounts that a token of the caller's made and that still exist, also if the token
-// has ended. An empty id stands for all tokens.
+// MadeBy returns the webhooks, shares and linked accounts that a token of the caller created and that still exist,
+// even if the token has expired. An empty token selects all tokens.
 func (s *Service) MadeBy(ctx context.Context, c calendar.Caller, token calendar.TokenID) ([]Made, error) {
 	all, err := s.madeByTokens(ctx, c)
 	return slices.DeleteFunc(all, func(m Made) bool { return token != "" && m.Maker.Token != token }), err
@@ -74,7 +74,7 @@ func (s *Service) madeByTokens(ctx context.Context, c calendar.Caller) ([]Made, 
 	return all, nil
 }
 
-// Unmake removes the webhook, ends the share, or unlinks the account and moves its calendars to the trash.
+// Unmake deletes the webhook, ends the share, or unlinks the account and moves its calendars to the trash.
 func (s *Service) Unmake(ctx context.Context, c calendar.Caller, m Made) error {
 	switch {
 	case m.Webhook != nil:

@@ -1,4 +1,5 @@
-// Package service is what doors hold: changes, questions and watches in one.
+// Package service combines reads, writes and notifications for the CalDAV server, the MCP server and the command
+// line.
 package service
 
 import (
@@ -14,45 +15,45 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// Service is everything that a door may do with calendars. Its methods check access
-// themselves: a door cannot forget to.
+// Service is everything that a protocol may do with calendars. Its methods authorize the caller themselves, so a
+// protocol cannot forget to.
 type Service struct {
 	*lookup.Reader
 	*ledger.Ledger
 	*query.Queries
 	*watch.Hub
-	// Mirrors has the linked accounts; with no providers it links none.
+	// Mirrors handles the linked accounts; without providers users cannot link any.
 	Mirrors *mirror.Mirror
 	limits  calendar.Limits
 }
 
-// Config is what a Service is made of.
+// Config is the configuration of a Service.
 type Config struct {
 	Store  calendar.Store
 	Limits calendar.Limits
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// NewID makes a random identifier (a UUID).
+	// NewID returns a random identifier (a UUID).
 	NewID func() string
-	// Policy is the one in force until another one is set.
+	// Policy is the initial policy.
 	calendar.Policy
-	// Home is where the server is reached from outside; "" where that is not known.
+	// Home is the server's public URL; "" if unknown.
 	Home string
-	// Mailed tells that somebody mails what is posted to people elsewhere: see [ledger.Config].
+	// Mailed is set if a process mails the outbox; see [ledger.Config].
 	Mailed bool
-	// Providers speak to accounts elsewhere, Sealer keeps their secrets; nil where nothing can be linked.
+	// Providers access linked accounts, Sealer encrypts their secrets; nil if users cannot link accounts.
 	Providers map[string]mirror.Provider
 	Sealer    mirror.Sealer
 	Logger    *slog.Logger
-	// Task is told of what is done that nobody waits for, or that takes time elsewhere; nil where nobody wants to know.
+	// Task reports background work, and work on other servers; it may be nil.
 	Task calendar.Task
-	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
+	// ImageBytes is the approximate memory for cached calendars; 0 disables the cache.
 	ImageBytes int64
-	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
+	// AnswerBytes is the approximate memory for all requests in progress; 0 is the default.
 	AnswerBytes int64
 }
 
-// New makes a Service.
+// New creates a Service.
 func New(c Config) *Service {
 	reader, zones := lookup.NewReader(c.Store, c.Policy, c.Home), zone.NewDB()
 	queries := query.New(query.Config{
@@ -72,5 +73,5 @@ func New(c Config) *Service {
 	}
 }
 
-// Limits returns the limits in force, for doors that print them.
+// Limits returns the limits, for protocols that show them.
 func (s *Service) Limits() calendar.Limits { return s.limits }

@@ -91,7 +91,7 @@ func TestSharesAreTakenBack(t *testing.T) {
 		h.must(h.Leave(h.ctx, h.bob, work.ID))
 		id.Version = h.fresh(h.alice, work).Version
 		_, err = h.Undo(h.ctx, h.alice, id)
-		h.refused(err, calendar.Unsupported, "", "only they can say otherwise")
+		h.refused(err, calendar.Unsupported, "", "only they can change")
 
 		// A token that may not share cannot do so by an undo either.
 		h.must(h.Unshare(h.ctx, h.alice, work.ID, "bob"))

@@ -183,7 +183,7 @@ func TestADamagedLineHidesNothingElse(t *testing.T) {
 			g.must(err)
 			if e.UID == "meeting" && e.Did == calendar.Deleted {
 				_, err := g.Undo(g.ctx, p.Caller, e.ID())
-				g.refused(err, calendar.Unsupported, "", "forgotten")
+				g.refused(err, calendar.Unsupported, "", "no longer has")
 			}
 		}
 		_, made := g.has("ann")

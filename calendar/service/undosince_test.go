@@ -244,7 +244,7 @@ func TestUndoSinceForgottenLines(t *testing.T) {
 		was := h.content(h.alice, work)
 
 		_, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{After: old, Limit: 9})
-		h.refused(err, calendar.Forbidden, calendar.RuleSyncToken, "the journal has forgotten")
+		h.refused(err, calendar.Forbidden, calendar.RuleSyncToken, "the journal no longer has")
 		page, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{After: young, Limit: 9})
 		h.must(err)
 		if len(page.Changes) != 1 {
@@ -253,11 +253,11 @@ func TestUndoSinceForgottenLines(t *testing.T) {
 
 		all := calendar.UndoSince{Token: "token", At: begin}
 		_, err = h.UndoSince(h.ctx, h.alice, all)
-		h.refused(err, calendar.Unsupported, "", "has forgotten who changed what up to")
+		h.refused(err, calendar.Unsupported, "", "no longer has the changes up to")
 		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, Calendar: work.ID, At: begin})
-		h.refused(err, calendar.Unsupported, "", "has forgotten")
+		h.refused(err, calendar.Unsupported, "", "no longer has")
 		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "another", At: begin})
-		h.refused(err, calendar.Unsupported, "", "has forgotten")
+		h.refused(err, calendar.Unsupported, "", "no longer has")
 		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "another", At: middle})
 		h.refused(err, calendar.NotFound, "", "nothing")
 		h.is(work, was)

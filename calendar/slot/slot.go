@@ -1,4 +1,4 @@
-// Package slot looks for times at which somebody is free, within working hours, the best first.
+// Package slot finds free times within working hours, best first.
 package slot
 
 import (
@@ -10,32 +10,32 @@ import (
 	"caldav-mcp-server/calendar/freebusy"
 )
 
-// Ask says what is looked for.
+// Ask is a search for slots.
 type Ask struct {
-	// From and Until bound the search; Length is how long a slot is.
+	// From and Until bound the search; Length is the length of a slot.
 	From, Until time.Time
 	Length      time.Duration
 	Hours       Hours
-	// Others are hours within which a slot must be as well: those of people elsewhere.
+	// Others are the working hours of other people. A slot must be within all of them.
 	Others []Hours
-	// Limit is how many slots are wanted.
+	// Limit is the number of slots to return.
 	Limit int
 }
 
 // Hours are working hours.
 type Hours struct {
 	Zone *time.Location
-	// Opens and Closes are since midnight on the wall clock; a day has at most 24 hours.
+	// Opens and Closes are wall-clock times since midnight; a day has at most 24 hours.
 	Opens, Closes time.Duration
-	// Breaks are the times in between at which nobody meets, in order and apart.
+	// Breaks are the breaks between them, sorted and without overlaps.
 	Breaks []Break
 	Days   map[time.Weekday]bool
 }
 
-// Break is a time of the day, since midnight.
+// Break is a time range in a day, since midnight.
 type Break struct{ From, Until time.Duration }
 
-// parts are the hours between the breaks of a day.
+// parts returns the hours between the breaks of a day.
 func (h Hours) parts(noon time.Time) []Slot {
 	opens := h.Opens
 	var list []Slot
@@ -46,7 +46,7 @@ func (h Hours) parts(noon time.Time) []Slot {
 	return list
 }
 
-// Longest is how long a slot may be at most.
+// Longest returns the maximum length of a slot within the hours.
 func (h Hours) Longest() time.Duration {
 	opens, longest := h.Opens, time.Duration(0)
 	for _, b := range append(slices.Clip(h.Breaks), Break{From: h.Closes}) {
@@ -55,25 +55,25 @@ func (h Hours) Longest() time.Duration {
 	return longest
 }
 
-// Slot is a time to meet.
+// Slot is a possible time for a meeting.
 type Slot struct {
 	Start, End time.Time
-	// Tentative tells that somebody has something there that is not settled.
+	// Tentative is set when someone has a tentative appointment then.
 	Tentative bool
 }
 
 const (
-	// step is how far apart the beginnings of slots are that are looked at.
+	// step is the distance between the starts of candidate slots.
 	step = 15 * time.Minute
-	// splinter is a gap that is too short to be of use.
+	// splinter is the length of a gap that is too short to be useful.
 	splinter = 30 * time.Minute
-	// spread is over how many days the slots lie, if there are any.
+	// spread is the number of days over which the slots are distributed, if possible.
 	spread = 3
 )
 
-// Find returns slots that do not overlap, the best first: settled before tentative, sooner
-// days before later ones; on a day those that leave no splinters of time, that begin at the
-// full or half hour, and early ones. Busy times are in order and apart.
+// Find returns slots that do not overlap, best first: free before tentative, then earlier days before later ones.
+// Within a day it prefers slots that leave no short gaps, then starts at the full or half hour, then early ones.
+// busy must be sorted and without overlaps.
 func Find(a Ask, busy []freebusy.Period) []Slot {
 	var all []candidate
 	for day := range a.days() {
@@ -83,7 +83,7 @@ func Find(a Ask, busy []freebusy.Period) []Slot {
 	return a.pick(all)
 }
 
-// candidate is a slot with what it is judged by.
+// candidate is a slot with its criteria.
 type candidate struct {
 	Slot
 	day       time.Time
@@ -96,7 +96,7 @@ func (c candidate) compare(d candidate) int {
 		compareBool(c.odd, d.odd), c.Start.Compare(d.Start))
 }
 
-// compareBool puts false first.
+// compareBool sorts false first.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -108,7 +108,7 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// days yields the working days of the search, each as its noon: midnight may not exist.
+// days yields the noon of each working day in the search. Midnight may not exist.
 func (a Ask) days() iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		year, month, day := a.From.In(a.Hours.Zone).Date()
@@ -121,13 +121,13 @@ func (a Ask) days() iter.Seq[time.Time] {
 	}
 }
 
-// at is the moment at which the clocks of a day show so much since midnight.
+// at returns the instant when the wall clock shows a time since midnight.
 func (h Hours) at(noon time.Time, since time.Duration) time.Time {
 	year, month, day := noon.Date()
 	return time.Date(year, month, day, 0, int(since/time.Minute), 0, 0, h.Zone)
 }
 
-// on lists the slots of a day.
+// on returns the candidates of a day.
 func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	var list []candidate
 	for _, open := range a.Hours.parts(day) {
@@ -142,12 +142,12 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	return list
 }
 
-// suits tells whether a slot is within everybody's hours.
+// suits reports whether a slot is within the hours of all others.
 func (a Ask) suits(s Slot) bool {
 	return !slices.ContainsFunc(a.Others, func(h Hours) bool { return !h.hold(s) })
 }
 
-// hold tells whether a slot is within the hours of the day on which it begins.
+// hold reports whether a slot is within the hours of the day of its start.
 func (h Hours) hold(s Slot) bool {
 	local := s.Start.In(h.Zone)
 	year, month, day := local.Date()
@@ -157,7 +157,7 @@ func (h Hours) hold(s Slot) bool {
 	})
 }
 
-// judge tells whether the slot is free, and how well it fits between what is around it.
+// judge reports whether the slot is free, and counts the short gaps before and after it.
 func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period) bool {
 	before, after := opens, closes
 	next, _ := slices.BinarySearchFunc(busy, c.Start, func(p freebusy.Period, at time.Time) int {
@@ -189,8 +189,8 @@ func (c *candidate) judge(opens, closes time.Time, busy []freebusy.Period) bool 
 	return true
 }
 
-// pick takes the first that do not overlap: some of each day to begin with, so that there is
-// a choice of days, then whatever there is.
+// pick selects the best candidates that do not overlap. The first round limits the slots of each day, to offer a
+// choice of days; the second fills the rest.
 func (a Ask) pick(all []candidate) []Slot {
 	var picked []Slot
 	for _, most := range [...]int{(a.Limit + spread - 1) / spread, a.Limit} {
@@ -207,7 +207,7 @@ func (a Ask) pick(all []candidate) []Slot {
 			ofDay[c.day]++
 		}
 	}
-	// The second round may have found better ones than the last of the first.
+	// The second round may have added slots that rank higher than those from the first.
 	order := func(s Slot) int {
 		return slices.IndexFunc(all, func(c candidate) bool { return c.Start.Equal(s.Start) })
 	}

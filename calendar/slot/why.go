@@ -2,22 +2,22 @@ package slot
 
 import "time"
 
-// Why is what leaves no slot.
+// Why is the reason for an empty result.
 type Why string
 
-// The reasons, each of which would not be one were those before it.
+// The reasons. Each one applies only if the earlier ones do not.
 const (
-	// Busy: the people in question are busy at all times that would do.
+	// Busy: the attendees are busy at all suitable times.
 	Busy Why = "busy"
-	// Elsewhere: the hours of others never meet those of the search.
+	// Elsewhere: the hours of others never overlap the hours of the search.
 	Elsewhere Why = "hours_elsewhere"
-	// Days: none of the wanted weekdays is in the time.
+	// Days: the search contains none of the requested weekdays.
 	Days Why = "days"
-	// Opening: nothing that is long enough is left of the working hours in the time.
+	// Opening: the working hours in the search contain no period that is long enough.
 	Opening Why = "hours"
 )
 
-// Explain says why Find finds nothing.
+// Explain returns the reason why Find finds nothing.
 func Explain(a Ask) Why {
 	a.Limit = 1
 	if len(Find(a, nil)) > 0 {

@@ -1,4 +1,5 @@
-// Package timetext reads times as programs and people write them, and asks back where the clocks leave a doubt.
+// Package timetext parses times as programs and people write them. It reports a local time that is ambiguous
+// because of a clock change.
 package timetext
 
 import (
@@ -10,33 +11,33 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Forms lists what can be read, for messages and descriptions.
+// Forms lists the accepted forms, for messages and descriptions.
 const Forms = "as iCalendar UTC (20260301T090000Z), RFC 3339 (2026-03-01T09:00:00+01:00), local time (2026-03-01T09:00:00), or a date (2026-03-01) for whole days"
 
-// Error tells that a text is no time.
+// Error reports a text that is not a time.
 type Error struct {
 	Text string
-	// Impossible tells that the text has the form of a time, but no calendar or clock shows it.
+	// Impossible is set if the text has the form of a time that does not exist.
 	Impossible bool
 }
 
-// Error says what could have been written.
+// Error names the accepted forms.
 func (e *Error) Error() string {
 	if e.Impossible {
 		return fmt.Sprintf("no calendar and no clock shows %.50q", e.Text)
 	}
-	return fmt.Sprintf("%.50q is no time that can be read; write it %s", e.Text, Forms)
+	return fmt.Sprintf("%.50q is not a time that can be read; write it %s", e.Text, Forms)
 }
 
-// AmbiguousError tells that the clocks of a zone show a local time twice, or skip it. Which
-// moment was meant is for the writer to say, so it has both readings.
+// AmbiguousError reports a local time that a zone's clocks repeat or skip. It has both readings for the writer to
+// choose from.
 type AmbiguousError struct {
 	Local ical.Civil
 	Zone  string
-	// Skipped tells a time that the clocks skip from one that they show twice.
+	// Skipped is set if the clocks skip the time, otherwise they repeat it.
 	Skipped bool
-	// First and Second are the readings, the earlier one first. Of a skipped time they are
-	// what the clocks would show had they not, or had they already, been changed.
+	// First and Second are the readings, earlier one first. For a skipped time they use the offset after and before
+	// the clock change.
 	First, Second time.Time
 }
 
@@ -50,9 +51,9 @@ func (e *AmbiguousError) Error() string {
 		e.First.Format(time.RFC3339), e.Second.Format(time.RFC3339))
 }
 
-// Parse reads a time. RFC 3339 and iCalendar's UTC become UTC; a local time is one in the
-// zone, UTC if that is what the zone is, and floating without a zone; a date is a whole day.
-// An error is an [*Error] or an [*AmbiguousError].
+// Parse parses a time. RFC 3339 times and iCalendar's UTC times become UTC. A local time is in the zone, or
+// floating if the zone is nil; in the zone UTC it becomes UTC. A date means a whole day. An error is an [*Error] or
+// an [*AmbiguousError].
 func Parse(text string, z *zone.Zone) (ical.Time, error) {
 	trimmed := strings.TrimSpace(text)
 	if at, ok := parseOffset(trimmed); ok {
@@ -69,7 +70,7 @@ func Parse(text string, z *zone.Zone) (ical.Time, error) {
 	return Local(t.Civil, z)
 }
 
-// parseOffset reads a time with an offset, which people write with or without the seconds.
+// parseOffset parses a time with an offset, with or without seconds.
 func parseOffset(text string) (time.Time, bool) {
 	for _, form := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
 		if at, err := time.Parse(form, strings.ToUpper(text)); err == nil {
@@ -79,8 +80,8 @@ func parseOffset(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Written is what the clock shows in a text that Parse has read as a moment: 11:00 in 11:00Z and in
-// 11:00+02:00 alike.
+// Written returns the wall-clock time of a text that Parse has read as an instant: 11:00 for both 11:00Z and
+// 11:00+02:00.
 func Written(text string, at ical.Time) ical.Civil {
 	if with, ok := parseOffset(strings.TrimSpace(text)); ok {
 		_, offset := with.Zone()
@@ -89,8 +90,8 @@ func Written(text string, at ical.Time) ical.Civil {
 	return at.Civil
 }
 
-// instant takes what iCalendar can write: RFC 3339 has a year 0, and offsets that lead out of
-// the year 9999.
+// instant rejects times that iCalendar cannot express: RFC 3339 allows the year 0, and offsets that lead past the
+// year 9999.
 func instant(text string, at time.Time) (ical.Time, error) {
 	t := ical.Instant(at)
 	if !t.Civil.Valid() {
@@ -99,8 +100,8 @@ func instant(text string, at time.Time) (ical.Time, error) {
 	return t, nil
 }
 
-// Local is the time at which the clocks of a zone show c. When they show it twice or not at
-// all, the error is an [*AmbiguousError].
+// Local returns the time when the clocks of a zone show c. If they repeat or skip it, the error is an
+// [*AmbiguousError].
 func Local(c ical.Civil, z *zone.Zone) (ical.Time, error) {
 	if z.Name() == zone.UTC().Name() {
 		return ical.UTC(c), nil
@@ -121,8 +122,8 @@ func Local(c ical.Civil, z *zone.Zone) (ical.Time, error) {
 	return ical.Time{}, e
 }
 
-// basic writes ISO 8601's extended form, with or without seconds, in the basic form that
-// iCalendar has: 2026-03-01T09:00 becomes 20260301T090000.
+// basic converts the extended format of ISO 8601, with or without seconds, to iCalendar's basic format:
+// 2026-03-01T09:00 becomes 20260301T090000.
 func basic(text string) string {
 	const date, minutes = len("2006-01-02"), len("2006-01-02T15:04")
 	if len(text) < date || text[4] != '-' || text[7] != '-' {
@@ -135,8 +136,7 @@ func basic(text string) string {
 	return strings.Replace(text, " ", "T", 1)
 }
 
-// wellFormed tells whether a text has the form of a time, though perhaps that of a 30th of
-// February.
+// wellFormed reports whether a text has the form of a time, even of one like February 30 that does not exist.
 func wellFormed(text string) bool {
 	form := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

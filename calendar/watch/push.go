@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// How long a program is told before it must ask again, and how many of a user's may be told at once: of anything, and of their home.
+// The limits on the lifetime of a push subscription, and on a user's subscriptions in total and to their home.
 const (
 	leastPush   = 3 * 24 * time.Hour
 	longestPush = 14 * 24 * time.Hour
@@ -15,8 +15,8 @@ const (
 	maxHomes    = 20
 )
 
-// RegisterPush has a program told of what changes in a calendar, or, without one, in the caller's home. Expires is when it
-// wants that to end, zero for whenever.
+// RegisterPush subscribes a program to changes in a calendar, or in the caller's home if sub.Calendar is empty.
+// Expires is the requested end; zero means the minimum.
 func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.PushSubscription) (calendar.PushSubscription, error) {
 	if err := s.mayPush(ctx, c, sub.Calendar); err != nil {
 		return sub, err
@@ -33,13 +33,13 @@ func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.
 	sub.ID, sub.User, sub.Token, sub.Due = calendar.PushID(s.newID()), c.User.ID, c.Token, now
 	sub, err := s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return sub, calendar.Errorf(calendar.TooLarge, "", "%d programs are told of all your calendars, and no more may be", maxHomes).
+		return sub, calendar.Errorf(calendar.TooLarge, "", "%d programs already watch all your calendars, which is the maximum", maxHomes).
 			Advising("register for single calendars, or end a registration: one that is not renewed ends within two weeks")
 	}
 	return sub, err
 }
 
-// mayPush tells whether a caller may know when something changes there.
+// mayPush authorizes a caller to watch a calendar or the home.
 func (s *Hub) mayPush(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
 	if id == "" {
 		return c.MayOwn(calendar.ReadObjects)
@@ -51,7 +51,7 @@ func (s *Hub) mayPush(ctx context.Context, c calendar.Caller, id calendar.Calend
 	return c.May(calendar.ReadObjects, cal)
 }
 
-// UnregisterPush ends what a program of the caller's is told.
+// UnregisterPush ends a subscription of the caller.
 func (s *Hub) UnregisterPush(ctx context.Context, c calendar.Caller, id calendar.PushID) error {
 	err := s.store.UnregisterPush(ctx, c.User.ID, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
@@ -60,8 +60,8 @@ func (s *Hub) UnregisterPush(ctx context.Context, c calendar.Caller, id calendar
 	return err
 }
 
-// QuietPush has some of the caller's programs, or with none all of them, not told of the one change that lies between two
-// looks at a calendar, where it is the caller's own.
+// QuietPush stops notifications of the caller's own change to the caller's programs, or to the given ones only. It
+// does so only if exactly one change was made since before.
 func (s *Hub) QuietPush(ctx context.Context, c calendar.Caller, ids []calendar.PushID, before calendar.Calendar) error {
 	after, err := s.Calendar(ctx, c, before.ID)
 	if err != nil || after.Version != before.Version+1 || after.Own != before.Own {

@@ -1,4 +1,4 @@
-// Package watch tells subscribers of the changes that they asked for.
+// Package watch notifies subscribers of changes.
 package watch
 
 import (
@@ -17,44 +17,44 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// Hub tells subscribers of changes.
+// Hub notifies subscribers of changes.
 type Hub struct {
 	*lookup.Reader
 	store calendar.Store
 	now   func() time.Time
 	newID func() string
-	// waiting is how many wait.
+	// waiting is the number of open watches.
 	waiting atomic.Int64
 }
 
-// Waiting is how many wait for changes in this process.
+// Waiting returns the number of open watches in this process.
 func (s *Hub) Waiting() int64 { return s.waiting.Load() }
 
-// NewHub makes a Hub.
+// NewHub creates a Hub.
 func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time, newID func() string) *Hub {
 	return &Hub{Reader: reader, store: store, now: now, newID: newID}
 }
 
-// Watch is one who waits for changes. It keeps no more of them than where to look again, so
-// however slow it is, nobody waits for it. It is for one goroutine.
+// Watch waits for changes on behalf of one subscriber. It stores only where to look again, so a slow subscriber
+// blocks no other. It is for one goroutine.
 type Watch struct {
 	hub   *Hub
 	id    calendar.SubscriberID
 	stop  func()
 	ready chan struct{}
-	// followed is what it follows, by name; moved are those of which it knows more than is kept.
+	// followed are the followed targets by name; moved are the ones whose Seen is newer than the stored one.
 	followed map[string]calendar.Subscription
 	moved    map[string]bool
 
 	mu sync.Mutex
-	// concerns are the calendars that it follows something of; changed are those of them in which
-	// something changed. all is set when it is to look at everything anew.
+	// concerns are the calendars of the followed targets; changed are the ones of them with a change. all is set
+	// when everything must be checked again.
 	concerns, changed map[calendar.CalendarID]bool
 	all, renewed      bool
 }
 
-// Watch begins to wait: for changes of what is followed, and, for a subscriber that has a name,
-// of what it subscribes to. The first look is due at once.
+// Watch starts to wait for changes of followed targets. If id is not empty, it also follows the subscriber's stored
+// subscriptions. The first check is due at once.
 func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 	w := &Watch{
 		hub: s, id: id, ready: make(chan struct{}, 1),
@@ -66,8 +66,8 @@ func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 	return w
 }
 
-// Close ends the watch. What a subscriber was told is noted, so that a client that continues the
-// subscription does not begin with it.
+// Close ends the watch. It stores the states that the subscriber knows, so that a client that continues the
+// subscription does not get them again.
 func (w *Watch) Close(ctx context.Context) error {
 	w.stop()
 	w.hub.waiting.Add(-1)
@@ -83,13 +83,13 @@ func (w *Watch) Close(ctx context.Context) error {
 	return w.hub.store.Seen(ctx, known)
 }
 
-// Ready yields when it is time to look for changes.
+// Ready receives a value when it is time to call Changed.
 func (w *Watch) Ready() <-chan struct{} { return w.ready }
 
-// Again has it look at everything anew. It may be called by anybody.
+// Again makes the watch check everything again. Any goroutine may call it.
 func (w *Watch) Again() { w.hear(calendar.Hint{Everything: true}) }
 
-// hear notes where to look again.
+// hear records where to look again.
 func (w *Watch) hear(n calendar.Hint) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,11 +105,11 @@ func (w *Watch) hear(n calendar.Hint) {
 	}
 	select {
 	case w.ready <- struct{}{}:
-	default: // it is to look anyway
+	default: // a check is pending already
 	}
 }
 
-// heard takes what was noted.
+// heard returns and clears the recorded changes.
 func (w *Watch) heard() (all, renewed bool, changed map[calendar.CalendarID]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +118,7 @@ func (w *Watch) heard() (all, renewed bool, changed map[calendar.CalendarID]bool
 	return all, renewed, changed
 }
 
-// follow has it hear of what it follows by now.
+// follow replaces the followed targets.
 func (w *Watch) follow(followed map[string]calendar.Subscription) {
 	concerns := make(map[calendar.CalendarID]bool)
 	for _, sub := range followed {
@@ -130,8 +130,8 @@ func (w *Watch) follow(followed map[string]calendar.Subscription) {
 	w.concerns = concerns
 }
 
-// Follow adds something to follow, under a name, from now on. It hears of its changes before it
-// looks how it is, lest one between the two be missed.
+// Follow follows a target under a name from now on. It registers for changes first and then reads the state, so
+// that it misses no change between the two.
 func (w *Watch) Follow(ctx context.Context, c calendar.Caller, name string, t calendar.Target) error {
 	if len(w.followed) >= MaxFollowed {
 		return errFollowed()
@@ -148,8 +148,8 @@ func (w *Watch) Follow(ctx context.Context, c calendar.Caller, name string, t ca
 	return nil
 }
 
-// Changed returns what is not as it was last known, as it is now, by name. What the caller may
-// not see any more is not among it. After an error it looks at everything again.
+// Changed returns the followed targets whose state has changed, with the new state, sorted by name. It omits
+// targets that the caller may no longer see. After an error it checks everything again.
 func (w *Watch) Changed(ctx context.Context, c calendar.Caller) (changed []calendar.Subscription, err error) {
 	all, renewed, in := w.heard()
 	defer func() {
@@ -179,13 +179,12 @@ func (w *Watch) Changed(ctx context.Context, c calendar.Caller) (changed []calen
 	return changed, nil
 }
 
-// look returns the state of what is followed: the one that is known where the caller may not see
-// another.
+// look returns the current state of a followed target, or the known one if the caller may no longer see it.
 func (w *Watch) look(ctx context.Context, c calendar.Caller, sub calendar.Subscription) (calendar.State, error) {
 	now, err := w.hub.Look(ctx, c, sub.Target)
 	if err == nil && now != sub.Seen && sub.UID != "" {
-		// The object was read after the access to it: a change that was made when that was gone
-		// must not be told.
+		// The object was read after the access check. A change that was made after the access was revoked must not
+		// be reported.
 		_, err = w.hub.Look(ctx, c, calendar.Target{Calendar: sub.Calendar})
 	}
 	if err != nil && (calendar.ReasonOf(err) == calendar.NotFound || calendar.ReasonOf(err) == calendar.Forbidden) {
@@ -194,13 +193,13 @@ func (w *Watch) look(ctx context.Context, c calendar.Caller, sub calendar.Subscr
 	return now, err
 }
 
-// Told notes that the subscriber knows of a change.
+// Told records that the subscriber knows a change.
 func (w *Watch) Told(sub calendar.Subscription) {
 	w.followed[sub.Name] = sub
 	w.moved[sub.Name] = w.id != "" && sub.Calendar != ""
 }
 
-// renew takes up what the subscriber subscribes to by now.
+// renew reloads the subscriber's stored subscriptions.
 func (w *Watch) renew(ctx context.Context) error {
 	kept, err := w.hub.store.Subscriptions(ctx, w.id, w.hub.now())
 	if err != nil {
@@ -223,7 +222,7 @@ func (w *Watch) renew(ctx context.Context) error {
 	return nil
 }
 
-// find is Look for what must be there.
+// find is Look for a target that must exist.
 func (s *Hub) find(ctx context.Context, c calendar.Caller, t calendar.Target) (calendar.State, error) {
 	state, err := s.Look(ctx, c, t)
 	if err == nil && state == gone {
@@ -232,10 +231,10 @@ func (s *Hub) find(ctx context.Context, c calendar.Caller, t calendar.Target) (c
 	return state, err
 }
 
-// gone is the state of an object that is not there any more.
+// gone is the state of an object that no longer exists.
 const gone calendar.State = "gone"
 
-// Look returns the state of a target. What the caller may not read is refused as reading is.
+// Look returns the state of a target. It has the authorization errors of reading the target.
 func (s *Hub) Look(ctx context.Context, c calendar.Caller, t calendar.Target) (calendar.State, error) {
 	if t.Calendar == "" {
 		return s.lookAtHome(ctx, c)
@@ -257,7 +256,7 @@ func (s *Hub) Look(ctx context.Context, c calendar.Caller, t calendar.Target) (c
 	return calendar.State(o.Version.String()), err
 }
 
-// lookAtHome returns the state of the list of the calendars that the caller can read.
+// lookAtHome returns the state of the list of calendars that the caller can read.
 func (s *Hub) lookAtHome(ctx context.Context, c calendar.Caller) (calendar.State, error) {
 	all, err := s.Calendars(ctx, c)
 	if err != nil {
@@ -272,11 +271,11 @@ func (s *Hub) lookAtHome(ctx context.Context, c calendar.Caller) (calendar.State
 	return calendar.State(hex.EncodeToString(sum.Sum(nil)[:8])), nil
 }
 
-// Subscribe has a subscriber told of the changes of a target from now on, by whichever process it
-// listens to.
+// Subscribe stores a subscription to a target's changes from now on. The process that has the subscriber's
+// connection sends the notifications.
 func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Subscription) error {
 	if len(sub.Name) > maxFollowedName {
-		return calendar.Errorf(calendar.Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
+		return calendar.Errorf(calendar.Invalid, "", "the name of a subscription may have at most %d bytes", maxFollowedName)
 	}
 	seen, err := s.find(ctx, c, sub.Target)
 	if err != nil {
@@ -291,21 +290,21 @@ func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Sub
 }
 
 func errFollowed() error {
-	return calendar.Errorf(calendar.TooLarge, "", "one can follow at most %d things at a time", MaxFollowed).
-		Advising("unsubscribe from what is not needed any more, or follow a calendar instead of its events")
+	return calendar.Errorf(calendar.TooLarge, "", "a session can have at most %d subscriptions", MaxFollowed).
+		Advising("end subscriptions that you no longer need, or subscribe to a calendar instead of its events")
 }
 
-// Unsubscribe ends a subscription by its name, or, with none, all that the subscriber has.
+// Unsubscribe ends a subscription by name, or all of the subscriber's if name is empty.
 func (s *Hub) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
 	return s.store.Unsubscribe(ctx, id, name)
 }
 
-// Bounds of subscriptions.
+// Limits of subscriptions.
 const (
-	// MaxFollowed is how much one subscriber may follow.
+	// MaxFollowed limits the targets of one subscriber.
 	MaxFollowed = 100
-	// maxSubscriptions is how many a user may have, in all sessions.
+	// maxSubscriptions limits a user's subscriptions in all sessions.
 	maxSubscriptions = 1000
-	// maxFollowedName bounds what a subscriber calls it.
+	// maxFollowedName limits the name of a subscription, in bytes.
 	maxFollowedName = 4096
 )

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// maxWebhooks is how many a user may have, maxWebhookURL how long an address may be.
+	// maxWebhooks limits a user's webhooks, maxWebhookURL the length of a URL.
 	maxWebhooks   = 20
 	maxWebhookURL = 1024
 )
 
-// webhookKinds are the changes that a webhook can choose among.
+// webhookKinds are the kinds of changes that a webhook can select.
 var webhookKinds = []calendar.ChangeKind{calendar.Created, calendar.Modified, calendar.Deleted}
 
-// WebhookSpec is what is said of a new webhook.
+// WebhookSpec describes a new webhook.
 type WebhookSpec struct {
 	URL string
-	// Kinds are those of the changes to tell of; none for all.
+	// Kinds are the kinds of changes to report; none means all.
 	Kinds []calendar.ChangeKind
-	// Content has titles told as well.
+	// Content also sends the titles of changed objects.
 	Content bool
 }
 
-// AddWebhook has a program elsewhere told of what changes in the calendars that the caller reads.
+// AddWebhook adds a webhook for changes in the calendars that the caller can read.
 func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpec) (calendar.Webhook, error) {
 	now := s.now().UTC().Truncate(time.Second)
 	w := calendar.Webhook{
@@ -41,7 +41,7 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 	}
 	for _, k := range spec.Kinds {
 		if !slices.Contains(webhookKinds, k) {
-			return w, calendar.Errorf(calendar.Invalid, "", "%q is no kind of change: there are created, modified and deleted", string(k))
+			return w, calendar.Errorf(calendar.Invalid, "", "%q is not a kind of change; use created, modified or deleted", string(k))
 		}
 	}
 	if err := c.MayOwn(calendar.ShareCalendar); err != nil {
@@ -50,7 +50,7 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 	return w, s.store.AddWebhook(ctx, w, maxWebhooks)
 }
 
-// Webhooks returns the caller's.
+// Webhooks returns the caller's webhooks.
 func (s *Hub) Webhooks(ctx context.Context, c calendar.Caller) ([]calendar.Webhook, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Hub) Webhooks(ctx context.Context, c calendar.Caller) ([]calendar.Webho
 	return s.store.WebhooksOf(ctx, c.User.ID)
 }
 
-// webhook finds one of the caller's, for a caller who may change it.
+// webhook returns a webhook of the caller, who must be allowed to change it.
 func (s *Hub) webhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) (calendar.Webhook, error) {
 	if err := c.MayOwn(calendar.ShareCalendar); err != nil {
 		return calendar.Webhook{}, err
@@ -74,7 +74,7 @@ func (s *Hub) webhook(ctx context.Context, c calendar.Caller, id calendar.Webhoo
 	return all[i], nil
 }
 
-// WebhookDeliveries returns the latest messages to one of the caller's.
+// WebhookDeliveries returns the latest messages to a webhook of the caller.
 func (s *Hub) WebhookDeliveries(ctx context.Context, c calendar.Caller, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Hub) WebhookDeliveries(ctx context.Context, c calendar.Caller, id calen
 	return s.store.Deliveries(ctx, id, most)
 }
 
-// RotateWebhook gives one of the caller's another secret, and returns it as it then is.
+// RotateWebhook gives a webhook of the caller a new secret, and returns the updated webhook.
 func (s *Hub) RotateWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) (calendar.Webhook, error) {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return calendar.Webhook{}, err
@@ -93,7 +93,7 @@ func (s *Hub) RotateWebhook(ctx context.Context, c calendar.Caller, id calendar.
 	return s.webhook(ctx, c, id)
 }
 
-// ResumeWebhook has one of the caller's told again that was turned off: of what changed since then.
+// ResumeWebhook turns on a webhook of the caller. It is then told of the changes since it was turned off.
 func (s *Hub) ResumeWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) error {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *Hub) ResumeWebhook(ctx context.Context, c calendar.Caller, id calendar.
 	return s.store.ResumeWebhook(ctx, c.User.ID, id)
 }
 
-// RemoveWebhook ends one of the caller's.
+// RemoveWebhook deletes a webhook of the caller.
 func (s *Hub) RemoveWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) error {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *Hub) RemoveWebhook(ctx context.Context, c calendar.Caller, id calendar.
 	return s.store.RemoveWebhook(ctx, c.User.ID, id)
 }
 
-// TestWebhook sends one of the caller's a message that tells of nothing, signed as all are.
+// TestWebhook sends a signed test message to a webhook of the caller.
 func (s *Hub) TestWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) error {
 	w, err := s.webhook(ctx, c, id)
 	if err != nil {
