@@ -21,7 +21,7 @@ import (
 )
 
 // If the client supports elicitation (MCP "Elicitation"), the user confirms calls with effects that they may not
-// expect. The tool returns a question as an error before it changes anything. Once the user agrees, the tool runs again
+// expect. The tool first returns a question as an error and changes nothing. Once the user agrees, the tool runs again
 // from the start. The agreement is for that exact question, because the data may have changed in the meantime. Clients
 // without elicitation skip the question: their changes can be undone. See docs/decisions/0057-confirmation.md.
 

@@ -187,8 +187,8 @@ func refuse(w http.ResponseWriter, status int, why string) {
 	sendError(w, status, nil, rpcErrorf(codeRequest, "%s", why))
 }
 
-// statusOf is the HTTP status of an error response. Before 2026-07-28 every valid request gets 200, whatever the
-// response, because clients read the body of no other status.
+// statusOf is the HTTP status of an error response. Before 2026-07-28 every valid request gets 200, even if it
+// failed, because clients read the body of no other status.
 func statusOf(v version, code rpcCode) int {
 	switch {
 	case !v.modern() || code == codeInternal:
