@@ -131,7 +131,7 @@ func titleOf(o query.Occurrence) string {
 	return short(content.TextOf(o.Component, "SUMMARY"), longestListedTitle)
 }
 
-// idOf returns the id with which other tools find an occurrence.
+// idOf returns the id of an occurrence, as other tools take it.
 func idOf(o query.Occurrence) eventID {
 	id := eventID{Calendar: o.Calendar.ID, UID: o.Object.UID}
 	if isSeries(o.Instance) {

@@ -14,7 +14,7 @@ type message struct {
 	id     json.RawMessage // nil if there is none
 	method string          // "" for a client's answer to a request of ours
 	params json.RawMessage // an object, or nil
-	answer bool // set for a response: it has a result or an error
+	answer bool            // set for a response: it has a result or an error
 	result json.RawMessage // the result of a response
 }
 

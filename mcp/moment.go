@@ -98,7 +98,7 @@ type moment struct {
 	at time.Time
 	// date marks an all-day date: at is midnight UTC at its start.
 	date bool
-	// basic marks a date in iCalendar's format, in which an end is the day after the last.
+	// basic marks a date in iCalendar's format, where an end is the day after the last.
 	basic bool
 	// local is set if the call gave a local time; at is that time in the zone of the call.
 	local bool
@@ -141,8 +141,8 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	return start, end, nil
 }
 
-// read parses the time in a parameter, in any of the formats. A local time in a clock change may not exist or occur
-// twice; zone.Resolve decides.
+// read parses the time in a parameter, in any of the formats. A local time during a clock change may not exist or may
+// occur twice. Then read returns an error, and the caller must choose an instant.
 func (z zoned) read(parameter, value string) (moment, error) {
 	value = strings.TrimSpace(value)
 	t, err := timetext.Parse(value, z.Zone)

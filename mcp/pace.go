@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// maxPaced is the number of tokens at which the idle ones are removed.
+// maxPaced is the number of entries that triggers the removal of idle tokens.
 const maxPaced = 4096
 
 // pace is a rate limit per token: a burst of calls, refilled within a minute.

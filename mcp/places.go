@@ -8,12 +8,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// places limits concurrent calls, and those that wait for a slot. A call may parse objects of several megabytes, and
+// places limits the number of running calls and of waiting calls. A call may parse objects of several megabytes, and
 // with few processors more concurrency makes no call finish sooner.
 type places struct {
 	free chan struct{}
 	wait time.Duration
-	// line limits all waiting calls, share those of one token.
+	// line limits all waiting calls, share the waiting calls of one token.
 	line, share int
 
 	mu      sync.Mutex

@@ -18,8 +18,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// exchange is a request with its context. The tools find it in their context.Context, because the transport passes them
-// nothing else.
+// exchange is a request with its context. The tools find it in their context.Context, because the transport passes
+// only that.
 type exchange struct {
 	caller  calendar.Caller
 	version version

@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// proposing is the answer of respond_to_event by which an attendee proposes another time.
+// proposing is the answer in respond_to_event that proposes another time.
 const proposing = "propose"
 
 // propose sends the organizer a proposal for another time.
@@ -164,7 +164,7 @@ func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Deci
 	return told, err
 }
 
-// overtaken are the reasons for which a proposal can no longer be decided.
+// overtaken are the error reasons of a proposal that can no longer be decided.
 var overtaken = []calendar.Reason{calendar.Exists, calendar.Stale, calendar.NotFound}
 
 // partly is the error if some proposals were not declined; it names the declined ones.

@@ -46,7 +46,7 @@ func addClientCommand() command {
 	}
 }
 
-// showClient tells what is to be entered at the assistant.
+// showClient prints the values to enter in the assistant.
 func (d *desk) showClient(added oauth.Registration) error {
 	text := fmt.Sprintf("%s is added. Enter there\n  client id      %s\n", shown(added.Name), added.ID)
 	if added.Secret != "" {
@@ -84,7 +84,7 @@ func removeClientCommand() command {
 	}
 }
 
-// shownClient is an id as lists have it: an address is told whole.
+// shownClient is a client id in a list; a URL is shown in full.
 func shownClient(id auth.ClientID) string {
 	if strings.Contains(string(id), ":") {
 		return shown(string(id))

@@ -51,7 +51,7 @@ func (d *desk) addWebhook(ctx context.Context, o addWebhookOptions) error {
 	return d.printWebhookSecret(ctx, d.who, w)
 }
 
-// printWebhookSecret shows what the program that is told must know.
+// printWebhookSecret prints the secret that the receiver needs.
 func (d *desk) printWebhookSecret(ctx context.Context, u calendar.User, w calendar.Webhook) error {
 	secret, err := d.webhookSecret(ctx, w)
 	if err != nil {

@@ -50,7 +50,7 @@ func answerShareCommand() command {
 	}
 }
 
-// findOffer understands what a person calls a calendar that they were offered.
+// findOffer finds the offered calendar that the user names.
 func (h *house) findOffer(ctx context.Context, u calendar.User, word string) (calendar.Offer, error) {
 	offers, err := h.calendars.Offers(ctx, caller(u))
 	if err != nil {

@@ -20,7 +20,7 @@ The calendars that SHARER shares with the user's groups come back. Those that we
   caldav-mcp-server unblock-sharer --user bob alice
 `
 
-// blocker is the --user of commands that block a sharer.
+// blocker is the usage of --user for commands that block a sharer.
 const blocker = "`NAME` of the user who wants no calendars from them"
 
 // blockLine is a block in JSON.

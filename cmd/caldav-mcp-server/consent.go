@@ -20,26 +20,26 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// agreedAt is where a browser is sent when an owner has agreed. Nothing listens there: they bring the address back by hand, so that
-// accounts can be linked on servers that no browser reaches.
+// agreedAt is the redirect URL after an owner has given consent. No server listens there: the owner pastes the URL, so
+// that this also works on servers that no browser can reach.
 const agreedAt = "http://localhost:5234"
 
 const (
-	// exchangeTime bounds one request to a provider, agreeTime how long an owner may take to agree.
+	// exchangeTime limits one request to a provider, agreeTime the time for an owner to consent.
 	exchangeTime = time.Minute
 	agreeTime    = 10 * time.Minute
-	// answerMost bounds what is pasted.
+	// answerMost limits the pasted text.
 	answerMost = 16 << 10
 )
 
-// linkConfig is this server as it is known at providers of accounts.
+// linkConfig holds the server's registrations at account providers.
 type linkConfig struct {
 	googleID, googleSecret                          string
 	microsoftID, microsoftSecret, microsoftTenantID string
 	gmail                                           bool
 }
 
-// linkRows are the rows of the table of settings that say so.
+// linkRows are the settings of linkConfig.
 func linkRows() []setting {
 	text := func(field func(*config) *string) func(*config, string) error {
 		return func(c *config, value string) error {
@@ -79,19 +79,19 @@ func linkRows() []setting {
 	}
 }
 
-// consent is a kind of account that is linked by its owner's consent.
+// consent is a kind of account that is linked by its owner's consent (OAuth).
 type consent struct {
 	client *token.Client
 	offer  mirror.Provider
-	// whose asks an account for its address.
+	// whose asks the provider for the account's address.
 	whose func(context.Context, mirror.Source) (string, error)
 }
 
-// consents are the kinds that the settings offer.
+// consents returns the kinds that the settings enable.
 func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 	ask := &http.Client{
 		Timeout: exchangeTime,
-		// A token goes to the address that was meant, and to no other.
+		// A redirect must not send a token to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	whose := func(ctx context.Context, s mirror.Source) (string, error) {
@@ -118,7 +118,7 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 	return all
 }
 
-// linkByConsent links an account whose owner agrees to it in a browser.
+// linkByConsent links an account whose owner consents in a browser.
 func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
@@ -135,7 +135,7 @@ func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	return d.linkNew(ctx, n)
 }
 
-// agree has an owner agree, and makes of it what it takes to link the account.
+// agree obtains an owner's consent, and returns the new account.
 func (p *program) agree(ctx context.Context, kind consent, provider string) (mirror.NewAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
@@ -154,15 +154,15 @@ func (p *program) agree(ctx context.Context, kind consent, provider string) (mir
 	return n, err
 }
 
-// Title is what people call the kind.
+// Title is the name of the kind for people.
 func (k consent) Title() string { return k.offer.Title }
 
-// Address is where an account's owner agrees, who comes back to redirect with the state and a code.
+// Address is the provider's URL for the owner's consent. It redirects to redirect with the state and a code.
 func (k consent) Address(redirect, state, verifier string) string {
 	return k.client.Address(redirect, state, verifier)
 }
 
-// Account makes of a code what it takes to link the account.
+// Account exchanges a code for the secret of a new account.
 func (k consent) Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error) {
 	var n mirror.NewAccount
 	key, err := k.client.Exchange(ctx, redirect, code, verifier)
@@ -189,7 +189,7 @@ func (k consent) Account(ctx context.Context, redirect, code, verifier string) (
 	return n, nil
 }
 
-// codeOf reads the address that a browser ended up at, and takes the code out of it.
+// codeOf reads the URL that the browser was redirected to, and returns its code.
 func codeOf(in io.Reader, state string) (code string, err error) {
 	line, err := bufio.NewReader(io.LimitReader(in, answerMost)).ReadString('\n')
 	if err != nil && line == "" {

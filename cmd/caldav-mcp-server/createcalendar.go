@@ -41,8 +41,8 @@ func createCalendarCommand() command {
 	}
 }
 
-// warnOfNamesake says that a user has another calendar of the name: nothing is wrong with that, but a caller that types
-// the name has to say more from now on.
+// warnOfNamesake warns if the user has another calendar of the same name. That is allowed, but commands can then no
+// longer use the name.
 func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error {
 	own, err := d.ownCalendars(ctx, d.who)
 	if err != nil {
@@ -64,7 +64,7 @@ func (o *calendarOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.description, "description", "", "`TEXT` about it")
 }
 
-// check sees what would not survive in a URL; the rest is for the service to see.
+// check refuses an address that does not survive in a URL; the service checks the rest.
 func (o *calendarOptions) check(*desk, []string) error {
 	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != shown(o.address)) {
 		return fmt.Errorf("--address: %q cannot be the last part of a URL", o.address)
@@ -72,7 +72,7 @@ func (o *calendarOptions) check(*desk, []string) error {
 	return nil
 }
 
-// calendar turns the flags into what the service takes.
+// calendar converts the flags for the service.
 func (o *calendarOptions) calendar() calendar.NewCalendar {
 	n := calendar.NewCalendar{Segment: calendar.Segment(o.address), Properties: calendar.Properties{Name: o.name, Timezone: o.timezone}}
 	for kind := range strings.SplitSeq(o.kinds, ",") {

@@ -47,7 +47,7 @@ func createLinkCommand() command {
 	}
 }
 
-// check reads when the link ends.
+// check parses the expiry.
 func (o *linkOptions) check(d *desk, _ []string) (err error) {
 	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess}
 	if o.freebusy {
@@ -85,7 +85,7 @@ func (d *desk) createLink(ctx context.Context, o linkOptions) error {
 	return nil
 }
 
-// webcal is the address that has a phone or a computer open its calendar program.
+// webcal is the URL that opens the calendar program of a phone or computer.
 func webcal(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	return "webcal://" + rest

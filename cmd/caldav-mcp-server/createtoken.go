@@ -50,7 +50,7 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 	})
 }
 
-// check reads the flags as far as that goes without the store.
+// check validates the flags as far as possible without the store.
 func (o *tokenOptions) check(d *desk, _ []string) error {
 	tools, scopes, err := parseReach(o.tools, o.scopes)
 	if err != nil {

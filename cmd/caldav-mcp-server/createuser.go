@@ -32,7 +32,7 @@ func createUserCommand() command {
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
 			if _, err := d.auth.User(ctx, user.Name); err == nil {
-				return fmt.Errorf("there is a user %q already", user.Name) // before a password is asked for
+				return fmt.Errorf("there is a user %q already", user.Name) // no need to ask for a password
 			}
 			if user.Password, err = d.newPassword(ctx, fromStdin); err != nil {
 				return err

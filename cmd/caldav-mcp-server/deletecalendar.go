@@ -48,7 +48,7 @@ type deletedCalendarJSON struct {
 	Told    int    `json:"people_told"`
 }
 
-// toldOf says how many people were told of a change to their meetings; "" for none.
+// toldOf says how many people were notified about their meetings; "" for none.
 func toldOf(told []calendar.Told, became string) string {
 	n := calendar.People(told)
 	if n == 0 {
@@ -57,7 +57,7 @@ func toldOf(told []calendar.Told, became string) string {
 	return fmt.Sprintf(", and told %s that their meetings are %s", calendar.Audience{People: n}, became)
 }
 
-// errOthersCalendar says what to do in place of deleting what is not the user's.
+// errOthersCalendar refuses to delete another user's calendar, and says how to leave the share.
 func errOthersCalendar(u calendar.User, cal calendar.Calendar) error {
 	return fmt.Errorf("%q is the calendar of %s, who shares it with %s: to end that, %s unshare --user %s --calendar %s --with %s",
 		shown(cal.Name), cal.OwnerName, u.Name, name, cal.OwnerName, cal.ID, u.Name)

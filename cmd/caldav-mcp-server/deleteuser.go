@@ -71,7 +71,7 @@ func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions)
 	return d.done(map[string]any{"user": user.Name, "removed": true}, "removed the user %s\n", user.Name)
 }
 
-// estateOf lists what goes with a user, a line for each.
+// estateOf lists the data that is deleted with a user, one line each.
 func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 	var b strings.Builder
 	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
@@ -101,7 +101,7 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 	return b.String(), err
 }
 
-// holdings says what is in a calendar, and names its sharees.
+// holdings describes the content of a calendar, and names its sharees.
 func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Calendar) (string, error) {
 	if cal.Subscribed() {
 		return "a subscription", nil

@@ -25,7 +25,7 @@ The exit code is 0 also for a mail that is not followed, lest it go back to whom
 mail server is to try again later.
 `
 
-// laterError is a fault that will pass: the caller of the program is to try again.
+// laterError is a temporary failure: the mail server must retry.
 type laterError struct{ error }
 
 func (e laterError) Unwrap() error { return e.error }

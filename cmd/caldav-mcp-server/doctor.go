@@ -75,35 +75,35 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
 }
 
-// examination is what is known of a server so far.
+// examination holds the facts found about a server so far.
 type examination struct {
 	*program
-	// base is the URL that was given, root what apps are to be given: without a path within the server.
+	// base is the given URL. root is the URL for apps, without a path inside the server.
 	base, root *url.URL
-	// mcp is the MCP endpoint once it is found; mcpPlaces are where it may be.
+	// mcp is the MCP endpoint once it is found; mcpPlaces are the candidates.
 	mcp       *url.URL
 	mcpPlaces []*url.URL
-	// dav asks as the user, bare as nobody.
+	// dav sends requests as the user, bare without credentials.
 	dav, bare *davClient
 	token     string
-	// offer is what the endpoint said to a request without a token; walk goes on from there.
+	// offer is the endpoint's challenge to a request without a token; walk continues from there.
 	offer string
 	walk  *walk
-	// What discovery has found; nil while it has not.
+	// The results of discovery, nil until then.
 	principal, home *url.URL
 	calendars       []*url.URL
-	// events is one of them that takes events.
+	// events is a calendar that takes events.
 	events    *url.URL
 	syncToken string
-	// mail is how the server's mail goes, where that is known; mailTo the recipient of a test, testMail its Message-ID.
+	// mail holds the server's mail settings, if known. mailTo is the recipient of a test mail, testMail its Message-ID.
 	mail     mailConfig
 	mailTo   calendar.MailAddress
 	testMail string
-	// config has the server's settings, where the doctor is given them.
+	// config holds the server's settings, if the doctor has them.
 	config config
-	// streamPatience is how long the head of a stream may take.
+	// streamPatience is the time limit for the headers of a stream.
 	streamPatience time.Duration
-	// itself is what the server says of itself, once it was asked.
+	// itself is the server's description of itself, once requested.
 	itself *saysItself
 }
 
@@ -148,10 +148,10 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 	return x, nil
 }
 
-// doctorAgent is what all requests of the doctor call themselves, in logs and wherever it leaves a trace.
+// doctorAgent is the User-Agent of the doctor's requests, in logs and other traces.
 const doctorAgent = name + " (doctor)"
 
-// rootOf cuts off what is within the server: people paste the address of a calendar.
+// rootOf removes a path inside the server, because users paste the URL of a calendar.
 func rootOf(base *url.URL) *url.URL {
 	root := *base
 	root.RawPath = ""
@@ -161,8 +161,8 @@ func rootOf(base *url.URL) *url.URL {
 	return &root
 }
 
-// mcpPlaces are where the MCP endpoint may be if nothing was said: a proxy has both doors at one
-// name; without one they have two ports, as on the machine itself.
+// mcpPlaces are the candidates for the MCP endpoint. A proxy serves both listeners under one name. Without a proxy they
+// have two ports, as on the machine itself.
 func mcpPlaces(root *url.URL, port string) []*url.URL {
 	beside := *root.JoinPath(mcpPath)
 	places := []*url.URL{root.JoinPath(mcpPath)}
@@ -175,7 +175,7 @@ func mcpPlaces(root *url.URL, port string) []*url.URL {
 	return places
 }
 
-// trusting is a transport that takes certificates of one more authority.
+// trusting returns a transport that trusts one more certificate authority.
 func trusting(file string) (http.RoundTripper, error) {
 	_, pem, err := readSecret("--ca", file)
 	if err != nil {
@@ -193,7 +193,7 @@ func trusting(file string) (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// finding is how one check went.
+// finding is the outcome of a check.
 type finding struct {
 	Client string `json:"client"`
 	Check  string `json:"check"`
@@ -209,18 +209,18 @@ const (
 	resultSkipped = "skipped"
 )
 
-// checkError is a failure whose mend is known.
+// checkError is a failure with a known remedy.
 type checkError struct{ what, mend string }
 
 func (e *checkError) Error() string { return e.what }
 
-// skipped says that a check has nothing to check.
+// skippedError says why there is nothing to check.
 type skippedError struct{ why string }
 
 func (s skippedError) Error() string { return s.why }
 
-// examine runs the checks in their order; what an earlier one has found later ones use. Behind a wall
-// nothing can be seen: all that follows would fail for the same cause.
+// examine runs the checks in order; later ones use the results of earlier ones. If the server cannot be reached at all,
+// it stops, because every other check would fail for the same reason.
 func (x *examination) examine(ctx context.Context, all []check) []finding {
 	findings := make([]finding, 0, len(all))
 	for _, c := range all {
@@ -242,7 +242,7 @@ func (x *examination) examine(ctx context.Context, all []check) []finding {
 	return findings
 }
 
-// report prints the findings, and what to do with a server that is well.
+// report prints the findings, and the URLs to use if all checks passed.
 func (x *examination) report(findings []finding, json bool) error {
 	if err := x.printFindings(findings, json); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// statusMends are what usually helps when a server answers so to something that it should take.
+// statusMends are the usual remedies for an unexpected HTTP status.
 var statusMends = map[int]string{
 	http.StatusBadRequest:   "something in front of the server does not understand the request: does the proxy pass it on by HTTP/1.1 and whole?",
 	http.StatusUnauthorized: "name and password are not taken: are they right (set-password gives new ones), and does the proxy pass the Authorization header on?",
@@ -28,31 +28,31 @@ var statusMends = map[int]string{
 	http.StatusInternalServerError: "the server has a fault; its log has more under the request's id",
 }
 
-// fault is a failure of the way to a server, which Go words for programmers.
+// fault is a connection failure, which Go describes only in technical words.
 type fault struct {
 	is func(error) bool
-	// what happened, and what to do about it.
+	// The failure in plain words, and its remedy.
 	what, mend string
 }
 
-// isA tells whether an error is one of a type, or has one in it.
+// isA reports whether an error is or wraps an error of type T.
 func isA[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
 }
 
-// late tells whether the time was up.
+// late reports whether a deadline has passed.
 func late(err error) bool {
 	var slow net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout()
 }
 
-// cut tells whether the other side hung up.
+// cut reports whether the other side closed the connection.
 func cut(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// faults are those known, the narrower first.
+// faults are the known failures, specific ones first.
 var faults = []fault{
 	{late, "no answer came in time", "is the server busy, or does a firewall swallow what is asked? --timeout gives it longer"},
 	{
@@ -77,7 +77,7 @@ var faults = []fault{
 	{cut, "the connection was closed before the answer", "something there does not speak HTTP, or breaks off: is it the right port, and what does the proxy's log say?"},
 }
 
-// diagnose says in plain words what failed, and what to do about it.
+// diagnose explains a failure in plain words, with a remedy.
 func diagnose(err error) (what, mend string) {
 	if a, ok := errors.AsType[*checkError](err); ok {
 		return err.Error(), a.mend

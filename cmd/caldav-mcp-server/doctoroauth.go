@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// walk is the way of an assistant that asks its user to let it in (OAuth), as far as it has come.
+// walk is the progress of an assistant through the OAuth flow.
 type walk struct {
 	browser  *http.Client
 	resource struct {
@@ -36,11 +36,11 @@ type walk struct {
 	access, refresh        string
 }
 
-// walkRedirect is where a program on this machine would get its answer. Nobody listens: the answer is read before
-// anybody goes there.
+// walkRedirect is the redirect URL of a program on this machine. Nothing listens there: the doctor reads the response
+// from the redirect and does not follow it.
 const walkRedirect = "http://127.0.0.1/doctor"
 
-// maxWalkAnswer is more than any page or document on the way has.
+// maxWalkAnswer is larger than any page or document of the flow.
 const maxWalkAnswer = 1 << 20
 
 const wellKnownMend = "hosts look for OAuth at the root of the name, whatever path the server has: let the proxy pass /.well-known/oauth-protected-resource, " +
@@ -48,7 +48,7 @@ const wellKnownMend = "hosts look for OAuth at the root of the name, whatever pa
 
 const addressMend = "BASE_URL says how apps reach the server, MCP_URL how assistants do: set them to what is given to people"
 
-// oauthChecks are the steps of claude.ai and other hosts that people connect without a token.
+// oauthChecks are the steps of claude.ai and other hosts that connect without a token.
 func oauthChecks() []check {
 	return []check{
 		{hosted, "the endpoint leads to sign-in", (*examination).discover},
@@ -63,7 +63,7 @@ func oauthChecks() []check {
 
 var errNotSoFar = skippedError{"what comes before it has failed"}
 
-// fetch gets a document of metadata.
+// fetch gets a metadata document.
 func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func (x *examination) fetch(ctx context.Context, at string, into any) error {
 
 var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]*)"`)
 
-// discover finds the sign-in as hosts do: from the challenge to the endpoint's description, and to the server's.
+// discover finds the sign-in as hosts do: from the challenge to the metadata of the endpoint and of the server.
 func (x *examination) discover(ctx context.Context) (string, error) {
 	if x.offer == "" {
 		return "", skippedError{"the endpoint was not found"}
@@ -122,7 +122,7 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 	return w.server.Issuer, nil
 }
 
-// wellKnownOf is where a server's description lies, by its address or by that of what it guards.
+// wellKnownOf is the URL of a server's metadata, given the URL of the server or of a resource.
 func wellKnownOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -132,7 +132,7 @@ func wellKnownOf(address string) string {
 	return u.String()
 }
 
-// submit sends something to an endpoint for programs and reads the answer.
+// submit posts to an endpoint and decodes the response.
 func (x *examination) submit(ctx context.Context, at, kind string, body []byte, want int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(body))
 	if err != nil {
@@ -186,7 +186,7 @@ func (x *examination) register(ctx context.Context) (string, error) {
 	return "as " + shown(made.ID), nil
 }
 
-// signInPage opens what the host sends people to, in a browser that nobody is signed in.
+// signInPage opens the authorization URL in a browser without a session.
 func (x *examination) signInPage(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.client == "" {
 		return "", errNotSoFar
@@ -218,8 +218,8 @@ func (x *examination) signInPage(ctx context.Context) (string, error) {
 	return at.Scheme + "://" + at.Host + at.Path, nil
 }
 
-// browse opens a page, as a browser does, and returns what is on it and where it was found. Where the way leads to the host's own
-// address, that is what is found.
+// browse opens a page like a browser, and returns its content and final URL. If it redirects to the host's own URL, it
+// returns that URL instead.
 func (x *examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -250,7 +250,7 @@ func (x *examination) browse(ctx context.Context, method, at string, form url.Va
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
 
-// hiddenFields are what a form of ours brings along.
+// hiddenFields returns the hidden fields of one of our forms.
 func hiddenFields(page string) url.Values {
 	fields := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {
@@ -259,7 +259,7 @@ func hiddenFields(page string) url.Values {
 	return fields
 }
 
-// consent signs the user in and says yes, to the least there is: one scope, for a day.
+// consent signs the user in and agrees to the minimum: one scope, for a day.
 func (x *examination) consent(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.code == "" {
 		return "", errNotSoFar
@@ -297,7 +297,7 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 	return "the answer went to " + to.Host + to.Path, err
 }
 
-// walkTokens are what the token endpoint gives.
+// walkTokens is the response of the token endpoint.
 type walkTokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -319,7 +319,7 @@ func (x *examination) exchange(ctx context.Context) (string, error) {
 	return "an access and a refresh token", nil
 }
 
-// renew calls with the token, and with the one that follows it.
+// renew uses the token, refreshes it, and uses the new one.
 func (x *examination) renew(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.access == "" {
 		return "", errNotSoFar

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// secondChecks are those for a server with a second node, where the doctor is given its settings.
+// secondChecks are the checks of a read replica, if the doctor has its settings.
 func (x *examination) secondChecks() []check {
 	if x.config.secondURL == "" {
 		return nil

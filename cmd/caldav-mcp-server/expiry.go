@@ -9,7 +9,7 @@ import (
 
 var spanForm = regexp.MustCompile(`^([0-9]{1,5})([hdw])$`)
 
-// parseExpiry reads a span from now or a day, which counts until its end. Nothing is never.
+// parseExpiry parses a span from now or a day, which counts to its end. An empty word means never.
 func parseExpiry(word string, now time.Time) (time.Time, error) {
 	if word == "" {
 		return time.Time{}, nil

@@ -66,18 +66,19 @@ func (o *exportOptions) toDirectory() bool {
 	return o.out != "-" && !strings.EqualFold(filepath.Ext(o.out), ".ics")
 }
 
-// exporting is an export under way.
+// exporting is a running export.
 type exporting struct {
 	*desk
 	exportOptions
 	bar *progress
-	// unreadable and lost count what is in no file: objects that an older program took, and those whose text is lost.
+	// unreadable and lost count the objects that are in no file, because they cannot be parsed or their text is
+	// missing.
 	unreadable, lost int
-	// names are those of the calendars' files.
+	// names are the names of the calendars' files.
 	names fileNames
 }
 
-// exported tells of one calendar.
+// exported describes one exported calendar.
 type exported struct {
 	Name    string           `json:"name"`
 	Address calendar.Segment `json:"address"`
@@ -110,7 +111,7 @@ func (e *exporting) run(ctx context.Context) error {
 	return errors.Join(e.tell(all), e.wants())
 }
 
-// wants says that something is in no file.
+// wants returns an error if objects are missing from the export.
 func (e *exporting) wants() (err error) {
 	if e.unreadable > 0 {
 		err = fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.unreadable)
@@ -121,7 +122,7 @@ func (e *exporting) wants() (err error) {
 	return err
 }
 
-// leave names an object that is in no file.
+// leave reports an object that is in no file.
 func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 	if errors.Is(err, calendar.ErrNoText) {
 		e.lost++
@@ -132,7 +133,7 @@ func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 	e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 }
 
-// chosen are the calendars that are meant.
+// chosen returns the calendars to export.
 func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 	if len(e.exportOptions.calendars) == 0 {
 		return e.ownCalendars(ctx, e.who)
@@ -165,7 +166,7 @@ func (e *exporting) tell(all []exported) error {
 	return nil
 }
 
-// calendar writes one calendar to where it belongs.
+// calendar exports one calendar.
 func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (exported, error) {
 	done := exported{Name: cal.Name, Address: cal.Address(), File: e.out}
 	var err error
@@ -196,12 +197,12 @@ func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Wri
 	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
-// calendarFile is the file in a directory of objects that says which calendar it is. Other programs
-// ignore files with a dot.
+// calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a
+// leading dot.
 const calendarFile = ".calendar.ics"
 
-// apart writes each object of a calendar to a file of its own. They are written beside those that are there already,
-// and take their place when the disk has all of them: waiting for it once is what makes many files quick.
+// apart writes each object of a calendar to its own file. It writes to a temporary directory, syncs the disk once, and
+// then renames all files. A sync per file would be slow.
 func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (n int, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
@@ -241,7 +242,7 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 	return len(files) - 1, nil
 }
 
-// count tells how many objects a calendar has, for a bar.
+// count returns the number of objects in a calendar, for the progress bar.
 func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, err error) {
 	if e.bar == nil {
 		return 0, nil
@@ -271,8 +272,7 @@ func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(cal
 	return nil
 }
 
-// writeWhole writes a file that is there as a whole or not at all. It is for its owner's eyes:
-// calendars are nobody else's business.
+// writeWhole writes a file atomically. Only its owner may read it, because calendars are private.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
 	if err != nil {

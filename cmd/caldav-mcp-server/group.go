@@ -68,7 +68,7 @@ func listGroupsCommand() command {
 	}.asCommand()
 }
 
-// groupDone is what the commands about a group's members print for programs.
+// groupDone is the JSON output of the commands for a group's members.
 type groupDone struct {
 	Group string   `json:"group"`
 	Users []string `json:"users"`
@@ -98,7 +98,7 @@ What they have by the group alone ends at once, with what they had set for thems
 	})
 }
 
-// groupCommand is a command about some users and a group.
+// groupCommand returns a command that applies to a group and some users.
 func groupCommand(word, summary, details string, do func(ctx context.Context, d *desk, group string, users []string) error) command {
 	return command{
 		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings, json: true,

@@ -16,7 +16,7 @@ It asks both doors of the server that runs on this machine with the same setting
 is not ready. Container engines call it.
 `
 
-// maxHealthAnswer bounds what is read of an answer: a line.
+// maxHealthAnswer limits the response, which is one line.
 const maxHealthAnswer = 1000
 
 func healthCommand() command {
@@ -53,7 +53,7 @@ func (c config) askReady(ctx context.Context, door string, at address) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", door, err)
 	}
-	// Not the default transport: the question must not leave the machine through a proxy.
+	// Not the default transport: the request must not leave the machine through a proxy.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		return fmt.Errorf("the %s door does not answer: %w", door, err)

@@ -34,7 +34,7 @@ func (p *program) help(words []string) error {
 	return err
 }
 
-// helpOn tells all there is to say of one command.
+// helpOn is the full help text of a command.
 func (p *program) helpOn(c command) string {
 	var b strings.Builder
 	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
@@ -47,13 +47,13 @@ func (p *program) helpOn(c command) string {
 	return b.String()
 }
 
-// databaseHelp stands for the settings of the database, which serve's help explains: almost every command has them.
+// databaseHelp replaces the database settings, which almost every command has. serve's help explains them.
 const databaseHelp = `
 The database is the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
 %s serve --help tells more of them.
 `
 
-// settingsHelp tells of the settings of some groups.
+// settingsHelp is the help text for some groups of settings.
 func (p *program) settingsHelp(groups group) string {
 	var b strings.Builder
 	if groups&storeSettings != 0 && groups&serveSettings == 0 {
@@ -81,7 +81,7 @@ func flagTable(flags *flag.FlagSet) string {
 	return columns(rows)
 }
 
-// help tells what a setting is for.
+// help is the help text for a setting.
 func (s setting) help() string {
 	const indent = 6
 	flag := fmt.Sprintf(" (--%s %s)", s.flag(), s.placeholder)
@@ -103,8 +103,8 @@ func shownDefault(value string) string {
 	return " (default " + value + ")"
 }
 
-// flowed fills the lines of a text anew: those that begin without a blank belong together, up to an empty one. A line
-// that is indented stays one, with the lines that stand further in below it.
+// flowed refills the lines of a text. Lines without indentation form a paragraph, up to an empty line. An indented line
+// stays separate, together with the more deeply indented lines below it.
 func flowed(text string) string {
 	var b strings.Builder
 	var paragraph []string
@@ -133,7 +133,7 @@ func flowed(text string) string {
 	return b.String()
 }
 
-// secondColumn is where the explanation begins in a line such as "  list   shows …".
+// secondColumn is the column of the explanation in a line such as "  list   shows …".
 func secondColumn(line string) int {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if gap := strings.LastIndex(line, "  "); gap >= indent {

@@ -82,8 +82,8 @@ func (o *importOptions) check(_ *desk, operands []string) error {
 	return nil
 }
 
-// serverURL reads the address of a server. One with a password in it would show that to everybody
-// on this machine.
+// serverURL parses the URL of a server. It refuses a password, which every user of this machine could see in the
+// arguments.
 func serverURL(flag, value string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	switch {
@@ -97,21 +97,21 @@ func serverURL(flag, value string) (*url.URL, error) {
 	return u, nil
 }
 
-// importing is an import under way.
+// importing is a running import.
 type importing struct {
 	*desk
 	importOptions
 	report importReport
 	bar    *progress
 	into   *ledger.Importer
-	// batch is what goes into the calendar cal next, with where it comes from.
+	// batch holds the next objects for the calendar cal, with their sources.
 	cal     calendar.Calendar
 	batch   []calendar.Import
 	sources []source
 	bytes   int
 }
 
-// One transaction takes so much, which others wait for.
+// Limits for one transaction, because other writers wait for it.
 const (
 	batchMost  = 200
 	batchBytes = 1 << 20
@@ -123,7 +123,7 @@ func newImport(d *desk, o importOptions) *importing {
 	return i
 }
 
-// store imports an object, with others of the same calendar at a time.
+// store imports an object. Objects of the same calendar are stored in batches.
 func (i *importing) store(ctx context.Context, cal calendar.Calendar, from source, d calendar.Import) error {
 	if cal.ID != i.cal.ID || len(i.batch) == batchMost || i.bytes+len(d.Data) > batchBytes {
 		if err := i.flush(ctx); err != nil {
@@ -135,8 +135,8 @@ func (i *importing) store(ctx context.Context, cal calendar.Calendar, from sourc
 	return nil
 }
 
-// flush stores the batch and notes what became of it. An error is one that ends the import: what is
-// wrong with an object itself is in the report.
+// flush stores the batch and counts the results. An error aborts the import; problems of single objects only go into
+// the report.
 func (i *importing) flush(ctx context.Context) error {
 	if len(i.batch) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (i *importing) flush(ctx context.Context) error {
 	return nil
 }
 
-// ofTheObject tells whether an error is about one object, so that the next may fare better.
+// ofTheObject reports whether an error concerns a single object, so that the import can continue.
 func ofTheObject(err error) bool {
 	switch calendar.ReasonOf(err) {
 	case calendar.Invalid, calendar.Forbidden, calendar.Exists, calendar.TooLarge, calendar.Unsupported, calendar.Stale:
@@ -170,7 +170,7 @@ func ofTheObject(err error) bool {
 	return false
 }
 
-// finish prints the report, also of an import that did not come to its end.
+// finish prints the report, even if the import was aborted.
 func (i *importing) finish(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		err = cmp.Or(err, i.flush(ctx))

@@ -32,11 +32,11 @@ type importUsersOptions struct {
 	list          []wantedUser
 }
 
-// userOutcome is what became of a line of a list of users.
+// userOutcome is the outcome of a line in a list of users.
 type userOutcome struct {
 	Line int    `json:"line"`
 	User string `json:"user,omitempty"`
-	// Outcome is created, changed, unchanged or failed; of a dry run, what it would be.
+	// Outcome is created, changed, unchanged or failed; in a dry run, the expected outcome.
 	Outcome string     `json:"outcome"`
 	Link    string     `json:"link,omitempty"`
 	Expires *time.Time `json:"expires,omitempty"`
@@ -67,7 +67,7 @@ func (p *program) usersOf(file string) ([]wantedUser, error) {
 	if file == "-" {
 		return readUsers(p.stdin)
 	}
-	f, err := os.Open(file) //nolint:gosec // the operator names it
+	f, err := os.Open(file) //nolint:gosec // the administrator names it
 	if err != nil {
 		return nil, fmt.Errorf("opening the list: %w", err)
 	}
@@ -75,7 +75,7 @@ func (p *program) usersOf(file string) ([]wantedUser, error) {
 	return readUsers(f)
 }
 
-// userImport makes and changes users.
+// userImport creates and changes users.
 type userImport struct {
 	*house
 	options importUsersOptions
@@ -113,7 +113,7 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 	}); err != nil {
 		return err
 	}
-	// The rest is what a new user cannot be given.
+	// The fields that createUser does not take.
 	if rest := (auth.UserEdit{
 		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
 	}); rest != (auth.UserEdit{}) {
@@ -143,7 +143,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 	return i.link(ctx, u.Name, out)
 }
 
-// link makes the link by which a user chooses a password.
+// link creates the link for a user to choose a password.
 func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
 	v, secret, err := i.auth.Vouch(ctx, user, auth.Invitation)
 	if err == nil {
@@ -159,7 +159,7 @@ func or[T any](value *T) (v T) {
 	return v
 }
 
-// tellUsers prints what became of each line. That something failed is the command's failure.
+// tellUsers prints the outcome of each line. It returns an error if a line failed.
 func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	counts := map[string]int{}
 	for _, out := range all {
@@ -178,7 +178,7 @@ func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	return nil
 }
 
-// userLines tells of the users that were made or changed, and says on standard error what failed.
+// userLines lists the created and changed users, and prints failures to standard error.
 func (d *desk) userLines(all []userOutcome) string {
 	var text strings.Builder
 	if d.json {

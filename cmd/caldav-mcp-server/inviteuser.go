@@ -28,7 +28,7 @@ type inviteOptions struct {
 	reset, noSecondFactor bool
 }
 
-// invitedJSON is what the command prints for programs.
+// invitedJSON is the JSON output of invite-user.
 type invitedJSON struct {
 	User    string           `json:"user"`
 	Kind    auth.VoucherKind `json:"kind"`
@@ -78,7 +78,7 @@ func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 		"%s chooses a password at this address, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
 }
 
-// makeInvited makes the invited user, or looks for the user who resets.
+// makeInvited creates the invited user. For a reset, it only removes second factors if asked to.
 func (h *house) makeInvited(ctx context.Context, o inviteOptions) error {
 	if o.noSecondFactor {
 		return h.auth.DropFactors(ctx, o.user.Name)

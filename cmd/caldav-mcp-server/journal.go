@@ -32,7 +32,7 @@ type journalOptions struct {
 	calendar, since, token, uid string
 	limit                       int
 	leaveChanged, dryRun        bool
-	// from is the moment that since means.
+	// from is the parsed value of since.
 	from time.Time
 }
 
@@ -62,7 +62,7 @@ var journalActions = map[string]func(l *logbook, ctx context.Context, changes []
 	"list": (*logbook).list, "show": (*logbook).show, "undo": (*logbook).undo,
 }
 
-// check sees that there is what is to be done, and that what it takes is given.
+// check validates the action and its arguments.
 func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	if o.from, err = parseSince(o.since, d.now()); err != nil {
 		return fmt.Errorf("--since: %w", err)
@@ -87,10 +87,10 @@ func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	return err
 }
 
-// minuteOfDay is a time as people write it, in UTC like a date alone.
+// minuteOfDay is a time without a zone, which is UTC like a date alone.
 const minuteOfDay = "2006-01-02T15:04"
 
-// parseSince reads a time that is past: a span back from now, a day or a moment. Nothing is ever.
+// parseSince parses a past time: a span before now, a day or a time. An empty word means no limit.
 func parseSince(word string, now time.Time) (time.Time, error) {
 	if word == "" {
 		return time.Time{}, nil
@@ -116,7 +116,7 @@ type logbook struct {
 	journalOptions
 }
 
-// journalLine is a change as JSON and the list show it.
+// journalLine is a change in JSON and in the list.
 type journalLine struct {
 	Change   string              `json:"change"`
 	At       time.Time           `json:"at"`
@@ -148,7 +148,7 @@ type journalDifference struct {
 	After  []string `json:"after"`
 }
 
-// inQuotes is a text that people wrote, as it stands in a sentence.
+// inQuotes quotes user-supplied text in a sentence.
 func inQuotes(text string) string { return fmt.Sprintf("%q", shown(text)) }
 
 func lineOf(c calendar.Change) journalLine {
@@ -178,7 +178,7 @@ func lineOf(c calendar.Change) journalLine {
 	return l
 }
 
-// did is what a table has room for.
+// did is the action in a table.
 func (l journalLine) did() string {
 	if l.Type == calendar.AboutObject {
 		return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
@@ -186,7 +186,7 @@ func (l journalLine) did() string {
 	return string(l.Did) + " " + string(l.Type)
 }
 
-// title is what the change is about.
+// title is the subject of the change.
 func (l journalLine) title() string {
 	switch {
 	case l.Type != calendar.AboutShare:
@@ -238,7 +238,7 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// chosen is the calendar that --calendar names: its id may be that of one in the trash.
+// chosen is the id of the calendar that --calendar names, which may be in the trash.
 func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	if l.calendar == "" {
 		return "", nil
@@ -254,13 +254,13 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	return cal.ID, err
 }
 
-// briefChange is a change's id in a table: the calendar's id is cut, the number in it is not.
+// briefChange is a change's id in a table: the calendar's id is shortened, the number is not.
 func briefChange(id string) string {
 	at := strings.LastIndexByte(id, '.')
 	return briefID(id[:at]) + id[at:]
 }
 
-// changeNamed reads the id of a change, also as a table shows it.
+// changeNamed parses the id of a change, also in its short form.
 func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.ChangeID, error) {
 	id, err := calendar.ParseChangeID(word)
 	if err != nil || len(id.Calendar) != briefLength {
@@ -300,7 +300,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	return err
 }
 
-// text tells all of a change to a person.
+// text describes a change in full.
 func (l journalLine) text() string {
 	rows := [][]string{
 		{"change", l.Change},
@@ -337,7 +337,7 @@ func (l journalLine) text() string {
 	return b.String()
 }
 
-// naming is a line with its name before it, which a calendar's settings have apart.
+// naming adds the name to a line of a calendar's property; other lines already contain it.
 func (d journalDifference) naming(line string) string {
 	if d.In == "" {
 		return d.Name + " " + line

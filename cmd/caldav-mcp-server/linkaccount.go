@@ -43,7 +43,7 @@ func (o *linkAccountOptions) declare(f *flag.FlagSet) {
 	f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 30m")
 }
 
-// check sees what the kind of account takes.
+// check validates the flags for the kind of account.
 func (o *linkAccountOptions) check(*desk, []string) error {
 	switch {
 	case slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider):

@@ -21,7 +21,7 @@ machine can see the arguments of a command: an address that is secret itself is 
 from the first line of standard input, or asks for it at a terminal. Only addresses in the internet are asked; FETCH_ALLOW names networks that may be asked as well.
 `
 
-// linkOptions are the flags of link-calendar.
+// linkCalendarOptions are the flags of link-calendar.
 type linkCalendarOptions struct {
 	ics, name string
 	every     time.Duration
@@ -48,8 +48,8 @@ func linkCalendarCommand() command {
 	}
 }
 
-// feedAddress is the address that was given, or what stands for - on standard input: many a feed is protected by its address
-// alone.
+// feedAddress returns the given URL, or reads it from standard input if it is "-". The URL is often the only protection
+// of a feed.
 func (p *program) feedAddress(ctx context.Context, given string) (string, error) {
 	if given != "-" {
 		return given, nil
@@ -60,7 +60,7 @@ func (p *program) feedAddress(ctx context.Context, given string) (string, error)
 	return p.secretLine("address")
 }
 
-// linkNew links an account or a feed, and says what came of it.
+// linkNew links an account or a feed, and prints the result.
 func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
 	linked, arrived, err := d.calendars.Mirrors.Link(ctx, d.caller(), n)
 	if err != nil {
@@ -78,7 +78,7 @@ func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
 	return d.done(account, "%s\n", arrivedText(arrived))
 }
 
-// arrivedText says what a look changed.
+// arrivedText describes the changes of a refresh.
 func arrivedText(a calendar.Arrived) string {
 	text := fmt.Sprintf("%d new, %d changed, %d gone", a.Created, a.Modified, a.Deleted)
 	if a.Refused > 0 {
@@ -148,7 +148,7 @@ func unlinkAccountCommand() command {
 	}
 }
 
-// pickAccounts finds the account of an id, or of its beginning; without one all of a user's.
+// pickAccounts finds an account by its id or its short id. Without one it returns all accounts of the user.
 func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAccount, error) {
 	all, err := d.linkedOf(ctx, d.user)
 	if err != nil || len(operands) == 0 {

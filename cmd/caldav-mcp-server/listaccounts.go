@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// ownedAccount is a linked account and whose it is.
+// ownedAccount is a linked account and its owner.
 type ownedAccount struct {
 	mirror.Linked
 	user calendar.User

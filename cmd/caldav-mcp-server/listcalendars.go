@@ -16,7 +16,7 @@ type listedCalendar struct {
 	Address calendar.Segment    `json:"address"`
 	// Kinds is empty for a subscription.
 	Kinds calendar.Kinds `json:"kinds"`
-	// Access is what the user who was named may do.
+	// Access is the access level of the user given with --user.
 	Access   string           `json:"access"`
 	Timezone string           `json:"timezone"`
 	Version  calendar.Version `json:"version"`

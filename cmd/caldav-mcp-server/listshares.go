@@ -30,7 +30,7 @@ func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
 	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created), s.Maker.Agent}
 }
 
-// sharesOf returns the shares of a user's calendars, of every user's when none is named.
+// sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
 func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error) {
 	all, err := h.listCalendars(ctx, user)
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error
 	return list, nil
 }
 
-// sharesWith returns what a user was offered.
+// sharesWith returns the shares offered to a user.
 func (h *house) sharesWith(ctx context.Context, user string) ([]listedShare, error) {
 	u, err := h.auth.User(ctx, user)
 	if err != nil {

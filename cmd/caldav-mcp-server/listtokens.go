@@ -16,11 +16,11 @@ type listedToken struct {
 	User   string           `json:"user"`
 	Name   string           `json:"name"`
 	Scopes []string         `json:"scopes"`
-	// Calendars is null for a token that reaches all of the user's.
+	// Calendars is null for a token for all calendars of the user.
 	Calendars []calendar.CalendarID `json:"calendars"`
-	// Tools is null for a token that is for all of them.
+	// Tools is null for a token for all tools.
 	Tools []calendar.ToolName `json:"tools"`
-	// Client is the assistant that its user let in; none for a token that was made.
+	// Client is the assistant that the user authorized, or empty for a token created by hand.
 	Client   auth.ClientID `json:"client,omitempty"`
 	Created  *time.Time    `json:"created"`
 	Expires  *time.Time    `json:"expires"`
@@ -59,7 +59,7 @@ func tokenRow(t auth.Token, now time.Time) []string {
 	}
 }
 
-// scopesText writes the scopes of a token for people.
+// scopesText formats the scopes of a token for people.
 func scopesText(scopes calendar.Scope) string {
 	switch scopes {
 	case calendar.ScopeEvery:

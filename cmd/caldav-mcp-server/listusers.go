@@ -25,7 +25,7 @@ type listedUser struct {
 	Usage       *usageJSON      `json:"usage,omitempty"`
 }
 
-// usageJSON is what a user's own calendars take.
+// usageJSON is the usage of a user's own calendars.
 type usageJSON struct {
 	Calendars int64 `json:"calendars"`
 	Objects   int64 `json:"objects"`
@@ -36,7 +36,7 @@ func userJSON(u calendar.User) listedUser {
 	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
 }
 
-// userUsed is a user with what they have.
+// userUsed is a user with their usage.
 type userUsed struct {
 	calendar.User
 	usage calendar.Usage
@@ -86,7 +86,7 @@ func roleOf(u calendar.User) string {
 	return strings.Join(words, ", ")
 }
 
-// each turns every element into another; the result is never nil, so that JSON says [].
+// each maps a slice. The result is never nil, so that JSON has [] instead of null.
 func each[A, B any](all []A, turn func(A) B) []B {
 	turned := make([]B, len(all))
 	for i, a := range all {

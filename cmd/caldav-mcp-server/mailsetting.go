@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// mailConfig is how mail goes out and comes in. Its URLs have passwords in them.
+// mailConfig holds the settings for outgoing and incoming mail. Its URLs contain passwords.
 type mailConfig struct {
 	smtpURL, imapURL string
 	from             string
@@ -19,10 +19,10 @@ type mailConfig struct {
 	authServer       string
 }
 
-// sends tells whether mail goes out.
+// sends reports whether mail is sent.
 func (m mailConfig) sends() bool { return m.smtpURL != "" }
 
-// check names settings that make no sense without others.
+// check refuses incomplete settings.
 func (m mailConfig) check() error {
 	if m.sends() && m.from == "" {
 		return wrongUsage("SMTP_URL is set, and MAIL_FROM is not: name the address that mail comes from, such as calendar@example.org")
@@ -30,10 +30,10 @@ func (m mailConfig) check() error {
 	return nil
 }
 
-// mailRows are the settings about mail.
+// mailRows are the settings for mail.
 func mailRows() []setting {
 	return []setting{
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "SMTP_URL", placeholder: "URL", groups: mailSettings | postSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.smtpURL }, checkSMTP),
 			about: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the server that mails invitations to people without an account; none are mailed when not set",
 		},
@@ -49,7 +49,7 @@ func mailRows() []setting {
 			env: "MAIL_PER_HOUR", placeholder: "N", fallback: "500", groups: mailSettings,
 			about: "mails that one user may send in an hour; what is more waits", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mail.perHour }),
 		},
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "IMAP_URL", placeholder: "URL", groups: mailSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.imapURL }, checkIMAP),
 			about: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox that answers and invitations are read from",
 		},

@@ -20,10 +20,10 @@ The host's settings name the program and its arguments, such as
   {"command": "caldav-mcp-server", "args": ["mcp", "--user", "alice", "--scope", "read,write"]}
 `
 
-// lineAgent is how the journal names what is done by such a host.
+// lineAgent is the name of such a host in the journal.
 const lineAgent = "assistant on this machine"
 
-// noSessionEnd is how long a session lasts: as long as the program that it is with.
+// noSessionEnd is the length of a session, which lasts as long as the process.
 const noSessionEnd = 100 * 365 * 24 * time.Hour
 
 // mcpOptions are the flags of mcp.

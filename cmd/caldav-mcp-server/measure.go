@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// measures shows what the house counts, once there is one.
+// measures exposes the metrics of the house once it is open.
 type measures struct {
 	house  atomic.Pointer[house]
 	tracer *trace.Tracer
@@ -60,7 +60,8 @@ func (m *measures) read() []server.Measure {
 	}...)
 }
 
-// secondMeasures tell what became of the questions that a second node could have answered; there are none where there is no such node.
+// secondMeasures counts the reads that a read replica could have answered, by outcome. Without a replica it returns
+// none.
 func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure) {
 	for _, how := range store.SecondOutcomes() {
 		if n, counted := counts[how]; counted {
@@ -70,7 +71,7 @@ func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure)
 	return all
 }
 
-// secondHelp says what each outcome means.
+// secondHelp describes each outcome.
 var secondHelp = map[store.SecondOutcome]string{
 	store.SecondAnswered: "Questions that the second node answered.",
 	store.SecondBehind:   "Questions that the first node answered since the second was not as far, or further.",
@@ -83,7 +84,7 @@ var secondHelp = map[store.SecondOutcome]string{
 	store.SecondResting:  "Those that the second was not asked since it had failed a moment ago.",
 }
 
-// forget forgets what is older than it may be. Lines of the journal never go before their bytes.
+// forget prunes the journal and deleted objects. Journal lines are never removed before their bodies.
 func (h *house) forget(ctx context.Context, now time.Time) error {
 	keep := h.service()
 	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.journalDays)); err != nil {
@@ -97,7 +98,7 @@ func (h *house) forget(ctx context.Context, now time.Time) error {
 	return h.store.Shrink(ctx)
 }
 
-// prune forgets what is older than the journal may be.
+// prune runs forget, and records the outcome.
 func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
 	ctx, end := trace.Task(ctx, "prune")
 	before := h.store.Done()

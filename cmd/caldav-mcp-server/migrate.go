@@ -67,7 +67,7 @@ func migrateCommand() command {
 	}
 }
 
-// migrated is what came of bringing the tables up to date.
+// migrated is the outcome of migrate.
 type migrated struct {
 	*desk   `json:"-"`
 	From    int      `json:"from"`
@@ -75,7 +75,7 @@ type migrated struct {
 	Revived *revived `json:"restored,omitempty"`
 }
 
-// revived is what a backup has brought back to life, and whether it was ended.
+// revived counts the credentials in a restored backup. Ended is set if they were revoked.
 type revived struct {
 	Tokens int  `json:"tokens"`
 	Links  int  `json:"links"`
@@ -97,7 +97,7 @@ func (m *migrated) migrate(ctx context.Context) error {
 	return nil
 }
 
-// revive counts what a backup has brought back to life, or ends of it what can be ended.
+// revive counts the tokens and links in a restored backup, and revokes them if asked to.
 func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
 	tokens, links, err := h.auth.Living(ctx)
 	if err == nil && revoke {
@@ -106,7 +106,7 @@ func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
 	return revived{tokens, links, revoke}, err
 }
 
-// words say it to a person.
+// words describes it for people.
 func (r revived) words() string {
 	const others = "passwords and shares are those of the backup, too: change them again with set-password and unshare\n"
 	if r.Ended {
@@ -116,7 +116,7 @@ func (r revived) words() string {
 		"see list-tokens and list-links, or end all with migrate --restored --revoke-all\n", r.Tokens, r.Links) + others
 }
 
-// tell says it to a person, or to a script.
+// tell prints the outcome as text or JSON.
 func (m *migrated) tell() error {
 	var b strings.Builder
 	if m.From == m.To {

@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// The forms of settings' values. Each error goes on after the value: `"abc" is not …`.
+// Parsers for the values of settings. Each error continues a sentence after the value: `"abc" is not …`.
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$`)
 
@@ -32,7 +32,7 @@ func setHost(field func(*config) *string) func(*config, string) error {
 	}
 }
 
-// setText takes a text that passes all checks.
+// setText accepts a text that passes all checks.
 func setText(field func(*config) *string, checks ...func(string) error) func(*config, string) error {
 	return func(c *config, value string) error {
 		*field(c) = value
@@ -45,7 +45,7 @@ func setText(field func(*config) *string, checks ...func(string) error) func(*co
 	}
 }
 
-// setWord takes one of some words, and sets what it means.
+// setWord accepts one of several words, and stores its meaning.
 func setWord[T any](fault string, words map[string]T, field func(*config) *T) func(*config, string) error {
 	return func(c *config, value string) error {
 		meaning, known := words[value]
@@ -79,7 +79,7 @@ func setSwitch(field func(*config) *bool) func(*config, string) error {
 	return setWord("is not true or false", map[string]bool{"true": true, "false": false}, field)
 }
 
-// setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
+// setDatabase accepts the URLs that the store supports. Its errors do not repeat the value, which contains a password.
 func setDatabase(c *config, value string) error {
 	c.databaseURL = value
 	if strings.HasPrefix(value, "sqlite:") {
@@ -130,7 +130,7 @@ func setMCPURL(c *config, value string) (err error) {
 	return err
 }
 
-// publicURL reads an address at which the server is found from outside.
+// publicURL parses a public URL of the server.
 func publicURL(value, example string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	switch {
@@ -143,7 +143,7 @@ func publicURL(value, example string) (*url.URL, error) {
 	return u, nil
 }
 
-// setOnOff is setSwitch in other words.
+// setOnOff is setSwitch for the words on and off.
 func setOnOff(field func(*config) *bool) func(*config, string) error {
 	return setWord("is not on or off", map[string]bool{"on": true, "off": false}, field)
 }

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// quotaRows are the settings that bound what users may have.
+// quotaRows are the settings for default quotas.
 func quotaRows() []setting {
 	number := func(field func(*calendar.Quota) *int64) func(*config, string) error {
 		return func(c *config, value string) (err error) {
@@ -33,7 +33,7 @@ func quotaRows() []setting {
 	}
 }
 
-// quotaFlag declares a flag for a user's own bound.
+// quotaFlag declares a flag for a user's own quota.
 func quotaFlag(f *flag.FlagSet, to **int64, name, usage string) {
 	f.Func(name, usage, func(text string) error { return parseQuota(to, text) })
 }
@@ -46,7 +46,7 @@ func parseQuota(to **int64, text string) error {
 	return err
 }
 
-// quotaJSON is a user's own bounds for programs: null is what the server's settings say, 0 no bound.
+// quotaJSON is a user's own quota: null means the server's default, 0 no limit.
 type quotaJSON struct {
 	Calendars *int64 `json:"calendars"`
 	Objects   *int64 `json:"objects"`

@@ -62,7 +62,7 @@ func restoreCommand() command {
 	}
 }
 
-// check sees that either a file or a calendar is meant, and what goes with it.
+// check validates that either a file or a calendar is given, with the matching flags.
 func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 	switch ofCalendar := o.user != "" || o.calendar != "" || o.asOf != ""; {
 	case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
@@ -77,7 +77,7 @@ func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 }
 
 func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (err error) {
-	f, err := os.Open(path) //nolint:gosec // the operator names the program's files
+	f, err := os.Open(path) //nolint:gosec // the administrator names the program's files
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ type revokedToken struct {
 	Removed bool             `json:"removed"`
 }
 
-// madeBy describes the webhooks, shares and linked accounts that a token made, and removes them if undo is set.
+// madeBy describes the webhooks, shares and linked accounts that a token created, and removes them if undo is set.
 func (h *house) madeBy(ctx context.Context, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
 	made, err := h.calendars.MadeBy(ctx, caller(user), token)
 	words := []string{}

@@ -27,14 +27,14 @@ group. Who may write in its calendar may book it in any case, sees all its booki
   caldav-mcp-server share --user blue --calendar bookings --with alice --permission read-write
 `
 
-// roomFlags are what is said of a room.
+// roomFlags are the flags for a room.
 type roomFlags struct {
 	kind, bookers string
 	capacity      int64
 	byHand        bool
 }
 
-// whoever are the words for those who may book, beside names.
+// whoever maps the words for groups of bookers to their stored values.
 var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
 
 func createRoomCommand() command {
@@ -74,9 +74,9 @@ func createRoomCommand() command {
 	}
 }
 
-// createRoom makes a room with the calendar of its bookings, or nothing.
+// createRoom creates a room together with its calendar, or nothing.
 func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
-	n.Invited = true // nobody gets in without a password
+	n.Invited = true // without a password no sign-in is possible
 	room, err := h.auth.CreateUser(ctx, n)
 	if err != nil {
 		return room, err
@@ -89,7 +89,7 @@ func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, 
 	return room, nil
 }
 
-// bookers finds out who is meant to book a room.
+// bookers parses the value of --bookers.
 func (h *house) bookers(ctx context.Context, word string) (string, error) {
 	if known, there := whoever[word]; there {
 		return known, nil
@@ -166,7 +166,7 @@ func setRoomCommand() command {
 	}
 }
 
-// roomListed is a room with the word for who may book it.
+// roomListed is a room with the word for its bookers.
 type roomListed struct {
 	calendar.User
 	bookers string
@@ -235,10 +235,11 @@ func listRoomsCommand() command {
 	}.asCommand()
 }
 
-// answerEvery is how often is looked whether a room has something to answer that was left over.
+// answerEvery is how often rooms are checked for unanswered invitations.
 const answerEvery = time.Minute
 
-// answerBookings has rooms answer what a server that was stopped has left over. Several processes may do so at once.
+// answerBookings lets rooms answer invitations that a stopped server left unanswered. Several processes can run it at
+// once.
 func (p *program) answerBookings(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(answerEvery)
 	defer ticker.Stop()

@@ -17,7 +17,7 @@ owner's again.
   caldav-mcp-server set-calendar Work --user alice --name Office --color '#0E61B9'
 `
 
-// calendarEdit is what set-calendar is to change; nil leaves it.
+// calendarEdit holds the changes of set-calendar; nil keeps a value.
 type calendarEdit struct {
 	name, color, timezone, description *string
 	isDefault                          bool
@@ -71,7 +71,7 @@ func (d *desk) setCalendar(ctx context.Context, word string, e calendarEdit) (ca
 	return d.calendars.Calendar(ctx, d.caller(), cal.ID)
 }
 
-// apply returns what makes the change.
+// apply returns the function that makes the changes.
 func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([]calendar.DeadProperty, error) {
 	return func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if e.name != nil {
@@ -95,7 +95,7 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 	}
 }
 
-// findInHome is findCalendar for what is done to a calendar as such, which may be a subscription.
+// findInHome is findCalendar for commands that also work on subscriptions.
 func (d *desk) findInHome(ctx context.Context, word string) (calendar.Calendar, error) {
 	all, err := d.calendars.CalendarsInHome(ctx, d.caller())
 	if err != nil {

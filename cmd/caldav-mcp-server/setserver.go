@@ -20,7 +20,7 @@ change that. show-server tells which settings are in force, and who set them.
   caldav-mcp-server set-server --journal-days 90 --shares-need-acceptance default
 `
 
-// setDefault is the value that takes a setting back.
+// setDefault is the value that resets a setting.
 const setDefault = "default"
 
 func setServerCommand() command {

@@ -9,40 +9,40 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// group is a set of settings that belong together, by the commands that read them.
+// group is a set of settings that the same commands read.
 type group uint16
 
 const (
-	// storeSettings say where the data is.
+	// storeSettings locate the data.
 	storeSettings group = 1 << iota
-	// doorSettings say where the doors are, for commands that open them or ask there.
+	// doorSettings are the listeners' addresses, for commands that open or call them.
 	doorSettings
-	// addressSettings say how the doors are reached from outside.
+	// addressSettings are the public URLs of the listeners.
 	addressSettings
-	// serviceSettings are the same for all processes, which find them in the store, see service.
+	// serviceSettings are in the store and the same for all processes: see serviceConfig.
 	serviceSettings
 	// serveSettings are only for serve.
 	serveSettings
-	// mailSettings say how mail goes out and comes in, postSettings only whether any goes out.
+	// mailSettings configure mail. postSettings only show whether mail is sent.
 	mailSettings
 	postSettings
-	// linkSettings are for what asks other servers for calendars.
+	// linkSettings are for commands that fetch calendars from other servers.
 	linkSettings
-	// secondSettings say which database beside the first answers, for what asks many questions or looks after it.
+	// secondSettings name the read replica, for commands that use or check it.
 	secondSettings
 )
 
-// setting is one row of the table of settings.
+// setting is a row of the table of settings.
 type setting struct {
-	// env is the name in the environment; the flag's follows from it.
+	// env is the name of the environment variable; the flag's name follows from it.
 	env         string
 	placeholder string
 	fallback    string
 	about       string
 	groups      group
-	// secret settings can be read from a file, and their values stand in no error.
+	// secret settings can be read from a file, and no error repeats their values.
 	secret bool
-	// hidden settings are secret as a whole, and no argument: everybody on the machine could read it.
+	// hidden settings are entirely secret, so they have no flag: every user of the machine could read it.
 	hidden bool
 	set    func(*config, string) error
 }
@@ -52,7 +52,7 @@ func (s setting) flag() string {
 	return strings.ReplaceAll(strings.ToLower(s.env), "_", "-")
 }
 
-// settings are all there are. The environment decides where the platform keeps data.
+// settings are all settings. The environment determines the platform's data directory.
 func settings(environ []string) []setting {
 	return slices.Concat([]setting{
 		{
@@ -71,7 +71,7 @@ func settings(environ []string) []setting {
 			env: "MCP_PORT", placeholder: "PORT", fallback: "5233", groups: doorSettings | addressSettings,
 			about: "its port; 0 takes a free one", set: setText(func(c *config) *string { return &c.mcp.port }, checkPort),
 		},
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
 			about: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
 		},
@@ -195,10 +195,10 @@ func settings(environ []string) []setting {
 	}, quotaRows(), mailRows(), signInRows(), linkRows(), traceRows())
 }
 
-// given are the settings that flags gave, by the flag's name.
+// given holds the values of settings' flags, by flag.
 type given map[string]string
 
-// addSettings makes a flag of each setting.
+// addSettings declares a flag for each setting.
 func addSettings(flags *flag.FlagSet, groups group) given {
 	values := make(given)
 	for _, s := range settings(nil) {
@@ -225,8 +225,7 @@ func (s setting) flags() []string {
 	return []string{s.flag()}
 }
 
-// checkUnknown refuses variables that look like ours and are not: one that is misspelt would
-// otherwise be ignored in silence.
+// checkUnknown refuses unknown variables that look like settings. A misspelled one would otherwise be ignored silently.
 func checkUnknown(environ []string) error {
 	known := make(map[string]bool)
 	var names []string

@@ -59,7 +59,7 @@ func setUserCommand() command {
 	}
 }
 
-// textFlag declares a flag that may be given an empty text, which is not the same as to leave it out.
+// textFlag declares a flag whose value may be empty, which differs from omitting it.
 func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 	f.Func(name, usage, func(text string) error {
 		*to = &text
@@ -67,7 +67,7 @@ func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 	})
 }
 
-// switchFlag declares a flag that is true, false or left out.
+// switchFlag declares a flag that is true, false or omitted.
 func switchFlag(f *flag.FlagSet, to **bool, name, usage string) {
 	f.Func(name, usage, func(text string) error { return parseSwitch(to, text) })
 }
@@ -80,8 +80,8 @@ func parseSwitch(to **bool, text string) error {
 	return nil
 }
 
-// changeUser changes what is said of a user, and says which calendars took a new zone with them. The calendars come
-// first: by the user's old zone they are known, should it be cut off and run again.
+// changeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
+// they are recognized by the user's old zone: an interrupted command can simply be repeated.
 func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
 	user, err := h.auth.User(ctx, name)
 	if err != nil {
@@ -99,8 +99,8 @@ func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_
 	return user, moved, err
 }
 
-// moveToZone gives a zone to those of a user's calendars that have the user's own by now. One for which a program
-// has written a zone out has that from the program.
+// moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
+// whose zone definition was set by a client.
 func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
 	all, err := h.ownCalendars(ctx, u)
 	if err != nil {

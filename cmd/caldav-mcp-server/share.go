@@ -26,7 +26,7 @@ func (o *shareOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.with, "with", "", "`NAME` of the user to share with (needed)")
 }
 
-// calendarOwner is what --user is for where a calendar is shared.
+// calendarOwner is the usage of --user for commands that share a calendar.
 const calendarOwner = "`NAME` of the calendar's owner"
 
 func shareCommand() command {

@@ -11,12 +11,12 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// signInConfig is how people sign in at the pages by another service.
+// signInConfig is the identity provider for signing in to the web pages.
 type signInConfig struct {
 	issuer, clientID, clientSecret string
 }
 
-// signInRows are the rows of the table of settings that say so.
+// signInRows are the settings of signInConfig.
 func signInRows() []setting {
 	return []setting{
 		{
@@ -49,7 +49,7 @@ func setIssuer(c *config, value string) error {
 	return nil
 }
 
-// check refuses half an agreement. Creating tells that users are to be made of those whom the other service vouches for.
+// check refuses incomplete settings. creating is set if unknown users of the identity provider get an account.
 func (c signInConfig) check(creating bool) error {
 	if (c.issuer == "") != (c.clientID == "") {
 		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID need each other: one of them is not set")
@@ -60,7 +60,7 @@ func (c signInConfig) check(creating bool) error {
 	return nil
 }
 
-// provider is the other service, or nil.
+// provider is the identity provider, or nil.
 func (p *program) provider(c signInConfig) *oidc.Provider {
 	if c.issuer == "" {
 		return nil
@@ -68,13 +68,13 @@ func (p *program) provider(c signInConfig) *oidc.Provider {
 	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.now})
 }
 
-// editUser is changeUser for the pages, which do not say which calendars went along.
+// editUser is changeUser for the web pages, which do not list the moved calendars.
 func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
 	u, _, err := h.changeUser(ctx, name, e)
 	return u, err
 }
 
-// facts tell administrators how the server is.
+// facts describes the state of the server for administrators.
 func (p *program) facts(h *house) func(context.Context) web.Health {
 	return func(ctx context.Context) web.Health {
 		state := "ready"

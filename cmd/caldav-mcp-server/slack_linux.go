@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// usualSlack is how late the system may wake a thread that waits for a time, in nanoseconds, unless somebody says otherwise.
+	// usualSlack is Linux's default timer slack in nanoseconds: the delay that is allowed for a timed wakeup.
 	usualSlack = 50_000
-	// timerSlack is how late it may where the store is Postgres. As long as anything goes on, the Go runtime looks every 20 µs and that
-	// slack whether a thread is stuck in the system: a fifth of the work of a server that writes, and nothing is stuck there, as all waits
-	// for the network. On SQLite threads wait for the disk, and others go on when the runtime has seen that.
+	// timerSlack is the slack with Postgres. While the process is active, the Go runtime checks every 20 µs plus slack
+	// whether a thread is stuck in a system call. That took a fifth of the work of a server that writes, although no
+	// thread blocks: all of them wait for the network. With SQLite threads block on the disk, and the runtime must
+	// notice that.
 	timerSlack = 1_000_000
 )
 
-// beginAnew gives all threads the timerSlack, where the server is one for that and nobody has set another. A thread has it from the one that
-// began it, so that those which are there already get it by no other way than that the program begins anew, as the same process. Where
-// it cannot, all goes on as it is.
+// beginAnew sets timerSlack for all threads of a server on Postgres, unless another slack was set. A thread inherits
+// the slack of its creator. Therefore the only way to reach existing threads is to execute the program again in the
+// same process. If that fails, the server continues with the default.
 func beginAnew(args, environ []string) {
 	if !servesFromPostgres(args, environ) {
 		return
@@ -33,12 +34,12 @@ func beginAnew(args, environ []string) {
 	}
 	file, err := os.Executable()
 	if err == nil && unix.Prctl(unix.PR_SET_TIMERSLACK, timerSlack, 0, 0, 0) == nil {
-		_ = syscall.Exec(file, args, environ) //nolint:gosec // the program itself, as it was called
+		_ = syscall.Exec(file, args, environ) //nolint:gosec // the program itself, with the same arguments
 	}
 }
 
-// servesFromPostgres tells whether this is to be a server with a database that has a URL. The settings are not read yet: what is in a file
-// may be there to be read once.
+// servesFromPostgres reports whether the command is serve with a database URL. The settings are not parsed yet: a
+// secret file might be readable only once.
 func servesFromPostgres(args, environ []string) bool {
 	if len(args) < 2 || args[1] != "serve" {
 		return false

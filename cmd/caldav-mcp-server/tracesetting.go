@@ -12,14 +12,14 @@ import (
 	"caldav-mcp-server/trace/otlp"
 )
 
-// traceConfig says which collector is told of requests and tasks, by the settings that OpenTelemetry has names for.
+// traceConfig names the collector for traces. The settings have OpenTelemetry's names.
 type traceConfig struct {
 	base, endpoint, service string
 	header                  http.Header
 	sampler, share          string
 }
 
-// traceRows are the rows of the table of settings that say so.
+// traceRows are the settings of traceConfig.
 func traceRows() []setting {
 	const groups = serveSettings
 	return []setting{
@@ -69,7 +69,7 @@ func checkCollector(value string) error {
 	return nil
 }
 
-// setHeaders reads a list as W3C Baggage writes it. It tells nothing of the values: they are secrets.
+// setHeaders parses a list in the format of W3C Baggage. Its errors do not repeat the values, which are secret.
 func setHeaders(c *config, value string) error {
 	c.trace.header = http.Header{}
 	for pair := range strings.SplitSeq(value, ",") {
@@ -83,7 +83,7 @@ func setHeaders(c *config, value string) error {
 	return nil
 }
 
-// newTracer makes what tells a collector of requests and tasks; nil where none is set.
+// newTracer returns the tracer of requests and tasks; nil if no collector is set.
 func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 	t := c.trace
 	sampler, err := trace.ParseSampler(t.sampler, t.share)
@@ -94,7 +94,7 @@ func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 		t.endpoint = strings.TrimRight(t.base, "/") + "/v1/traces"
 	}
 	if t.endpoint == "" {
-		return nil, nil //nolint:nilnil // a nil tracer takes every call
+		return nil, nil //nolint:nilnil // a nil tracer accepts every call
 	}
 	collector := otlp.Exporter{Endpoint: t.endpoint, Header: t.header, Service: t.service, Version: p.version, Instance: p.newID()}
 	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.now, Logger: log}), nil

@@ -57,7 +57,7 @@ var trashActions = map[string]struct {
 	"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
 }
 
-// check sees that there is what is to be done, and that what it takes is given.
+// check validates the action and its arguments.
 func (o *trashOptions) check(_ *desk, operands []string) error {
 	action, known := trashActions[operands[0]]
 	switch {
@@ -75,20 +75,20 @@ func (o *trashOptions) check(_ *desk, operands []string) error {
 	return nil
 }
 
-// trashBin is the trash of a user, or of all.
+// trashBin is the trash of one user, or of all.
 type trashBin struct {
 	*desk
 	trashOptions
 }
 
-// discarded is something in the trash, as the list and JSON show it.
+// discarded is an item in the trash, in the list and in JSON.
 type discarded struct {
 	Type string `json:"type"` // "calendar" or "object"
-	// Item is what restore takes: a calendar's id, an object's UID.
+	// Item is the argument for restore: a calendar's id, an object's UID.
 	Item     string              `json:"item"`
 	Owner    string              `json:"owner"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
-	// Place is the calendar's address, or the name of the calendar that the object was in.
+	// Place is the calendar's address or, for an object, the name of its calendar.
 	Place   string              `json:"place"`
 	Name    calendar.ObjectName `json:"name,omitempty"`
 	Kind    calendar.Kind       `json:"kind,omitempty"`
@@ -96,9 +96,9 @@ type discarded struct {
 	Objects *int64              `json:"objects,omitempty"`
 	Deleted *time.Time          `json:"deleted"`
 	Agent   string              `json:"deleted_by,omitempty"`
-	// Damaged tells that it cannot be restored.
+	// Damaged is set if the item cannot be restored.
 	Damaged bool `json:"damaged,omitempty"`
-	// in is the calendar that the object was in.
+	// in is the calendar of an object.
 	in calendar.Calendar
 }
 
@@ -113,7 +113,7 @@ func (d discarded) row() []string {
 	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
 }
 
-// brief is what a person types to name the thing: a calendar's id may be cut, the UID of an object comes from elsewhere.
+// brief is the short form of Item. A calendar's id can be shortened; the UID of an object is from a client.
 func (d discarded) brief() string {
 	if d.Type == "calendar" {
 		return briefID(d.Item)
@@ -149,7 +149,7 @@ func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
 	return []calendar.User{u}, err
 }
 
-// of returns what is in one user's trash. With --calendar these are only objects.
+// of returns the items in a user's trash. With --calendar these are only objects.
 func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error) {
 	var all []discarded
 	if b.calendar == "" {
@@ -174,7 +174,7 @@ func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error)
 	return all, nil
 }
 
-// sources are the calendars whose deleted objects are meant.
+// sources returns the calendars whose deleted objects are listed.
 func (b *trashBin) sources(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	if b.calendar == "" {
 		return b.ownCalendars(ctx, u)
@@ -219,7 +219,7 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	}{d, at}, "restored the %s %q to %s%s\n", d.Type, shown(d.Title), at, more)
 }
 
-// bringBack restores something, and returns its path and a note to add to the answer.
+// bringBack restores an item, and returns its path and a note for the output.
 func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (path, more string, err error) {
 	if d.Type == "calendar" {
 		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
@@ -232,7 +232,7 @@ func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) 
 	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), "", err
 }
 
-// find understands what a person calls something in the trash.
+// find finds an item in the trash by the word that the user typed.
 func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (discarded, error) {
 	all, err := b.of(ctx, u)
 	if err != nil {

@@ -18,7 +18,7 @@ type hookOf struct {
 	calendar.Webhook
 }
 
-// webhooks are those of one user, or of all.
+// webhooks returns the webhooks of one user, or of all.
 func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
 	users, err := h.auth.Users(ctx)
 	if user != "" {
@@ -43,7 +43,7 @@ func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
 	return all, nil
 }
 
-// findWebhook understands an id or the beginning of one.
+// findWebhook finds a webhook by its id or a prefix of it.
 func (h *house) findWebhook(ctx context.Context, word string) (hookOf, error) {
 	all, err := h.webhooks(ctx, "")
 	if err != nil {
@@ -90,7 +90,7 @@ func listWebhooksCommand() command {
 	}.asCommand()
 }
 
-// deliveriesShown is how many messages list-deliveries shows.
+// deliveriesShown limits the messages that list-deliveries shows.
 const deliveriesShown = 50
 
 // listedDelivery is a message in JSON.
@@ -187,7 +187,7 @@ func setWebhookCommand() command {
 	}
 }
 
-// webhookDone says what was done with a webhook.
+// webhookDone prints the action on a webhook.
 func (d *desk) webhookDone(done string, w hookOf) error {
 	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
 }
