@@ -30,7 +30,7 @@ func (c config) publicURLs() []*url.URL {
 func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if c.acme.directory == "" {
 		if c.acme.httpAddr != "" || c.acme.email != "" || c.acme.roots != "" {
-			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS are for ACME, which is off")
+			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
 		}
 		return nil, nil
 	}
@@ -49,17 +49,17 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 func (c config) certifiedNames() ([]string, error) {
 	switch {
 	case c.tlsCert != "" || c.tlsKey != "":
-		return nil, wrongUsage("ACME gets the certificate that TLS_CERT names already: use one of them")
+		return nil, wrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and has the name that a certificate is wanted for")
+		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
 	}
 	var names []string
 	for _, name := range c.hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
-			return nil, wrongUsage("ACME gets certificates for names, and BASE_URL or MCP_URL has the address %s", name)
+			return nil, wrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
-			return nil, wrongUsage("ACME gets certificates for names that have a dot in them, and BASE_URL or MCP_URL has %s", name)
+			return nil, wrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -79,7 +79,7 @@ func (a acmeConfig) authorities() (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, wrongUsage("ACME_ROOTS names %s, in which there is no certificate (PEM)", a.roots)
+		return nil, wrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.roots)
 	}
 	return pool, nil
 }
@@ -99,7 +99,7 @@ func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
 // work.
 func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "this server is spoken to by HTTPS alone", http.StatusForbidden)
+		http.Error(w, "this server requires HTTPS", http.StatusForbidden)
 		return
 	}
 	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}

@@ -169,7 +169,7 @@ func TestReady(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.store.Close()
-		if err := h.ready(t.Context()); err == nil || err.Error() != "the database's tables are not those of this version" {
+		if err := h.ready(t.Context()); err == nil || err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
 		if err := h.store.Migrate(t.Context()); err != nil {
@@ -180,7 +180,7 @@ func TestReady(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := h.ready(gone); err == nil || err.Error() != "the database does not answer" {
+		if err := h.ready(gone); err == nil || err.Error() != "the database does not respond" {
 			t.Errorf("with no answer: %v", err)
 		}
 	})

@@ -16,10 +16,9 @@ import (
 )
 
 const backupDetails = `
-It writes all that the database holds, as it is at one moment, while servers go on to work: users with the hashes of their
-passwords, tokens, calendars, objects, shares, links, trash and journal. It is one file, alike for SQLite and Postgres, which
-restore brings back on either. It can be read by no other user of the machine; so it should be where it is kept.
-
+It writes the whole database to one file, as of one moment, while servers keep running: users with their password hashes,
+tokens, calendars, objects, shares, links, trash and journal. The format is the same for SQLite and Postgres, and restore
+accepts it on either. Only your user of this machine can read the file; keep it in a place that is just as safe.
 --out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
 `
 
@@ -27,13 +26,13 @@ func backupCommand() command {
 	var out string
 	return command{
 		name: "backup", settings: storeSettings, json: true, alone: true,
-		summary: "write everything to a file, while servers run", details: backupDetails,
+		summary: "write the whole database to a file, while servers run", details: backupDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); a file that is there already is left alone")
+			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); an existing file is not overwritten")
 		},
 		check: func(d *desk, _ []string) error {
 			if out == "-" && d.json {
-				return errors.New("standard output cannot have both the backup and --json")
+				return errors.New("standard output cannot hold both the backup and --json")
 			}
 			return nil
 		},
@@ -66,7 +65,7 @@ func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, erro
 // keep writes a temporary file, verifies it, and only then gives it its name.
 func (b *keeper) keep(ctx context.Context, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already: give the backup another name", path)
+		return fmt.Errorf("%s already exists: give the backup another name", path)
 	}
 	// From the first byte on, only this user may read it.
 	f, err := os.CreateTemp(filepath.Dir(path), ".backup-")
@@ -83,7 +82,7 @@ func (b *keeper) keep(ctx context.Context, path string) (err error) {
 	}
 	size, err := checkBackup(f, b.bar)
 	if err != nil {
-		return fmt.Errorf("what was written cannot be read back: %w", err)
+		return fmt.Errorf("the written backup cannot be verified: %w", err)
 	}
 	// If two backups run at once, the second fails because the file exists.
 	if err := os.Link(f.Name(), path); err != nil {

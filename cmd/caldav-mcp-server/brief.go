@@ -39,5 +39,5 @@ func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	case 1:
 		return found[0], nil
 	}
-	return none, fmt.Errorf("the id of several begins with %q (%s): type more of it", word, strings.Join(each(found, id), ", "))
+	return none, fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(each(found, id), ", "))
 }

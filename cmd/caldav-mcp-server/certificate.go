@@ -35,9 +35,9 @@ func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, e
 	}
 	switch {
 	case c.tlsCert == "" || c.tlsKey == "":
-		return nil, wrongUsage("TLS_CERT and TLS_KEY go together: the chain of certificates, and its key")
+		return nil, wrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and has the certificate's name, and the port where there is no proxy")
+		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
 	}
 	files := &certificate{chain: c.tlsCert, key: c.tlsKey, log: log}
 	if _, err := files.get(nil); err != nil {

@@ -10,10 +10,9 @@ import (
 )
 
 const completionDetails = `
-It writes what makes a shell complete commands and flags when TAB is pressed. SHELL is bash, zsh or fish.
-
+It writes a script with which a shell completes commands and flags. SHELL is bash, zsh or fish.
   bash  eval "$(caldav-mcp-server completion bash)", in ~/.bashrc
-  zsh   eval "$(caldav-mcp-server completion zsh)", in ~/.zshrc behind compinit
+  zsh   eval "$(caldav-mcp-server completion zsh)", in ~/.zshrc after compinit
   fish  caldav-mcp-server completion fish > ~/.config/fish/completions/caldav-mcp-server.fish
 `
 
@@ -23,7 +22,7 @@ var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh":
 func completionCommand() command {
 	return command{
 		name: "completion", operands: []string{"SHELL"}, alone: true,
-		summary: "write what lets a shell complete commands and flags", details: completionDetails,
+		summary: "write a shell script that completes commands and flags", details: completionDetails,
 		run: func(_ context.Context, d *desk, operands []string) error {
 			write, known := shells[operands[0]]
 			if !known {

@@ -50,30 +50,30 @@ func linkRows() []setting {
 	const groups = serveSettings | linkSettings
 	return []setting{
 		{
-			env: "GOOGLE_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Google, whose accounts can be linked then",
+			env: "GOOGLE_CLIENT_ID", placeholder: "ID", groups: groups, about: "client id of this server at Google; it enables linking Google accounts",
 			set: text(func(c *config) *string { return &c.linked.googleID }),
 		},
 		{
 			env: "GOOGLE_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
-			about: "how the server proves at Google that it is itself", set: text(func(c *config) *string { return &c.linked.googleSecret }),
+			about: "client secret of this server at Google", set: text(func(c *config) *string { return &c.linked.googleSecret }),
 		},
 		{
 			env: "GMAIL", placeholder: "BOOL", fallback: "false", groups: groups,
-			about: "true offers to link the mail of Gmail accounts, for assistants to read; it needs GOOGLE_CLIENT_ID",
+			about: "true lets users link the mail of Gmail accounts, for assistants to read; it needs GOOGLE_CLIENT_ID",
 			set:   setSwitch(func(c *config) *bool { return &c.linked.gmail }),
 		},
 		{
-			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Microsoft, whose accounts can be linked then",
+			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "client id of this server at Microsoft; it enables linking Microsoft accounts",
 			set: text(func(c *config) *string { return &c.linked.microsoftID }),
 		},
 		{
 			env: "MICROSOFT_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
-			about: "how the server proves at Microsoft that it is itself; not needed where it is registered as an app for devices",
+			about: "client secret of this server at Microsoft; not needed if it is registered as a public client",
 			set:   text(func(c *config) *string { return &c.linked.microsoftSecret }),
 		},
 		{
 			env: "MICROSOFT_TENANT", placeholder: "ID", fallback: "common", groups: groups,
-			about: "whose accounts of Microsoft can be linked: a tenant's, organizations, consumers, or common for all",
+			about: "the Microsoft accounts that can be linked: a tenant id, organizations, consumers, or common for all",
 			set:   text(func(c *config) *string { return &c.linked.microsoftTenantID }),
 		},
 	}
@@ -140,14 +140,14 @@ func (p *program) agree(ctx context.Context, kind consent, provider string) (mir
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.say("Open this address, sign in and agree:\n\n%s\n\nThen paste the address at which the browser ends up: ", kind.Address(agreedAt, state, verifier))
+	p.say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(agreedAt, state, verifier))
 	code, err := codeOf(p.stdin, state)
 	if err != nil {
 		return mirror.NewAccount{}, err
 	}
 	p.say("\n")
 	if ctx.Err() != nil {
-		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; begin anew")
+		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; run the command again")
 	}
 	n, err := kind.Account(ctx, agreedAt, code, verifier)
 	n.Provider = provider
@@ -193,22 +193,22 @@ func (k consent) Account(ctx context.Context, redirect, code, verifier string) (
 func codeOf(in io.Reader, state string) (code string, err error) {
 	line, err := bufio.NewReader(io.LimitReader(in, answerMost)).ReadString('\n')
 	if err != nil && line == "" {
-		return "", errors.New("no address was pasted, so nothing is linked")
+		return "", errors.New("no URL was pasted, so nothing was linked")
 	}
 	at, err := url.Parse(strings.TrimSpace(line))
 	if err != nil {
-		return "", errors.New("that is no address")
+		return "", errors.New("that is not a URL")
 	}
 	q := at.Query()
 	switch {
 	case q.Get("error") == "access_denied":
-		return "", errors.New("the owner did not agree, so nothing is linked")
+		return "", errors.New("the owner did not agree, so nothing was linked")
 	case q.Get("error") != "":
-		return "", fmt.Errorf("the provider answers %s, so nothing is linked", shown(q.Get("error")))
+		return "", fmt.Errorf("the provider answered %s, so nothing was linked", shown(q.Get("error")))
 	case q.Get("code") == "":
-		return "", fmt.Errorf("that address has no code in it; it begins with %s/?code= or %s?state=", agreedAt, agreedAt)
+		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", agreedAt, agreedAt)
 	case q.Get("state") != state:
-		return "", errors.New("that address belongs to another attempt; open the address above and paste where it leads")
+		return "", errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
 	}
 	return q.Get("code"), nil
 }

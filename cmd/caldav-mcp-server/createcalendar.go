@@ -12,8 +12,8 @@ import (
 )
 
 const createCalendarDetails = `
---address is the last part of the calendar's URL, a random one if not given. --kinds says what the calendar
-takes: VEVENT, VTODO, VJOURNAL, VFREEBUSY; Apple's clients want one kind per calendar.
+--address is the last part of the calendar's URL; the default is random. --kinds lists the component types that the
+calendar takes: VEVENT, VTODO, VJOURNAL, VFREEBUSY. Apple's clients need a calendar per type.
 `
 
 // calendarOptions are the flags of create-calendar.
@@ -25,7 +25,7 @@ func createCalendarCommand() command {
 	var o calendarOptions
 	return command{
 		name: "create-calendar", user: "`NAME` of its owner", settings: storeSettings, json: true,
-		summary: "make a calendar for a user", details: createCalendarDetails,
+		summary: "create a calendar for a user", details: createCalendarDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			made, err := d.calendars.CreateCalendar(ctx, d.caller(), o.calendar())
@@ -50,18 +50,18 @@ func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error 
 	}
 	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
 	if len(others) > 0 {
-		d.say("%s has several calendars %q now; commands take their addresses: %s\n", d.who.Name, shown(cal.Name), nameAll(append(others, cal)))
+		d.say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, shown(cal.Name), nameAll(append(others, cal)))
 	}
 	return nil
 }
 
 func (o *calendarOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.name, "name", "", "`TEXT` that people see (needed)")
+	f.StringVar(&o.name, "name", "", "its `NAME` (needed)")
 	f.StringVar(&o.address, "address", "", "last part of its `URL`")
-	f.StringVar(&o.kinds, "kinds", string(calendar.Event), "`LIST` of what it takes")
+	f.StringVar(&o.kinds, "kinds", string(calendar.Event), "`LIST` of component types")
 	f.StringVar(&o.color, "color", "", "its `COLOR`, such as #0E61B9")
-	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of times that name none, such as Europe/Berlin; the user's if not given")
-	f.StringVar(&o.description, "description", "", "`TEXT` about it")
+	f.StringVar(&o.timezone, "timezone", "", "time `ZONE`, such as Europe/Berlin; default the user's")
+	f.StringVar(&o.description, "description", "", "description `TEXT`")
 }
 
 // check refuses an address that does not survive in a URL; the service checks the rest.

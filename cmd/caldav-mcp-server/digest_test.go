@@ -81,7 +81,7 @@ func TestMailOfTheDay(t *testing.T) {
 		var out output
 		p.stdout = &out
 		d := &desk{program: p, house: s.house, config: s.config}
-		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets mail of the day at 18:00") {
+		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()

@@ -19,22 +19,21 @@ import (
 )
 
 const doctorDetails = `
-It asks a running server what Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants ask when they are set up, from
-where it runs: call it from another machine to see what that machine sees, through every proxy on the way. It names the
-first thing that is wrong and what mends it, and stops where nothing behind it can be seen. It changes nothing on a server
-that is well; what a proxy that drops a condition makes it leave, it says.
-
+It sends a running server the requests that Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants send during
+setup. Run it on another machine to test the same path, including all proxies. It reports each failure with a remedy, and
+stops if the server cannot be reached. It changes nothing on a working server. If a proxy drops a condition so that
+something is left behind, it says so.
   caldav-mcp-server doctor --url https://cal.example.com --user alice
+It asks for the password, or reads it from the first line of standard input with --password-stdin. With --token-file it also
+tests an access token on the MCP endpoint, which it looks for below the URL and, on this machine, at the MCP port. --ca
+names the certificate of a private certificate authority. The exit code is 1 if a check fails.
 
-The password is asked for, or is the first line of standard input with --password-stdin. With --token-file it tries an
-access token on the MCP endpoint too, which it looks for behind the URL and, on this machine, at the MCP port. Where the
-certificate is of an authority of your own, --ca names it. The exit code is 1 when a check fails.
+Finally it connects like claude.ai: it registers, signs in as the user, obtains access and renews it. It then revokes the
+access. The client stays in list-clients for a day, and the revoked token in list-tokens.
 
-Last it connects as claude.ai does, which registers, has the user sign in and say yes, and renews its access. What it was allowed it
-gives back; that it came is kept for a day (list-clients), and that it went among the tokens (list-tokens).
-
-With the server's settings for mail (SMTP_URL, IMAP_URL …) it sends a mail to the server's own mailbox, waits for it and removes
-it, or to --mail-to. With those for the database (DATABASE_URL and DATABASE_READ_URL) it looks whether the standby follows.
+With the server's mail settings (SMTP_URL, IMAP_URL …) it sends a test mail to the server's own mailbox, waits for it and
+deletes it; --mail-to sends it to another address instead. With the database settings (DATABASE_URL and DATABASE_READ_URL)
+it checks that the read replica is up to date.
 `
 
 // doctorOptions are the flags of doctor.
@@ -48,7 +47,7 @@ func doctorCommand() command {
 	var o doctorOptions
 	return command{
 		name: "doctor", settings: storeSettings | secondSettings | doorSettings | mailSettings, json: true, alone: true,
-		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
+		summary: "check a running server from outside, as apps see it", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			x, err := d.newExamination(d.config, o)
 			if err != nil {
@@ -65,14 +64,14 @@ func doctorCommand() command {
 }
 
 func (o *doctorOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.url, "url", "", "`URL` that is given to apps (needed)")
+	f.StringVar(&o.url, "url", "", "the `URL` for apps (needed)")
 	f.StringVar(&o.user, "user", "", "`NAME` of a user (needed)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password from standard input")
-	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; looked for if not given")
-	f.StringVar(&o.ca, "ca", "", "`FILE` with the certificate of an authority to trust (PEM)")
+	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; found automatically by default")
+	f.StringVar(&o.ca, "ca", "", "`FILE` with a certificate authority to trust (PEM)")
 	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
-	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` that gets a test mail; the server's own mailbox if not given")
-	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
+	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` for a test mail; default the server's own mailbox")
+	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "time limit `LONG` for all checks")
 }
 
 // examination holds the facts found about a server so far.
@@ -186,7 +185,7 @@ func trusting(file string) (http.RoundTripper, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM([]byte(pem)) {
-		return nil, fmt.Errorf("--ca names %s, in which there is no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
+		return nil, fmt.Errorf("--ca names %s, which contains no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
 	}
 	transport := newTransport()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
@@ -256,15 +255,15 @@ func (x *examination) report(findings []finding, json bool) error {
 	all := len(x.checks())
 	switch {
 	case failed > 0 && len(findings) < all:
-		return fmt.Errorf("%d of %d checks failed, and %d were not tried: mend this first", failed, all, all-len(findings))
+		return fmt.Errorf("%d of %d checks failed, and %d were not tried: fix this first", failed, all, all-len(findings))
 	case failed > 0:
 		return fmt.Errorf("%d of %d checks failed", failed, all)
 	case json:
 		return nil
 	}
-	assistants := fmt.Sprintf("%s with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", shown(x.mcp.String()), name)
 	if x.walk != nil {
-		assistants = fmt.Sprintf("%s, where people let them in, or with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", shown(x.mcp.String()), name)
 	}
 	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
 		shown(x.root.String()), shown(x.dav.user), assistants)

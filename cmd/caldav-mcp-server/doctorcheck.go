@@ -100,7 +100,7 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 	if (err != nil && cut(err) || err == nil && answer.status == http.StatusBadRequest) && x.speaksTLS(ctx) {
 		https := *x.root
 		https.Scheme = "https"
-		return "", &checkError{"the port speaks TLS, and was asked without", "say https: " + https.String()}
+		return "", &checkError{"the port speaks TLS, but the URL has http", "use https: " + https.String()}
 	}
 	if err != nil {
 		return "", err
@@ -134,7 +134,7 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	}
 	return "", &checkError{
 		"the answer is 401, but does not offer Basic authentication",
-		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps know Basic alone",
+		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps support only Basic",
 	}
 }
 
@@ -144,7 +144,7 @@ func (x *examination) login(ctx context.Context) (string, error) {
 		err = x.strayed(ctx, s)
 	}
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
-		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing, or all there is"}
+		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing or everything"}
 	}
 	return "as " + x.dav.user, err
 }
@@ -174,12 +174,12 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	switch {
 	case to.Host != x.base.Host || to.Scheme != x.base.Scheme:
 		return nil, &checkError{
-			fmt.Sprintf("the server sends apps to %s://%s", to.Scheme, to.Host),
-			"set BASE_URL to the URL that apps are given: the server believes that it is somewhere else",
+			fmt.Sprintf("the server redirects apps to %s://%s", to.Scheme, to.Host),
+			"set BASE_URL to the URL for apps: the server has another one",
 		}
 	case !strings.HasPrefix(to.Path, prefix+"/"):
 		return nil, &checkError{
-			fmt.Sprintf("the server sends apps to %s, which is not below %s/", to.Path, prefix),
+			fmt.Sprintf("the server redirects apps to %s, which is not below %s/", to.Path, prefix),
 			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.root.String(), "/")),
 		}
 	}
@@ -356,7 +356,7 @@ func (x *examination) synchronize(ctx context.Context) (string, error) {
 	}
 	x.syncToken = found.SyncToken
 	if x.syncToken == "" {
-		return "", &checkError{"the answer has no sync-token", "something between here and the server cuts the answer short: raise the proxy's limits and timeouts"}
+		return "", &checkError{"the answer has no sync-token", "the response was cut off on the way: raise the proxy's limits and timeouts"}
 	}
 	return fmt.Sprintf("%d objects", len(found.Responses)), nil
 }
@@ -378,7 +378,7 @@ func (x *examination) staleToken(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it is taken", "the server is not caldav-mcp-server, or has a fault: apps would miss changes"}
+		return "", &checkError{"it is accepted", "the server is not caldav-mcp-server, or has a bug: apps would miss changes"}
 	case refused && (status.Status == http.StatusForbidden || status.Status == http.StatusConflict):
 		return fmt.Sprintf("%d", status.Status), nil
 	}

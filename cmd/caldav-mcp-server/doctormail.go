@@ -80,7 +80,7 @@ func (x *examination) sendMail(ctx context.Context) (string, error) {
 	if err == nil {
 		err = relay.Send(ctx, post.From, to, x.testMail, data)
 	}
-	return "to " + string(to), withMend(err, "the mail server must take mail from MAIL_FROM, and to anybody, for the user in SMTP_URL")
+	return "to " + string(to), withMend(err, "the mail server must accept mail from MAIL_FROM to any recipient, for the user in SMTP_URL")
 }
 
 // lookEvery is how often the mailbox is checked.

@@ -58,7 +58,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	}
 	var said rpcAnswer
 	if err := json.Unmarshal(message(answer.Header.Get("Content-Type"), body), &said); err != nil {
-		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, without the path in front of /mcp or with it?"}
+		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, with or without the path before /mcp?"}
 	}
 	if said.Error != nil {
 		return nil, nil, fmt.Errorf("the server says: %s", shown(said.Error.Message))
@@ -109,7 +109,7 @@ func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
+		return "", &checkError{"it responds without a token", "another program answers there, or the proxy adds a token of its own: remove that"}
 	case !refused || status.Status != http.StatusUnauthorized:
 		return "", err
 	case strings.Contains(strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ",")), "basic "):
@@ -148,7 +148,7 @@ func (x *examination) mcpTools(ctx context.Context) (string, error) {
 		return "", tokenError(err)
 	}
 	if len(said.Result.Tools) == 0 {
-		return "", &checkError{"there are no tools", "the token has no scope that any tool needs: make another one"}
+		return "", &checkError{"there are no tools", "the token has no scope for any tool: create another one"}
 	}
 	return fmt.Sprintf("%d tools", len(said.Result.Tools)), nil
 }
@@ -156,7 +156,7 @@ func (x *examination) mcpTools(ctx context.Context) (string, error) {
 // tokenError adds the remedy for a refused token, which differs from that for a password.
 func tokenError(err error) error {
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusUnauthorized {
-		return &checkError{err.Error(), "the token is not taken: is it whole and not revoked (list-tokens), and does the proxy pass the Authorization header on?"}
+		return &checkError{err.Error(), "the token is refused: is it complete and not revoked (list-tokens), and does the proxy pass on the Authorization header?"}
 	}
 	return err
 }

@@ -43,10 +43,10 @@ const walkRedirect = "http://127.0.0.1/doctor"
 // maxWalkAnswer is larger than any page or document of the flow.
 const maxWalkAnswer = 1 << 20
 
-const wellKnownMend = "hosts look for OAuth at the root of the name, whatever path the server has: let the proxy pass /.well-known/oauth-protected-resource, " +
-	"/.well-known/oauth-authorization-server and what is below them on to either port"
+const wellKnownMend = "hosts look for OAuth metadata at the root of the host, even if the server has a path: the proxy must pass /.well-known/oauth-protected-resource, " +
+	"/.well-known/oauth-authorization-server and all paths below them to either port"
 
-const addressMend = "BASE_URL says how apps reach the server, MCP_URL how assistants do: set them to what is given to people"
+const addressMend = "BASE_URL is the URL for apps, MCP_URL the URL for assistants: set them to the URLs that users get"
 
 // oauthChecks are the steps of claude.ai and other hosts that connect without a token.
 func oauthChecks() []check {
@@ -61,13 +61,13 @@ func oauthChecks() []check {
 	}
 }
 
-var errNotSoFar = skippedError{"what comes before it has failed"}
+var errNotSoFar = skippedError{"an earlier step failed"}
 
 // fetch gets a metadata document.
 func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return &checkError{fmt.Sprintf("%q is no address", at), addressMend}
+		return &checkError{fmt.Sprintf("%q is not a URL", at), addressMend}
 	}
 	r.Header.Set("User-Agent", x.bare.agent)
 	answer, err := x.bare.transport.RoundTrip(r)
@@ -76,10 +76,10 @@ func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return &checkError{fmt.Sprintf("%s answers %d", at, answer.StatusCode), wellKnownMend}
+		return &checkError{fmt.Sprintf("%s responds with %d", at, answer.StatusCode), wellKnownMend}
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxWalkAnswer)).Decode(into); err != nil {
-		return &checkError{at + " is no JSON", "another program answers there: " + wellKnownMend}
+		return &checkError{at + " is not JSON", "another program answers there: " + wellKnownMend}
 	}
 	return nil
 }
@@ -93,14 +93,14 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 	}
 	found := metadataParameter.FindStringSubmatch(x.offer)
 	if found == nil {
-		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the server is asked from elsewhere"}
+		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the doctor runs on another machine"}
 	}
 	w := &walk{}
 	if err := x.fetch(ctx, found[1], &w.resource); err != nil {
 		return "", err
 	}
 	if w.resource.Resource != x.mcp.String() {
-		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, and was asked at %s: hosts go no further", shown(w.resource.Resource), x.mcp), addressMend}
+		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there", shown(w.resource.Resource), x.mcp), addressMend}
 	}
 	if len(w.resource.Servers) == 0 {
 		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
@@ -110,12 +110,12 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if w.server.Issuer != w.resource.Servers[0] {
-			return "", &checkError{fmt.Sprintf("%s calls itself %s, and is called %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
+			return "", &checkError{fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
 		}
 	}
 	for _, at := range []string{w.server.Authorize, w.server.Token, w.server.Register} {
 		if x.mcp.Scheme == "https" && !strings.HasPrefix(at, "https://") {
-			return "", &checkError{shown(at) + " is without TLS: hosts go no further", addressMend}
+			return "", &checkError{shown(at) + " has no TLS: hosts stop there", addressMend}
 		}
 	}
 	x.walk = w
@@ -162,7 +162,7 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 		return nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return &checkError{at + " answers what is no JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
+		return &checkError{at + " does not respond with JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
 	}
 	return nil
 }
@@ -278,9 +278,9 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 	fields := hiddenFields(page)
 	switch {
 	case strings.HasSuffix(at.Path, "/sign-in"):
-		return "", &checkError{"the browser was signed in and is not", "the proxy drops cookies, or people reach it by http where BASE_URL says https"}
+		return "", &checkError{"the browser has lost its session", "the proxy drops cookies, or users reach it by http although BASE_URL has https"}
 	case fields.Get("seal") == "":
-		return "", skippedError{"the user signs in with more than a password: try it in a browser"}
+		return "", skippedError{"the user has a second factor: try it in a browser"}
 	}
 	for name, value := range map[string]string{"scope": "read", "all": "yes", "days": "1", "answer": "allow"} {
 		fields.Set(name, value)
@@ -290,7 +290,7 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" || to.Query().Get("iss") != x.walk.server.Issuer {
-		return "", &checkError{"the answer is " + shown(to.String()), "something on the way changes the Location header: the proxy must leave it alone"}
+		return "", &checkError{"the answer is " + shown(to.String()), "the Location header was changed on the way: the proxy must not change it"}
 	}
 	x.walk.code = to.Query().Get("code")
 	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out", url.Values{})
@@ -350,7 +350,7 @@ func (x *examination) revoke(ctx context.Context) (string, error) {
 	}
 	_, _, err = x.rpc(ctx, x.walk.access, "", initializeCall)
 	if s, ok := errors.AsType[*statusError](err); !ok || s.Status != http.StatusUnauthorized {
-		return "", &checkError{"it is let in all the same", "the proxy answers from a cache, or adds a token of its own: take that away"}
+		return "", &checkError{"it still has access", "the proxy answers from a cache, or adds a token of its own: remove that"}
 	}
 	return "401", nil
 }

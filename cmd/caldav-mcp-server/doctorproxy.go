@@ -36,7 +36,7 @@ func (x *examination) askItself(ctx context.Context) error {
 			return nil
 		}
 	}
-	return skippedError{"this server does not say"}
+	return skippedError{"this server does not report it"}
 }
 
 // saysItself is a server's description of itself.
@@ -61,17 +61,17 @@ func (x *examination) ownURL(ctx context.Context) (string, error) {
 	base, err := url.Parse(x.itself.base)
 	switch {
 	case x.itself.base == "" && !x.proxied() && here(x.root):
-		return "none is set, and none is needed on this machine", nil
+		return "not set, and not needed on this machine", nil
 	case x.itself.base == "":
-		return "", &checkError{"the server does not know the URL that apps are given", "set BASE_URL=" + want + ": links, tokens and invitations name this machine's own address until then"}
+		return "", &checkError{"the server does not know the URL for apps", "set BASE_URL=" + want + ": until then, links, tokens and invitations contain this machine's own address"}
 	case err == nil && sameURL(base, x.root):
 		return x.itself.base, nil
 	case !x.proxied() && here(x.root):
-		return x.itself.base + ", and it was asked past its proxy", nil
+		return x.itself.base + ", and the doctor bypassed its proxy", nil
 	}
 	return "", &checkError{
 		"the server calls itself " + x.itself.base,
-		"set BASE_URL=" + want + ", or give apps the URL that it has: links, tokens and invitations lead to the other one",
+		"set BASE_URL=" + want + ", or give apps that URL: links, tokens and invitations contain it",
 	}
 }
 
@@ -90,17 +90,17 @@ func (x *examination) whoAsks(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err
 	}
-	const elseways = ": the server takes all clients for one, and whoever mistypes a password keeps all others out"
-	untrusted := &checkError{"a proxy asks from " + x.itself.peer + ", and is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
+	const elseways = ": the server cannot tell clients apart, so wrong passwords from one client lock out all others"
+	untrusted := &checkError{"a proxy sends requests from " + x.itself.peer + ", but is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
 	switch {
 	case x.itself.way == server.WayBelieved:
-		return "by a proxy that says for whom it asks", nil
+		return "through a proxy that forwards the client's address", nil
 	case x.itself.way == server.WayUnbelieved:
 		return "", untrusted
 	case !x.proxied():
 		return "without a proxy", nil
 	case x.itself.way == server.WayUnsaid:
-		return "", &checkError{"the proxy at " + x.itself.peer + " does not say for whom it asks", "let the proxy set X-Forwarded-For" + elseways}
+		return "", &checkError{"the proxy at " + x.itself.peer + " does not forward the client's address", "let the proxy set X-Forwarded-For" + elseways}
 	}
 	untrusted.mend = "let the proxy set X-Forwarded-For, and set TRUSTED_PROXIES=" + x.itself.peer + elseways
 	return "", untrusted
@@ -129,7 +129,7 @@ func (x *examination) mcpStream(ctx context.Context) (string, error) {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", &checkError{
 			fmt.Sprintf("nothing came for %s", x.streamPatience),
-			"the proxy waits for the end of answers from the MCP port: let them stream (proxy_buffering off; in nginx)",
+			"the proxy buffers responses from the MCP port: let them stream (proxy_buffering off; in nginx)",
 		}
 	case err != nil:
 		return "", err

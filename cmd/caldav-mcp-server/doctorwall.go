@@ -32,8 +32,8 @@ func (x *examination) speaksTLS(ctx context.Context) bool {
 
 // errAssistantsOnly is the finding at the MCP port, and below the path of the endpoint.
 var errAssistantsOnly = &checkError{
-	"the endpoint of assistants answers there, nothing for calendar apps",
-	"this is the MCP port, or the proxy sends apps there, or nowhere: the URL of apps leads to the CalDAV port (5232 unless CALDAV_PORT says otherwise), and has no /mcp",
+	"the MCP endpoint answers there, not the CalDAV server",
+	"this is the MCP port, or the proxy has no route for apps: the URL for apps must lead to the CalDAV port (5232, or CALDAV_PORT), without /mcp",
 }
 
 // asksForToken recognizes a refusal by the MCP endpoint. The CalDAV port offers passwords too.
@@ -57,7 +57,7 @@ func (x *examination) strayed(ctx context.Context, missing *statusError) error {
 		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
 			continue
 		}
-		return &checkError{missing.Error(), "nothing of the server is there: is the path written right? The server calls itself " + rootOf(to).String()}
+		return &checkError{missing.Error(), "the server has nothing at this path: is the path spelled right? The server calls itself " + rootOf(to).String()}
 	}
 	return missing
 }

@@ -48,7 +48,7 @@ func (x *examination) ifMatch(ctx context.Context) (string, error) {
 	}
 	return "", &checkError{
 		fmt.Sprintf("the answer is %d instead of 412%s", status, trace),
-		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
+		"the proxy drops the If-Match header or refuses PUT: without it, one app overwrites another's changes",
 	}
 }
 
@@ -61,8 +61,8 @@ func (x *examination) largeBody(ctx context.Context) (string, error) {
 		return "", err
 	case status == http.StatusRequestEntityTooLarge || err != nil && cut(err):
 		return "", &checkError{
-			fmt.Sprintf("%d MB are too many", largeProbe>>20),
-			"the proxy limits bodies: let it take 8 MB (client_max_body_size 8m; in nginx)",
+			fmt.Sprintf("%d MB are too much", largeProbe>>20),
+			"the proxy limits request bodies: allow 8 MB (client_max_body_size 8m; in nginx)",
 		}
 	case err != nil:
 		return "", err

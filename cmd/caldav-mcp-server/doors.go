@@ -88,7 +88,7 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
 	if err != nil {
-		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
+		return server.Door{}, fmt.Errorf("the CalDAV server: %w", err)
 	}
 	door := auth.Door{
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
@@ -251,10 +251,10 @@ func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
 func (h *house) ready(ctx context.Context) error {
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
-		return errors.New("the database does not answer")
+		return errors.New("the database does not respond")
 	}
 	if !schema.Ready() {
-		return errors.New("the database's tables are not those of this version")
+		return errors.New("the database has the tables of another version")
 	}
 	return nil
 }

@@ -16,12 +16,11 @@ import (
 )
 
 const exportDetails = `
---out says where to: a directory, which gets one ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or -
-for standard output. In such a file each zone is once. With --objects a directory gets a directory for each calendar
-with one file for each object, byte for byte as clients see it.
+--out is a directory, which gets a file ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or - for
+standard output. Such a file contains each time zone once. With --objects the directory gets a subdirectory for each
+calendar, with one file for each object, byte for byte as clients see it.
 
-Without --calendar all calendars are meant that are the user's own. Files that are there already are overwritten.
-import makes the same calendars of such a directory.
+Without --calendar all calendars that the user owns are exported. Existing files are overwritten.
 `
 
 // exportOptions are the flags of export.
@@ -34,7 +33,7 @@ type exportOptions struct {
 func exportCommand() command {
 	var o exportOptions
 	return command{
-		name: "export", user: "`NAME` of whose calendars", settings: storeSettings, json: true,
+		name: "export", user: "`NAME` of the calendars' owner", settings: storeSettings, json: true,
 		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			e := &exporting{desk: d, exportOptions: o, bar: d.newProgress()}
@@ -45,7 +44,7 @@ func exportCommand() command {
 
 func (o *exportOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
-	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given again", func(v string) error {
+	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
@@ -57,7 +56,7 @@ func (o *exportOptions) check(d *desk, _ []string) error {
 	case o.objects && !o.toDirectory():
 		return errors.New("--objects needs a directory")
 	case d.json && o.out == "-":
-		return errors.New("standard output cannot have both the calendar and --json")
+		return errors.New("standard output cannot hold both the calendar and --json")
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ func (e *exporting) run(ctx context.Context) error {
 		if where == "-" {
 			where = "standard output"
 		}
-		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", where, len(cals))
+		return fmt.Errorf("%s is one file, but there are %d calendars: choose one with --calendar, or give a directory", where, len(cals))
 	}
 	e.names = fileNames{}
 	all := []exported{}
@@ -114,10 +113,10 @@ func (e *exporting) run(ctx context.Context) error {
 // wants returns an error if objects are missing from the export.
 func (e *exporting) wants() (err error) {
 	if e.unreadable > 0 {
-		err = fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.unreadable)
+		err = fmt.Errorf("%d objects cannot be parsed and are not in the file; --objects exports them unchanged", e.unreadable)
 	}
 	if e.lost > 0 {
-		err = errors.Join(err, fmt.Errorf("of %d objects the database has lost the text, so that they are in no file", e.lost))
+		err = errors.Join(err, fmt.Errorf("%d objects are in no file, because the database has lost their text", e.lost))
 	}
 	return err
 }

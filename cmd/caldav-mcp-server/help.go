@@ -9,9 +9,9 @@ import (
 )
 
 const overviewTail = `
-%[1]s help COMMAND, or %[1]s COMMAND --help, tells more.
-Settings come from the environment, flags win over it: %[1]s serve --help lists them.
-Exit codes: 0 done, 1 failed, 2 called wrongly.
+For details: %[1]s help COMMAND, or %[1]s COMMAND --help.
+Settings come from the environment; flags override it. %[1]s serve --help lists them.
+Exit codes: 0 success, 1 failure, 2 wrong usage.
 `
 
 // overview is the list of commands.
@@ -49,8 +49,8 @@ func (p *program) helpOn(c command) string {
 
 // databaseHelp replaces the database settings, which almost every command has. serve's help explains them.
 const databaseHelp = `
-The database is the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
-%s serve --help tells more of them.
+The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
+%s serve --help explains these settings.
 `
 
 // settingsHelp is the help text for some groups of settings.
@@ -63,7 +63,7 @@ func (p *program) settingsHelp(groups group) string {
 	if groups == 0 {
 		return b.String()
 	}
-	b.WriteString("\nsettings, by environment variable or by the flag beside it:\n")
+	b.WriteString("\nsettings, by environment variable or by flag:\n")
 	for _, s := range settings(p.environ) {
 		if s.groups&groups != 0 {
 			b.WriteString(s.help())
@@ -91,7 +91,7 @@ func (s setting) help() string {
 	text := fmt.Sprintf("  %s%s\n", s.env, flag) +
 		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
 	if s.secret {
-		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that holds it", indent, "", s.env, s.flag()), indent)
+		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.env, s.flag()), indent)
 	}
 	return text
 }

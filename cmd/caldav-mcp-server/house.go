@@ -70,7 +70,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 }
 
 // noDatabase is the advice of a command that creates no database and found none.
-const noDatabase = "has the command the server's settings, DATABASE_URL or DATA_DIR? serve and create-user make a new database"
+const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR? serve and create-user create a new database"
 
 // inHouse opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
@@ -92,10 +92,10 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 		return fmt.Errorf("looking at the database's tables: %w", err)
 	}
 	if schema.Behind() {
-		return fmt.Errorf("the database's tables are those of an older version: restart the server with this one, or run %s migrate", name)
+		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate", name)
 	}
 	if schema.Current == 0 && !mayMake {
-		return fmt.Errorf("there is nothing in the database yet: %s", noDatabase)
+		return fmt.Errorf("the database is empty: %s", noDatabase)
 	}
 	if !schema.Ready() {
 		if err := h.store.Migrate(ctx); err != nil {
@@ -206,7 +206,7 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 	case 0:
 		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
 	}
-	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its address or its id: %s", u.Name, word, nameAll(named))
+	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, nameAll(named))
 }
 
 // isCalled reports whether a word is a calendar's name. For a shared calendar, the owner's name for it counts too.

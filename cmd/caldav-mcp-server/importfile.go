@@ -195,7 +195,7 @@ func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.
 	i.report.mend(source{name: f.name}, file.Mends())
 	parts := slices.Collect(file.Parts(zonesOf(targets)))
 	if len(parts) == 0 && !file.IsCalendar() {
-		i.report.refuse(source{name: f.name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
+		i.report.refuse(source{name: f.name}, errors.New("it contains no events or tasks; is it an iCalendar file?"))
 	}
 	for n, part := range parts {
 		if !f.quiet {

@@ -116,7 +116,7 @@ func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, e
 		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
 			home, err := resolve(principal, href)
 			if err == nil && !c.trusts(home) {
-				err = fmt.Errorf("the calendars are at %s, which does not get the password: name that server itself", home.Host)
+				err = fmt.Errorf("the calendars are at %s, which must not get the password: give that server's URL", home.Host)
 			}
 			return home, err
 		}
@@ -164,7 +164,7 @@ func zoneNamed(text string) string {
 
 // remote imports one calendar.
 func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
-	i.bar.tell("asking for what is in %s …", from.properties.Name)
+	i.bar.tell("asking for the content of %s …", from.properties.Name)
 	if len(from.properties.Kinds) == 0 {
 		from.properties.Kinds = calendar.AllKinds()
 	}
@@ -221,7 +221,7 @@ func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error
 		}
 		if r.prop(davSpace, "resourcetype").child(davSpace, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
 			if !c.trusts(to) {
-				return nil, fmt.Errorf("an object is at %s, which does not get the password", to.Host)
+				return nil, fmt.Errorf("an object is at %s, which must not get the password", to.Host)
 			}
 			all = append(all, to)
 		}

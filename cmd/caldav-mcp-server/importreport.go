@@ -113,7 +113,7 @@ func (r *importReport) total() int {
 func (r *importReport) write(to io.Writer, user string) error {
 	var b strings.Builder
 	if r.DryRun {
-		b.WriteString("dry run: nothing was changed, and this is what would be:\n")
+		b.WriteString("dry run: nothing was changed. This would be the result:\n")
 	}
 	for _, c := range r.Calendars {
 		verb := "into the calendar"
@@ -148,7 +148,7 @@ func (r *importReport) write(to io.Writer, user string) error {
 	}
 	b.WriteString("\n")
 	if r.Change != "" {
-		fmt.Fprintf(&b, "%s journal undo --user %s %s takes all of it back\n", name, user, briefChange(r.Change))
+		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", name, user, briefChange(r.Change))
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

@@ -13,16 +13,14 @@ import (
 )
 
 const importUsersDetails = `
-FILE is a table (CSV) whose first line has the heads, or lines of JSON; - is standard input. The fields are name, which each
-line has, display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty
-field says nothing.
+FILE is a CSV table with a header line, or JSON lines; - is standard input. The fields are name, which is required,
+display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty field changes
+nothing.
 
-Who is not there is made as invite-user does it, and the link by which they choose a password is printed, once. Who is
-there is changed as set-user does it, where the line says something else. Nobody is removed. What is wrong with a line is told
-with its number, and the other lines are done all the same; run again, the command does what is left. --dry-run tells what would be done.
-
---new-links also makes links for those of the list who are there and have no password yet, in place of those that they have.
-
+A new user is created as by invite-user; the link for choosing a password is printed once. An existing user is changed as
+by set-user. No user is deleted. Errors are reported with the line number, and the other lines are processed anyway. If you
+run the command again, it does only the rest. --dry-run only shows the result. --new-links also creates new links for
+listed users who have no password yet; their old links end.
   caldav-mcp-server import-users staff.csv --dry-run
 `
 
@@ -47,10 +45,10 @@ func importUsersCommand() command {
 	var o importUsersOptions
 	return command{
 		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings, json: true,
-		summary: "make or change the users of a list", details: importUsersDetails,
+		summary: "create or change the users in a list", details: importUsersDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
-			f.BoolVar(&o.newLinks, "new-links", false, "also make links for those who are there and have no password yet")
+			f.BoolVar(&o.dry, "dry-run", false, "only show the result")
+			f.BoolVar(&o.newLinks, "new-links", false, "also create new links for existing users without a password")
 		},
 		check: func(d *desk, operands []string) (err error) {
 			o.list, err = d.usersOf(operands[0])
@@ -173,7 +171,7 @@ func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 		return err
 	}
 	if n := counts["failed"]; n > 0 {
-		return fmt.Errorf("%d of %d lines failed; the others are done, and nothing of them is done again", n, len(all))
+		return fmt.Errorf("%d of %d lines failed; the others are done, and are skipped if you run it again", n, len(all))
 	}
 	return nil
 }

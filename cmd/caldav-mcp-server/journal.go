@@ -13,18 +13,16 @@ import (
 )
 
 const journalDetails = `
-Every change, by whichever client or assistant, is in the journal with who made it. What was there before is kept
-for JOURNAL_DAYS, and as long the change can be taken back, if nothing has changed it since.
-
-  journal list           shows the changes in calendars that the user may write to, the latest first
-  journal show CHANGE    shows one, and what it did; CHANGE is what the list shows
-  journal undo CHANGE    takes one back, with what was done together with it; that can be taken back, too
+The journal records every change by any client or assistant, with its author. The previous state is kept for JOURNAL_DAYS.
+During that time a change can be undone, if nothing has changed the object since.
+  journal list           lists the changes in calendars that the user can write to, the latest first
+  journal show CHANGE    shows a change in full; CHANGE is its id in the list
+  journal undo CHANGE    undoes a change, with all changes that were made together with it; the undo can be undone too
   journal undo --token ID --since WHEN
-                         takes back all that an assistant has done since then (list-tokens shows the ids): all
-                         or nothing, unless --leave-changed leaves what others have changed after it
-
---since takes a span back from now (30m, 2h, 7d, 2w), a date (2027-01-31, from its begin in UTC) or a time
-(2027-01-31T09:00 in UTC, 2027-01-31T09:00:00+01:00).
+                         undoes all changes of an assistant since then (list-tokens shows the ids): all or nothing,
+                         unless --leave-changed skips objects that others have changed since
+--since takes a span before now (30m, 2h, 7d, 2w), a date (2027-01-31, its start in UTC) or a time (2027-01-31T09:00 in
+UTC, 2027-01-31T09:00:00+01:00).
 `
 
 // journalOptions are the flags of journal.
@@ -39,8 +37,8 @@ type journalOptions struct {
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", user: "`NAME` of who asks", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
-		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
+		name: "journal", user: "`NAME` of the user", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
+		summary: "show the changes by users and assistants, and undo them", details: journalDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return journalActions[operands[0]](&logbook{d, o}, ctx, operands[1:])
@@ -54,8 +52,8 @@ func (o *journalOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.token, "token", "", "only changes by the token `ID`")
 	f.StringVar(&o.uid, "uid", "", "only changes of the event or task with this `UID`")
 	f.IntVar(&o.limit, "limit", 50, "list at most `N`")
-	f.BoolVar(&o.leaveChanged, "leave-changed", false, "leave what others have changed since")
-	f.BoolVar(&o.dryRun, "dry-run", false, "only tell what would be taken back")
+	f.BoolVar(&o.leaveChanged, "leave-changed", false, "skip objects that others have changed since")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be undone")
 }
 
 var journalActions = map[string]func(l *logbook, ctx context.Context, changes []string) error{
@@ -233,7 +231,7 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 		return err
 	}
 	if page.Cursor != "" {
-		l.say("there are more; see them with a greater --limit\n")
+		l.say("there are more; use a higher --limit\n")
 	}
 	return nil
 }
@@ -324,7 +322,7 @@ func (l journalLine) text() string {
 	var b strings.Builder
 	b.WriteString(columns(rows))
 	if l.Lost {
-		b.WriteString("\nWhat was there before is no longer kept.\n")
+		b.WriteString("\nThe previous state is no longer kept.\n")
 	}
 	for _, d := range l.Changed {
 		for _, line := range d.Before {

@@ -54,8 +54,8 @@ func listAccountsCommand() command {
 	var user string
 	return listing[ownedAccount, listedAccount]{
 		command: command{
-			name: "list-accounts", summary: "list linked accounts and feeds, and how it stands with them",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			name: "list-accounts", summary: "list linked accounts and feeds, and their status",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return h.linkedOf(ctx, user) },
 		json:  accountJSON,

@@ -40,7 +40,7 @@ func listTokensCommand() command {
 	return listing[auth.Token, listedToken]{
 		command: command{
 			name: "list-tokens", summary: "list access tokens, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only tokens of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]auth.Token, error) { return h.auth.Tokens(ctx, user) },
 		json:  tokenJSON,

@@ -9,8 +9,7 @@ import (
 )
 
 const manDetails = `
-It writes a manual page of all commands and settings, as man reads it:
-
+It writes a manual page of all commands and settings, for man:
   caldav-mcp-server man > caldav-mcp-server.1
 `
 
@@ -37,12 +36,12 @@ func (p *program) manual() string {
 		m.command(c)
 	}
 	m.section("SETTINGS")
-	m.line("They come from the environment; the flag beside one wins over it.")
+	m.line("They come from the environment; flags override it.")
 	for _, s := range settings(nil) {
 		m.setting(s)
 	}
 	m.section("EXIT STATUS")
-	m.line("0 done, 1 failed, 2 called wrongly.")
+	m.line("0 success, 1 failure, 2 wrong usage.")
 	return m.String()
 }
 

@@ -50,7 +50,7 @@ func wrongUsage(format string, args ...any) error {
 }
 
 // errInterrupted replaces the error of a command that was interrupted by Ctrl-C.
-var errInterrupted = errors.New("interrupted before it was done")
+var errInterrupted = errors.New("interrupted")
 
 // run executes the command in the arguments.
 func (p *program) run(ctx context.Context, args []string) exitCode {

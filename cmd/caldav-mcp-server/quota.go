@@ -17,17 +17,17 @@ func quotaRows() []setting {
 	return []setting{
 		{
 			env: "QUOTA_CALENDARS", placeholder: "N", groups: serviceSettings,
-			about: "most calendars that a user may own who is given no other quota; any number if not set",
+			about: "most calendars that a user may own, unless they have their own quota; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Calendars }),
 		},
 		{
 			env: "QUOTA_OBJECTS", placeholder: "N", groups: serviceSettings,
-			about: "most events, tasks and other objects in a user's own calendars; any number if not set",
+			about: "most events, tasks and other objects in a user's own calendars; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Objects }),
 		},
 		{
 			env: "QUOTA_BYTES", placeholder: "SIZE", groups: serviceSettings,
-			about: "most bytes in a user's own calendars, such as 500MB; any number if not set",
+			about: "most bytes in a user's own calendars, such as 500MB; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Bytes }),
 		},
 	}

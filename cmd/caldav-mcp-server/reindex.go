@@ -13,8 +13,7 @@ import (
 )
 
 const reindexDetails = `
-It rebuilds what the database indexes of every object from the object's own bytes. It changes nothing that a
-client sees, and the server may run meanwhile.
+It rebuilds the index of every object from the stored text. Clients see no difference, and the server can keep running.
 `
 
 func reindexCommand() command {

@@ -12,10 +12,9 @@ import (
 )
 
 const revokeDetails = `
-ID is what list-tokens prints, or its beginning, not the token itself. The token ends at once, also on a server that runs.
-
-Webhooks, shares and linked calendars that were set up with the token stay. They are listed; --undo removes them, also when the token has
-ended already.
+ID is the id in list-tokens, or a prefix of it, not the token itself. The token ends at once, also on a running server.
+Webhooks, shares and linked calendars that the token created stay, and are listed. --undo removes them, even if the token
+has already ended.
 `
 
 func revokeTokenCommand() command {

@@ -21,11 +21,11 @@ import (
 )
 
 const serveDetails = `
-It opens the CalDAV door and the MCP door, and runs until it is told to stop (SIGINT, SIGTERM); then it finishes the
-requests in flight. A second signal ends it at once.
+It starts the CalDAV server and the MCP server, and runs until it gets SIGINT or SIGTERM. It then finishes the requests in
+flight; a second signal ends it at once.
 
-On an empty database it makes a first user, with calendars, a password and an access token, and prints once how to
-connect. The user gets the machine's time zone, unless that is UTC; --timezone names another.
+On an empty database it creates a first user, with calendars, a password and an access token, and prints once how to
+connect. The user gets the machine's time zone, unless that is UTC; --timezone sets another.
 `
 
 // serveOptions are the flags of serve.
@@ -40,9 +40,9 @@ func serveCommand() command {
 		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings | secondSettings, alone: true,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
-			f.StringVar(&o.timezone, "timezone", "", "the `ZONE` of that user, such as Europe/Berlin")
-			f.BoolVar(&o.noFirstUser, "no-first-user", false, "make no user")
+			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start creates")
+			f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of that user, such as Europe/Berlin")
+			f.BoolVar(&o.noFirstUser, "no-first-user", false, "create no user")
 		},
 		check: func(*desk, []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {

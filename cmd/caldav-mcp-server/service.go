@@ -148,10 +148,10 @@ func (h *house) changeService(ctx context.Context, set map[string]string, forget
 	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.env) })
 	if len(held) > 0 {
 		names := strings.Join(each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
-		return fmt.Errorf("the server was started with %s, which goes before: change that there and restart it; nothing was changed", names)
+		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the server; nothing was changed", names)
 	}
 	return h.store.ChangeSettings(ctx, set, forget)
 }
 
 // shownValue is a setting's value for people.
-func (s serverSetting) shownValue() string { return cmp.Or(s.value, "no bound") }
+func (s serverSetting) shownValue() string { return cmp.Or(s.value, "no limit") }

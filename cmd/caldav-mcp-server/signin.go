@@ -21,20 +21,20 @@ func signInRows() []setting {
 	return []setting{
 		{
 			env: "OIDC_ISSUER", placeholder: "URL", groups: serveSettings,
-			about: "another service that people sign in with (OpenID Connect), by its name for itself, such as https://id.example.org", set: setIssuer,
+			about: "issuer URL of an OpenID Connect provider for signing in, such as https://id.example.org", set: setIssuer,
 		},
 		{
-			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "what the server is called there",
+			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "client id of this server there",
 			set: func(c *config, value string) error { c.signIn.clientID = value; return nil },
 		},
 		{
 			env: "OIDC_CLIENT_SECRET", placeholder: "SECRET", groups: serveSettings, secret: true, hidden: true,
-			about: "how the server proves there that it is itself",
+			about: "client secret of this server there",
 			set:   func(c *config, value string) error { c.signIn.clientSecret = value; return nil },
 		},
 		{
 			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true makes users of those whom it vouches for and whom nobody knows here",
+			about: "true creates an account for each new user of that provider",
 			set:   setSwitch(func(c *config) *bool { return &c.service.createUsers }),
 		},
 	}
@@ -52,7 +52,7 @@ func setIssuer(c *config, value string) error {
 // check refuses incomplete settings. creating is set if unknown users of the identity provider get an account.
 func (c signInConfig) check(creating bool) error {
 	if (c.issuer == "") != (c.clientID == "") {
-		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID need each other: one of them is not set")
+		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID must be set together: one of them is not set")
 	}
 	if c.issuer == "" && (c.clientSecret != "" || creating) {
 		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")

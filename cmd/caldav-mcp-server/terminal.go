@@ -20,7 +20,7 @@ func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, erro
 		return p.passwordLine()
 	}
 	if !p.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
+		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
 	first, err := p.askSecret(ctx, "password: ")
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *program) oldPassword(ctx context.Context, fromStdin bool, prompt string
 		return p.passwordLine()
 	}
 	if !p.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
+		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
 	return p.askSecret(ctx, prompt)
 }
@@ -91,9 +91,9 @@ func (p *program) askSecret(ctx context.Context, prompt string) (string, error) 
 // confirm asks the user to type a word before an irreversible action.
 func (p *program) confirm(ctx context.Context, question, word string) error {
 	if !p.interactive() {
-		return wrongUsage("there is no terminal to ask at: use --yes if you are sure")
+		return wrongUsage("there is no terminal to ask for confirmation: use --yes if you are sure")
 	}
-	p.say("%s\ntype %q to go on: ", question, word)
+	p.say("%s\ntype %q to continue: ", question, word)
 	answer, err := answered(ctx, func() (string, error) {
 		return bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
 	})
@@ -122,6 +122,6 @@ func answered(ctx context.Context, read func() (string, error)) (string, error) 
 	case a := <-given:
 		return a.text, a.err
 	case <-ctx.Done():
-		return "", errors.New("interrupted, so that nothing was done")
+		return "", errors.New("interrupted; nothing was done")
 	}
 }

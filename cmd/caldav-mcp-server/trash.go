@@ -13,15 +13,13 @@ import (
 )
 
 const trashDetails = `
-What was deleted, by whichever client, is kept for JOURNAL_DAYS. It blocks no address, name or UID meanwhile.
-
-  trash list            shows deleted calendars, and deleted objects of the calendars that there are
-  trash restore ITEM    brings one back; ITEM is what the list shows, or an object's name. Where something else has
-                        taken its place, --as gives it another address (a calendar) or name (an object). A calendar
-                        invites people to its meetings again, and keeps the answers that they gave
-  trash empty           forgets all of it, for good; it asks for the user's name, unless --yes says that it is meant
-
-Without --user, list shows everybody's.
+Deleted calendars and objects are kept for JOURNAL_DAYS. They block no address, name or UID in the meantime.
+  trash list            lists deleted calendars, and deleted objects of existing calendars
+  trash restore ITEM    restores one; ITEM is its id in the list, or an object's name. If its place is taken, --as gives
+                        it another address (a calendar) or name (an object). A restored calendar invites attendees to
+                        its meetings again, and keeps their responses
+  trash empty           deletes all of it for good; it asks for the user's name, unless --yes skips the question
+Without --user, list shows the trash of all users.
 `
 
 // trashOptions are the flags of trash.
@@ -34,7 +32,7 @@ func trashCommand() command {
 	var o trashOptions
 	return command{
 		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings, json: true,
-		summary: "list, restore or forget what was deleted", details: trashDetails, flags: o.declare,
+		summary: "list, restore or purge deleted calendars and objects", details: trashDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return trashActions[operands[0]].do(&trashBin{d, o}, ctx, operands[1:])
@@ -43,9 +41,9 @@ func trashCommand() command {
 }
 
 func (o *trashOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.owner, "user", "", "`NAME` of whose it is (needed by restore and empty)")
+	f.StringVar(&o.owner, "user", "", "`NAME` of the owner (needed by restore and empty)")
 	f.StringVar(&o.calendar, "calendar", "", "only objects of this `CALENDAR`, by name, address or id")
-	f.StringVar(&o.as, "as", "", "other `NAME` or address for what is restored")
+	f.StringVar(&o.as, "as", "", "another `NAME` or address for the restored item")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 }
 
@@ -224,7 +222,7 @@ func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) 
 	if d.Type == "calendar" {
 		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
 		if more = toldOf(cal.Told, "on again"); cal.Left > 0 {
-			more += fmt.Sprintf("; %d of its meetings could not come back, and stay in its trash", cal.Left)
+			more += fmt.Sprintf("; %d of its meetings could not be restored, and stay in its trash", cal.Left)
 		}
 		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), more, err
 	}
@@ -250,7 +248,7 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 	words := each(all, func(d discarded) string {
 		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, shown(d.Title), shown(d.Place), d.Item)
 	})
-	return discarded{}, fmt.Errorf("several are called %q, say which by its ITEM or with --calendar: %s", word, strings.Join(words, ", "))
+	return discarded{}, fmt.Errorf("several items are called %q; give the ITEM, or use --calendar: %s", word, strings.Join(words, ", "))
 }
 
 func (b *trashBin) empty(ctx context.Context, _ []string) error {
@@ -263,14 +261,14 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !b.yes && len(all) > 0 {
-		if err := b.confirm(ctx, fmt.Sprintf("this forgets %d things that %s has deleted, for good", len(all), u.Name), u.Name); err != nil {
+		if err := b.confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name), u.Name); err != nil {
 			return err
 		}
 	}
 	if err := b.forget(ctx, u, all); err != nil {
 		return err
 	}
-	return b.done(map[string]int{"forgotten": len(all)}, "forgot %d things\n", len(all))
+	return b.done(map[string]int{"forgotten": len(all)}, "purged %d items\n", len(all))
 }
 
 func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {

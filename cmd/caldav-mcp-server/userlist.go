@@ -104,7 +104,7 @@ func readUsers(r io.Reader) ([]wantedUser, error) {
 	}
 	all, err := read(data)
 	if err == nil && len(all) == 0 {
-		err = errors.New("the list has nobody in it")
+		err = errors.New("the list contains no users")
 	}
 	if err == nil {
 		checkNames(all)

@@ -75,7 +75,7 @@ func listWebhooksCommand() command {
 	return listing[hookOf, listedWebhook]{
 		command: command{
 			name: "list-webhooks", summary: "list webhooks, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return h.webhooks(ctx, user) },
 		json:  webhookJSON,
@@ -116,9 +116,9 @@ func listDeliveriesCommand() command {
 	var word string
 	return listing[calendar.Delivery, listedDelivery]{
 		command: command{
-			name: "list-deliveries", summary: "list the latest messages to a webhook, and what came of them",
+			name: "list-deliveries", summary: "list the latest messages to a webhook, and their results",
 			flags: func(f *flag.FlagSet) {
-				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or its beginning (needed)")
+				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or a prefix of it (needed)")
 			},
 		},
 		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
@@ -141,20 +141,20 @@ func listDeliveriesCommand() command {
 }
 
 const setWebhookDetails = `
-ID is what list-webhooks prints, or its beginning. --rotate makes another secret and prints it; for a day messages are
-signed with both. --resume turns a webhook on again that was turned off, and tells it of what changed since then.
---test sends it a message that tells of nothing; list-deliveries shows what came of it.
+ID is the id in list-webhooks, or a prefix of it. --rotate creates a new secret and prints it; for a day, messages are
+signed with both. --resume turns a webhook on again that was turned off, and sends it the changes since then. --test sends
+an empty message; list-deliveries shows the result.
 `
 
 func setWebhookCommand() command {
 	var rotate, resume, test bool
 	return command{
 		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
-		summary: "give a webhook another secret, or turn it on again", details: setWebhookDetails,
+		summary: "rotate the secret of a webhook, turn it on again, or test it", details: setWebhookDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&rotate, "rotate", false, "make another secret")
+			f.BoolVar(&rotate, "rotate", false, "create a new secret")
 			f.BoolVar(&resume, "resume", false, "turn it on again")
-			f.BoolVar(&test, "test", false, "send it a message that tells of nothing")
+			f.BoolVar(&test, "test", false, "send it an empty message")
 		},
 		check: func(*desk, []string) error {
 			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
@@ -195,7 +195,7 @@ func (d *desk) webhookDone(done string, w hookOf) error {
 func removeWebhookCommand() command {
 	return command{
 		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
-		summary: "end a webhook", details: "\nID is what list-webhooks prints, or its beginning. What waits for it is not sent any more.\n",
+		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			w, err := d.findWebhook(ctx, operands[0])
 			if err != nil {

@@ -57,9 +57,9 @@ This is the first start, and what follows is shown only now: keep it.
 func (v welcome) zone() string {
 	how := fmt.Sprintf("%s set-user %s --timezone ZONE", name, v.user)
 	if v.timezone == "" {
-		return fmt.Sprintf("  The time zone is UTC: where you live elsewhere, give yours with\n    %s", how)
+		return fmt.Sprintf("  The time zone is UTC. To set yours:\n    %s", how)
 	}
-	return fmt.Sprintf("  The time zone is %s; another one is given with\n    %s", v.timezone, how)
+	return fmt.Sprintf("  The time zone is %s. To set another:\n    %s", v.timezone, how)
 }
 
 // writeTokenHelp prints a new token, with instructions for using it.
