@@ -63,13 +63,13 @@ func (a *askings) begin(of owner, id string) (asking, error) {
 	}
 	switch {
 	case a.closed:
-		return asking{}, errNotAsked("try it again in a minute", "the server is about to stop, and asks nobody")
+		return asking{}, errNotAsked("try again in a minute", "the server is shutting down, so it cannot ask the user")
 	case ofToken >= mostAskedAtOnce:
-		return asking{}, errNotAsked("wait until they have answered those", "the user has %d questions to answer already", ofToken)
+		return asking{}, errNotAsked("wait until the user has answered those", "the user already has %d open questions", ofToken)
 	case ofUser >= mostOfUser:
-		return asking{}, errNotAsked("wait until they have answered those", "by all their programs together, the user has %d questions to answer already", ofUser)
+		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
 	case len(a.open) >= mostOpen:
-		return asking{}, errNotAsked("try it again in some minutes", "the server waits for answers of many users, and can ask nobody else now")
+		return asking{}, errNotAsked("try again in a few minutes", "the server waits for the answers of many users, and cannot ask more now")
 	}
 	if a.open == nil {
 		a.open = make(map[string]asking)
@@ -151,7 +151,7 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 	}
 	err = h.config.Good(ctx, x.caller) // the token may have been revoked while the call waited
 	if errors.Is(err, auth.ErrUnauthorized) {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token is no longer good, since the user was asked: nothing was changed")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
 	}
 	return err
 }
@@ -203,6 +203,6 @@ func (h *Handler) heed(ctx context.Context, x *exchange) {
 	}
 	left := calendar.Attempt{User: x.caller.User.ID, Token: x.caller.Token, Name: id}
 	if err := h.box.service.SettleAttempt(ctx, left, []byte(action)); err != nil {
-		h.log.Warn("an answer was lost", "user", x.caller.User.Name, "error", err)
+		h.log.Warn("a user's response was lost", "user", x.caller.User.Name, "error", err)
 	}
 }

@@ -168,7 +168,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 		More      int     `json:"more_conflicts"`
 	}
 	if err := json.Unmarshal(data, &said); err != nil {
-		return one, fmt.Errorf("reading what came of a change: %w", err)
+		return one, fmt.Errorf("reading the result of a change: %w", err)
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)

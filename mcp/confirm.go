@@ -35,7 +35,7 @@ type question struct {
 }
 
 // Error implements error.
-func (q *question) Error() string { return "a person is to agree first" }
+func (q *question) Error() string { return "the user must confirm this first" }
 
 // digest identifies the question.
 func (q *question) digest() string {
@@ -70,7 +70,7 @@ func (c *call) confirm(q question) error {
 }
 
 func errAsk(q question) error {
-	e := calendar.Errorf(calendar.Invalid, "", "a person is to agree first")
+	e := calendar.Errorf(calendar.Invalid, "", "the user must confirm this first")
 	e.Cause = &q
 	return e
 }
@@ -98,10 +98,10 @@ const (
 
 // errUnconfirmed ends a call that the user did not agree to.
 func errUnconfirmed(action string) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not answer: nothing was changed")
-	e.Hint = "ask the user what they want before you try it again"
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
+	e.Hint = "ask the user before you try again"
 	if action == declined {
-		e.Message, e.Hint = "the user was asked and said no: nothing was changed", "do not try it again, or in another way, unless the user asks for it"
+		e.Message, e.Hint = "the user was asked and declined: nothing was changed", "do not try again, not even in another way, unless the user asks for it"
 	}
 	return e
 }

@@ -145,7 +145,7 @@ func TestPersonsAreAsked(t *testing.T) {
 					}
 					continue
 				}
-				if !refused || len(asked) != 1 || !strings.Contains(said, "said no") {
+				if !refused || len(asked) != 1 || !strings.Contains(said, "declined") {
 					t.Errorf("%s %v: asked %q, then said %s", tt.tool, tt.args, asked, said)
 					continue
 				}
@@ -381,7 +381,7 @@ func TestAnswersFindTheirWay(t *testing.T) {
 			a.say(t, door, "alice", a.session, "confirm-made-up.AAAA", "accept")
 		}
 		a.say(t, two, "alice", a.session, id, "decline")
-		if said := a.next(t); !strings.Contains(said, "said no") || !strings.Contains(said, `"id":2`) {
+		if said := a.next(t); !strings.Contains(said, "declined") || !strings.Contains(said, `"id":2`) {
 			t.Errorf("it says %s", said)
 		}
 		a, id = openAsker(t, one, "delete_event", args)
@@ -412,7 +412,7 @@ func TestRevokedWhileAPersonThinks(t *testing.T) {
 	a, id := openAsker(t, door, "delete_calendar", args)
 	revoked.Store(true)
 	a.say(t, door, "alice", a.session, id, "accept")
-	if said := a.next(t); !strings.Contains(said, "no longer good") {
+	if said := a.next(t); !strings.Contains(said, "the token became invalid") {
 		t.Errorf("it says %s", said)
 	}
 	revoked.Store(false)
@@ -441,12 +441,12 @@ func TestQuestionsAreFew(t *testing.T) {
 		open = append(open, a)
 	}
 	said := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_calendar","arguments":`+args+`}}`, sessionHeader, open[0].session)).body
-	if !strings.Contains(said, "questions to answer already") {
+	if !strings.Contains(said, "open questions") {
 		t.Errorf("one more: %s", said)
 	}
 	handler.Close()
 	for _, a := range open {
-		if said := a.next(t); !strings.Contains(said, "did not answer") {
+		if said := a.next(t); !strings.Contains(said, "did not respond") {
 			t.Errorf("the server stops: %s", said)
 		}
 	}
@@ -465,7 +465,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	}
 	for i := range 64 * mostAskedAtOnce {
 		err := ask(0, i/mostAskedAtOnce)
-		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their programs")) {
+		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their assistants")) {
 			t.Fatalf("question %d of one user: %v", i, err)
 		}
 	}
@@ -483,7 +483,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	}
 	a.close()
 	a.end("2")
-	if err := ask(mostOpen+1, 0); err == nil || !strings.Contains(err.Error(), "about to stop") {
+	if err := ask(mostOpen+1, 0); err == nil || !strings.Contains(err.Error(), "shutting down") {
 		t.Errorf("a server that stops: %v", err)
 	}
 }

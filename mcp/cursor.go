@@ -87,8 +87,8 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.asked)) {
 		if now, then := c.asked[name], from.Asked[name]; !slices.Contains(ofPage, name) && !equal(now, then) {
-			return errArgument("%q is %s, but the cursor goes on with a question in which it %s", name, now, saidOf(then)).
-				Advising("give the cursor alone to go on, or ask anew without it")
+			return errArgument("%q is %s, but in the query of this cursor it %s", name, now, saidOf(then)).
+				Advising("give only the cursor to continue, or start again without it")
 		}
 	}
 	for name, then := range from.Asked {

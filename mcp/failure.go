@@ -114,7 +114,7 @@ var advice = [...]struct {
 	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
 	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask the user which"},
 	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
-	{calendar.RuleDiskSpace, "tell the user that whoever runs the server has to make room"},
+	{calendar.RuleDiskSpace, "tell the user that the server's disk is full, and the administrator must free space"},
 }
 
 // advised returns the refusal in an error, with a hint, or nil if there is none.

@@ -102,7 +102,7 @@ func (h *Handler) tell(ctx context.Context, s *hearing) error {
 		s.watch.Again()
 		return nil
 	case err != nil && ctx.Err() == nil && !errors.Is(err, auth.ErrUnauthorized):
-		h.log.ErrorContext(ctx, "what changed is not told", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
+		h.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
 	}
 	for _, sub := range changed {
 		if err != nil {
@@ -145,7 +145,7 @@ func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		h.log.WarnContext(ctx, "what a stream told is not noted: its session may be told again", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", service.ForLog(err)))
 	}
 }
 

@@ -44,7 +44,7 @@ func TestMarksAreRefused(t *testing.T) {
 			parameter = "categories"
 		}
 		refusal := h.say(t, door, "alice", "patch_event", map[string]any{"calendar_id": work, "event_uid": "long", parameter: value})
-		if !strings.Contains(refusal, "stood in an answer for what was left out") {
+		if !strings.Contains(refusal, "the mark for omitted text in an earlier result") {
 			t.Errorf("%s: %.300s", what, refusal)
 		}
 	}
@@ -62,7 +62,7 @@ func TestMarksAreRefused(t *testing.T) {
 				value = []string{"a", "… [3 more]"}
 			}
 			refusal := h.say(t, door, "alice", tool.name, map[string]any{f.name: value})
-			if !strings.Contains(refusal, "stood in an answer") {
+			if !strings.Contains(refusal, "the mark for omitted text") {
 				t.Errorf("%s takes a mark as %s: %.300s", tool.name, f.name, refusal)
 			}
 		}

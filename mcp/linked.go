@@ -209,8 +209,8 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 		}
 	}
 	err = c.confirm(question{
-		text: willHave("this server look again and again at a calendar that is published at "+quotedShort(at)+", and show it among yours") +
-			"Whoever publishes it writes what stands in it.",
+		text: willHave("this server fetch a calendar regularly from "+quotedShort(at)+", and show it among yours") +
+			"Its publisher can change its content at any time.",
 		state: in.url,
 	})
 	if err != nil {
@@ -261,7 +261,7 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
 		v.arrivedView = arrivedView(arrived)
 		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
-			asked := c.lead(question{text: quotedShort(a.Name) + " does not let this server in any more. Open the page, sign in here, and link it again.", page: b.linkPage()})
+			asked := c.lead(question{text: quotedShort(a.Name) + " no longer accepts this server's access. Open the page, sign in here, and link it again.", page: b.linkPage()})
 			err = cmp.Or(asked, err)
 		}
 		if err != nil {
@@ -282,7 +282,7 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 func (c *call) confirmUnlinking(a mirror.Linked, keep bool) error {
 	what := fmt.Sprintf("unlinked %s; its %d calendars stay here as copies", quotedShort(a.Name), len(a.Calendars))
 	if !keep {
-		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for everybody who has them", quotedShort(a.Name), len(a.Calendars))
+		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for all users who have them", quotedShort(a.Name), len(a.Calendars))
 	}
-	return c.confirm(question{text: willHave(what) + "The account itself stays as it is. To link it again takes its password, or its owner's consent.", state: string(a.ID)})
+	return c.confirm(question{text: willHave(what) + "The account itself does not change. To link it again, you need its password or its owner's consent.", state: string(a.ID)})
 }

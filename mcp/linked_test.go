@@ -258,7 +258,7 @@ func TestLinkingIsAskedAbout(t *testing.T) {
 		}
 	}
 	said = modernCall(t, door, "alice", "update_linked_account", `{"account":"Choir","action":"unlink_drop"}`, "")
-	if !strings.Contains(said, "for everybody who has them") || strings.Contains(said, "account_id") {
+	if !strings.Contains(said, "for all users who have them") || strings.Contains(said, "account_id") {
 		t.Errorf("unlinking: %s", said)
 	}
 	if all, err := h.service.Mirrors.LinkedAccounts(t.Context(), h.callers["alice"]); err != nil || len(all) != 1 {

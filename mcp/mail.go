@@ -91,7 +91,7 @@ const readonly = "gmail.readonly"
 
 // askToLink asks the user to link their account.
 func (b toolbox) askToLink() question {
-	return question{text: "To read your mail, this server needs your leave at Google, to read and nothing else. Open the page, sign in here, and press \"Link an account at Gmail\".", page: b.linkPage()}
+	return question{text: "To read your mail, this server needs your permission at Google, for reading only. Open the page, sign in here, and press \"Link an account at Gmail\".", page: b.linkPage()}
 }
 
 func (b toolbox) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion) (answer, error) {

@@ -485,7 +485,7 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 		}
 		return e, asked.ID
 	}
-	for _, c := range []struct{ action, want string }{{"decline", "said no"}, {"accept", "NOT_AUTHORIZED"}} {
+	for _, c := range []struct{ action, want string }{{"decline", "declined"}, {"accept", "NOT_AUTHORIZED"}} {
 		e, id := begin()
 		asker{e, session}.say(t, p.door, "alice-mail", session, id, c.action)
 		if said := e.next(t); !strings.Contains(said, c.want) || !strings.Contains(said, "NOT_AUTHORIZED") {

@@ -119,7 +119,7 @@ func (h *Handler) hasMail(ctx context.Context, x *exchange) bool {
 	}
 	has, err := h.box.mail.Linked(ctx, x.caller)
 	if err != nil {
-		h.log.WarnContext(ctx, "the tools of mail are not listed", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the mail tools are not listed", slog.String("error", service.ForLog(err)))
 	}
 	return has
 }

@@ -23,6 +23,6 @@ func (f field) checkMarks(value string) string {
 	if !f.writes || f.names || mark == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q has %s in it, which stood in an answer for what was left out there, and would take the place of it: "+
-		"give all of it (ical_data of get_event has it), or leave %q out of a call that keeps what is not given", f.name, quote(mark), f.name)
+	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace that text: "+
+		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, quote(mark), f.name)
 }

@@ -79,6 +79,6 @@ func (p *places) unqueue(who owner) {
 }
 
 func errBusy() error {
-	return calendar.Errorf(calendar.Unavailable, "", "too many calls are in work at once").
-		Advising("wait a moment, then make the same call again; make one call after the other")
+	return calendar.Errorf(calendar.Unavailable, "", "too many calls are running").
+		Advising("wait a moment, then repeat the call; send one call at a time")
 }

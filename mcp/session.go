@@ -192,7 +192,7 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 // forget deletes the subscriptions of an ended session.
 func (h *Handler) forget(ctx context.Context, id sessionID) {
 	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(ctx, "the subscriptions of a session stay until its time is over", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
 	}
 }
 

@@ -29,7 +29,7 @@ func (c *call) checkRecipients(all []calendar.Recipient) error {
 	if slices.Equal(all, c.consent.cleared) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this changed while it was checked: nothing was changed").Advising("try it again")
+	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this change differed when it was repeated: nothing was changed").Advising("try it again")
 	e.Cause = &recipientsError{all}
 	return e
 }

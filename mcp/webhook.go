@@ -149,15 +149,15 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 		return err
 	}
 	if i := slices.IndexFunc(all, func(w calendar.Webhook) bool { return w.URL == strings.TrimSpace(in.url) }); i >= 0 {
-		return calendar.Errorf(calendar.Exists, "", "this address is told already, by the webhook %s", all[i].ID)
+		return calendar.Errorf(calendar.Exists, "", "the webhook %s already has this URL", all[i].ID)
 	}
 	if in.titles && !c.consent.asks {
 		where := " on their page"
 		if at := b.page("webhooks"); at != "" {
 			where = " at " + at
 		}
-		return calendar.Errorf(calendar.Forbidden, "", "titles are told elsewhere only if the user agrees, whom this client cannot ask").
-			Advising("leave titles out, or have the user make the webhook" + where)
+		return calendar.Errorf(calendar.Forbidden, "", "titles are sent only if the user agrees, and this client cannot ask the user").
+			Advising("leave titles out, or let the user create the webhook" + where)
 	}
 	if err := c.confirmWebhook(in); err != nil {
 		return err
@@ -173,13 +173,13 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 
 // confirmWebhook asks the user to confirm a new webhook.
 func (c *call) confirmWebhook(in *webhookCall) error {
-	what := "with the ids of what changed"
+	what := "with the ids of the changed objects"
 	if in.titles {
-		what = "with the titles of what changed"
+		what = "with the titles of the changed objects"
 	}
 	return c.confirm(question{
-		text: willHave(fmt.Sprintf("a program at %s told, again and again, of each change in the calendars that you read, %s", quotedShort(hostOf(in.url)), what)) +
-			"Its whole address is " + quotedShort(in.url) + ". To remove the webhook ends it; what was told is told.",
+		text: willHave(fmt.Sprintf("a program at %s notified of each change in the calendars that you read, %s", quotedShort(hostOf(in.url)), what)) +
+			"Its full URL is " + quotedShort(in.url) + ". Removing the webhook stops further messages; sent messages cannot be taken back.",
 		state: fmt.Sprintf("%q %q %t", in.url, in.kinds, in.titles),
 	})
 }

@@ -117,7 +117,7 @@ func TestWebhookIsAgreedTo(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &r); err != nil || r.Result.RequestState == "" {
 		t.Fatalf("nobody is asked: %s", said)
 	}
-	for _, want := range []string{`told, again and again`, `hooks.example`, `in?k=1`, `with the titles`} {
+	for _, want := range []string{`notified of each change`, `hooks.example`, `in?k=1`, `with the titles`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in %s", want, said)
 		}
@@ -128,7 +128,7 @@ func TestWebhookIsAgreedTo(t *testing.T) {
 			t.Errorf("%s: %s", other, said)
 		}
 	}
-	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline", 1)); !strings.Contains(said, "said no") || len(h.hooksOf(t)) > 0 {
+	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline", 1)); !strings.Contains(said, "declined") || len(h.hooksOf(t)) > 0 {
 		t.Errorf("after a no: %s", said)
 	}
 	if said := modernCall(t, door, "alice", "webhooks", args, agreed); !strings.Contains(said, "whsec_") {

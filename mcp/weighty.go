@@ -49,12 +49,12 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	case n > mostCounted:
 		holds = fmt.Sprintf("more than %d events, tasks and notes", mostCounted)
 	}
-	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for everybody who has it, with " + holds + " in it"}
+	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for all users who have it, with " + holds + " in it"}
 	if people.People > 0 {
 		deeds = append(deeds, "told "+people.String()+" that their meetings in it are cancelled or declined")
 	}
 	return c.confirm(question{
-		text:  willHave(deeds...) + "An administrator can bring it back for some time.",
+		text:  willHave(deeds...) + "An administrator can restore it for some time.",
 		state: stateOf(cal),
 	})
 }
@@ -77,7 +77,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	}
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
-		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar takes it back; what was seen is seen.",
+		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar ends the share; anything seen until then stays known.",
 		state: stateOf(cal),
 	})
 }
@@ -86,7 +86,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 func (c *call) confirmAccept(o calendar.Offer) error {
 	return c.confirm(question{
 		text: willHave(fmt.Sprintf("accepted the calendar %s, which %s shares with you (%s)", quotedShort(o.Name()), quotedShort(o.From.OwnerName), permissions[o.Access])) +
-			"unshare_calendar gives it up again.",
+			"unshare_calendar removes it again.",
 		state: string(o.Calendar),
 	})
 }

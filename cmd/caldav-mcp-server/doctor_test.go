@@ -172,7 +172,7 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		})
 	}
 	for want, wrap := range map[string]func(http.Handler) http.Handler{
-		"":                                      func(next http.Handler) http.Handler { return next },
+		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
 		p := &program{now: time.Now, newID: uuid.NewString}
