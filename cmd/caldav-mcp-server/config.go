@@ -175,10 +175,10 @@ func (c *config) declare(name, value string) {
 func checkArgument(s setting, value string) error {
 	u, err := url.Parse(value)
 	if err != nil {
-		return fmt.Errorf("--%s is malformed: it is no URL", s.flag())
+		return fmt.Errorf("--%s is malformed: it is not a URL", s.flag())
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
-		return fmt.Errorf("--%s has a password in it, which everybody on this machine could see: use %s, %s_FILE or --%s-file",
+		return fmt.Errorf("--%s contains a password, which every user of this machine could see: use %s, %s_FILE or --%s-file",
 			s.flag(), s.env, s.env, s.flag())
 	}
 	return nil
@@ -230,13 +230,13 @@ func under(root string, elements ...string) string {
 // database returns the URL of the store.
 func (c config) database() (string, error) {
 	if c.secondURL != "" && !isPostgres(c.databaseURL) {
-		return "", wrongUsage("DATABASE_READ_URL names a standby of the Postgres at DATABASE_URL, and that names none: SQLite has no standby")
+		return "", wrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
 	}
 	if c.databaseURL != "" {
 		return c.databaseURL, nil
 	}
 	if c.dataDir == "" {
-		return "", wrongUsage("there is no home directory to keep data in: set DATA_DIR or DATABASE_URL")
+		return "", wrongUsage("there is no home directory for the data: set DATA_DIR or DATABASE_URL")
 	}
 	return "sqlite:" + filepath.Join(c.dataDir, "calendar.db"), nil
 }

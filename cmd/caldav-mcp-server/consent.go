@@ -122,10 +122,10 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
-		return wrongUsage("the mail of Gmail accounts is not offered: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
+		return wrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
-		return wrongUsage("accounts of that kind are not offered: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
+		return wrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
 	n, err := d.agree(ctx, kind, o.provider)
 	if err != nil {

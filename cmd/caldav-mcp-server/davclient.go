@@ -77,7 +77,7 @@ func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Re
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	if !c.trusts(to) {
-		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which does not get the password: name that server itself if it is meant",
+		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which must not get the password: give the URL of that server instead",
 			r.URL.Host, to.Scheme, to.Host), answer.Body.Close())
 	}
 	next := r.Clone(r.Context())
@@ -226,7 +226,7 @@ func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, 
 	}
 	found := multistatus{from: answer.Request.URL}
 	if err := xml.NewDecoder(bytes.NewReader(data)).Decode(&found); err != nil {
-		return nil, fmt.Errorf("%s %s: the answer is no multistatus: %w", method, at, err)
+		return nil, fmt.Errorf("%s %s: the response is not a multistatus: %w", method, at, err)
 	}
 	return &found, nil
 }
@@ -235,7 +235,7 @@ func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, 
 func resolve(base *url.URL, href string) (*url.URL, error) {
 	to, err := base.Parse(href)
 	if err != nil {
-		return nil, fmt.Errorf("the href %q is none: %w", shown(href), err)
+		return nil, fmt.Errorf("the href %q is malformed: %w", shown(href), err)
 	}
 	return to, nil
 }

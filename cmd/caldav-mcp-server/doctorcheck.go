@@ -303,7 +303,7 @@ func listed(props ...string) checkFunc {
 			}
 		}
 		if len(x.calendars) == 0 {
-			return "", &checkError{"there is no calendar", "make one: caldav-mcp-server create-calendar"}
+			return "", &checkError{"there is no calendar", "create one: caldav-mcp-server create-calendar"}
 		}
 		return fmt.Sprintf("%d calendars", len(x.calendars)), nil
 	}

@@ -30,5 +30,5 @@ func (x *examination) trySecond(ctx context.Context) (detail string, err error) 
 	if err != nil {
 		return "", withMend(err, "the server works without it; DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}
-	return fmt.Sprintf("%d bytes of changes behind", bytes), nil
+	return fmt.Sprintf("%d bytes behind the primary", bytes), nil
 }

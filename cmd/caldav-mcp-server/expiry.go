@@ -20,7 +20,7 @@ func parseExpiry(word string, now time.Time) (time.Time, error) {
 			return time.Time{}, fmt.Errorf("%q: %w", word, err)
 		}
 		if n == 0 {
-			return time.Time{}, fmt.Errorf("%q is over at once", word)
+			return time.Time{}, fmt.Errorf("%q would end at once", word)
 		}
 		if m[2] == "h" {
 			return now.Add(time.Duration(n) * time.Hour), nil

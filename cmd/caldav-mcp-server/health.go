@@ -23,7 +23,7 @@ func healthCommand() command {
 	var wait time.Duration
 	return command{
 		name: "health", settings: doorSettings, alone: true,
-		summary: "ask the server on this machine whether it is ready", details: healthDetails,
+		summary: "check whether the server on this machine is ready", details: healthDetails,
 		flags: func(f *flag.FlagSet) {
 			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the responses")
 		},

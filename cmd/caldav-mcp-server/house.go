@@ -89,7 +89,7 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 	}
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
-		return fmt.Errorf("looking at the database's tables: %w", err)
+		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if schema.Behind() {
 		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate", name)
@@ -99,7 +99,7 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 	}
 	if !schema.Ready() {
 		if err := h.store.Migrate(ctx); err != nil {
-			return fmt.Errorf("making the tables: %w", err)
+			return fmt.Errorf("creating the tables: %w", err)
 		}
 	}
 	if err := h.consult(ctx); err != nil {
@@ -131,7 +131,7 @@ func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, 
 	for _, cal := range firstCalendars() {
 		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
 			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
-			return user, errors.Join(fmt.Errorf("making the calendar %q: %w", cal.Name, err), undone)
+			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
 		}
 	}
 	return user, nil

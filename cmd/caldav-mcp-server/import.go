@@ -72,7 +72,7 @@ func (o *importOptions) check(_ *desk, operands []string) error {
 	case o.from != "" && len(operands) > 0:
 		return fmt.Errorf("use either %q or --from", operands[0])
 	case o.from == "" && (o.fromUser != "" || o.fromStdin):
-		return errors.New("--from-user and --password-stdin go with --from")
+		return errors.New("--from-user and --password-stdin need --from")
 	case o.from != "" && o.fromUser == "":
 		return errors.New("--from needs --from-user")
 	case o.from != "":

@@ -152,7 +152,7 @@ func unread(path string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no file or directory %s", path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be read: this user may not", path)
+		return fmt.Errorf("%s cannot be read: permission denied", path)
 	}
 	return fmt.Errorf("%s cannot be read: %w", path, err)
 }

@@ -165,7 +165,7 @@ func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	}
 	text := d.userLines(all)
 	if dry {
-		text += "this would be: "
+		text += "dry run: "
 	}
 	if err := d.done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
 		return err

@@ -78,7 +78,7 @@ func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	case operands[0] == "undo" && o.token != "" && o.since == "":
 		err = errors.New("undo --token needs --since")
 	case o.limit < 1:
-		err = errors.New("--limit must be 1 at least")
+		err = errors.New("--limit must be at least 1")
 	case (o.dryRun || o.leaveChanged) && (operands[0] != "undo" || given):
 		err = errors.New("--dry-run and --leave-changed are for undo --token")
 	}

@@ -85,7 +85,7 @@ func (l *logbook) step(s calendar.Change) undoneStep {
 //
 //nolint:exhaustive // an undo has no other outcome
 var undoneWords = map[calendar.ChangeKind]string{
-	calendar.Created: "it is there again", calendar.Modified: "it is as it was", calendar.Deleted: "it is gone again",
+	calendar.Created: "it exists again", calendar.Modified: "its earlier state is back", calendar.Deleted: "it is deleted again",
 }
 
 // undoneMost is the highest number of objects that are listed. More, as after an import, are only counted.
@@ -105,24 +105,24 @@ func (l *logbook) sumUp(steps []undoneStep) error {
 			order = append(order, of)
 		}
 	}
-	form := "took back the changes of %d objects of %q: of each, %s\n"
+	form := "undid the changes of %d objects in %q: for each, %s\n"
 	if l.dryRun {
-		form = "would take back the changes of %d objects of %q: of each, %s\n"
+		form = "would undo the changes of %d objects in %q: for each, %s\n"
 	}
 	for _, of := range order {
 		if _, err := fmt.Fprintf(l.stdout, form, counts[of], shown(of.in), undoneWords[of.did]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(l.stdout, "(--json names each)")
+	_, err := fmt.Fprintln(l.stdout, "(--json lists them)")
 	return err
 }
 
 // tell prints the result as text.
 func (l *logbook) tell(out undoneJSON) error {
-	form := "took back %d of %s: %s (%s)\n"
+	form := "undid %d of %s: %s (%s)\n"
 	if l.dryRun {
-		form = "would take back %d of %s: %s%s\n"
+		form = "would undo %d of %s: %s%s\n"
 	}
 	steps := out.Steps
 	if len(steps) > undoneMost {
@@ -141,7 +141,7 @@ func (l *logbook) tell(out undoneJSON) error {
 		}
 	}
 	if len(out.Steps) == 0 {
-		if _, err := fmt.Fprintln(l.stdout, "there is nothing to take back"); err != nil {
+		if _, err := fmt.Fprintln(l.stdout, "there is nothing to undo"); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 		state += ": " + a.Error
 	}
 	if refused > 0 {
-		state += fmt.Sprintf(" (%d kept out)", refused)
+		state += fmt.Sprintf(" (%d skipped)", refused)
 	}
 	return []string{briefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, shownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
 }

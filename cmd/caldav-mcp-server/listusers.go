@@ -56,14 +56,14 @@ func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
 	users = slices.DeleteFunc(users, func(u calendar.User) bool { return u.Room.Bookable() }) // list-rooms has them
 	usages, err := h.store.Usages(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("counting what users have: %w", err)
+		return nil, fmt.Errorf("counting users' objects: %w", err)
 	}
 	return each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
 }
 
 func listUsersCommand() command {
 	return listing[userUsed, listedUser]{
-		command: command{name: "list-users", summary: "list the users"},
+		command: command{name: "list-users", summary: "list users"},
 		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return h.usersUsed(ctx) },
 		json:    userUsed.json,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},

@@ -157,7 +157,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 		return nil, err
 	}
 	if answers == nil {
-		log.WarnContext(ctx, "mail has no link for answers, since BASE_URL is not set")
+		log.WarnContext(ctx, "mails have no links for responding, because BASE_URL is not set")
 	}
 	digests, err := p.digests(ctx, c, h)
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *mailroom) run(ctx context.Context) {
 	if r.door != nil {
 		all.Go(func() {
 			if err := r.door.Serve(ctx, r.hatch); err != nil {
-				r.log.ErrorContext(ctx, "mail is no longer taken in by LMTP", "error", err)
+				r.log.ErrorContext(ctx, "incoming mail by LMTP has stopped", "error", err)
 			}
 		})
 	}

@@ -77,7 +77,7 @@ func checkIMAP(value string) error {
 func setMailFrom(c *config, value string) error {
 	address, err := letter.Address(value)
 	if err != nil || !hostName.MatchString(letter.Domain(address)) {
-		return errors.New("is no mail address, such as calendar@example.org")
+		return errors.New("is not a mail address such as calendar@example.org")
 	}
 	c.mail.from = string(address)
 	return nil
@@ -90,7 +90,7 @@ func setMailDomains(c *config, value string) error {
 			continue
 		}
 		if !hostName.MatchString(domain) || !strings.Contains(domain, ".") {
-			return fmt.Errorf("has %q in it, which is no domain such as example.org", domain)
+			return fmt.Errorf("contains %q, which is not a domain such as example.org", domain)
 		}
 		c.mail.fromDomains = append(c.mail.fromDomains, domain)
 	}
@@ -99,7 +99,7 @@ func setMailDomains(c *config, value string) error {
 
 func checkAuthServer(value string) error {
 	if strings.ContainsAny(value, " ;\"()") {
-		return errors.New("is no name such as mx.example.org")
+		return errors.New("is not a name such as mx.example.org")
 	}
 	return nil
 }

@@ -110,6 +110,6 @@ func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
 		h.pruned.Store(now.Unix())
 	case ctx.Err() == nil:
 		h.unpruned.Add(1)
-		log.WarnContext(ctx, "the journal was not shortened", "error", err)
+		log.WarnContext(ctx, "the journal could not be pruned", "error", err)
 	}
 }

@@ -82,7 +82,7 @@ type revived struct {
 func (m *migrated) migrate(ctx context.Context) error {
 	before, err := m.store.Schema(ctx)
 	if err != nil {
-		return fmt.Errorf("looking at the database's tables: %w", err)
+		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if err := m.store.Migrate(ctx); err != nil {
 		return err

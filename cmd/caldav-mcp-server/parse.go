@@ -90,7 +90,7 @@ func setDatabase(c *config, value string) error {
 
 func setSecond(c *config, value string) error {
 	c.secondURL = value
-	return checkPostgres(value, "its scheme is not postgres: only a Postgres has a standby")
+	return checkPostgres(value, "its scheme is not postgres: only Postgres has read replicas")
 }
 
 func checkPostgres(value, other string) error {
@@ -99,7 +99,7 @@ func checkPostgres(value, other string) error {
 	}
 	if _, err := url.Parse(value); err != nil {
 		// url.Error repeats the URL.
-		return errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
+		return errors.New("it is not a URL; are special characters in the password encoded, such as %40 for @?")
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func isPostgres(url string) bool {
 func setDataDir(c *config, value string) error {
 	dir, err := filepath.Abs(value)
 	if err != nil {
-		return fmt.Errorf("is no directory: %w", err)
+		return fmt.Errorf("is not a directory: %w", err)
 	}
 	c.dataDir = dir
 	return nil
@@ -125,7 +125,7 @@ func setBaseURL(c *config, value string) (err error) {
 func setMCPURL(c *config, value string) (err error) {
 	c.mcpAt, err = publicURL(value, "https://calendar.example.org/mcp")
 	if err == nil && c.mcpAt.Path == "" {
-		return errors.New("has no path: the endpoint's address is wanted, such as https://calendar.example.org/mcp")
+		return errors.New("has no path: give the URL of the endpoint, such as https://calendar.example.org/mcp")
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func publicURL(value, example string) (*url.URL, error) {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, fmt.Errorf("is not a URL such as %s", example)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return nil, errors.New("may have a path at most: no user, query or fragment")
+		return nil, errors.New("may contain a path, but no user, query or fragment")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
@@ -156,7 +156,7 @@ func setOrigins(c *config, value string) error {
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			return fmt.Errorf("has %q in it, which is not an origin such as https://app.example.org", origin)
+			return fmt.Errorf("contains %q, which is not an origin such as https://app.example.org", origin)
 		}
 		c.origins = append(c.origins, strings.ToLower(origin))
 	}
@@ -167,7 +167,7 @@ func setNetworks(field func(*config) *server.Proxies) func(*config, string) erro
 	return func(c *config, value string) error {
 		networks, err := server.ParseProxies(value)
 		if err != nil {
-			return fmt.Errorf("has a fault: %w", err)
+			return fmt.Errorf("is not a list of networks: %w", err)
 		}
 		*field(c) = networks
 		return nil

@@ -83,7 +83,7 @@ func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, 
 	at := calendar.NewCalendar{Segment: "bookings", Properties: calendar.Properties{Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone}}
 	if _, err := h.calendars.CreateCalendar(ctx, caller(room), at); err != nil {
 		undone := h.auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
-		return room, errors.Join(fmt.Errorf("making the calendar of its bookings: %w", err), undone)
+		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
 	}
 	return room, nil
 }
@@ -243,7 +243,7 @@ func (p *program) answerBookings(ctx context.Context, h *house, log *slog.Logger
 	defer ticker.Stop()
 	for {
 		if _, err := h.calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "a room has not answered an invitation", "error", err)
+			log.WarnContext(ctx, "a room could not respond to an invitation", "error", err)
 		}
 		select {
 		case <-ticker.C:

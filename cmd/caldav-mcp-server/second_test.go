@@ -63,7 +63,7 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
 	x := &examination{config: config{databaseURL: p.primary.URL(), secondURL: p.standby.URL()}}
-	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes of changes behind") {
+	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)

@@ -232,7 +232,7 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	for {
 		h.prune(ctx, p.now(), log)
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "sign-ins that have ended were not forgotten", "error", err)
+			log.WarnContext(ctx, "ended sign-ins could not be deleted", "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -253,7 +253,7 @@ func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
 		next := indexEvery
 		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
 			next = indexAgain
-			log.WarnContext(ctx, "words wait longer to be indexed for the search", "error", err)
+			log.WarnContext(ctx, "indexing words for the search failed and will be retried", "error", err)
 		}
 		ticker.Reset(next)
 		select {

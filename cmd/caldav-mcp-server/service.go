@@ -112,7 +112,7 @@ func (h *house) declare(ctx context.Context, told map[string]string) error {
 		}
 	}
 	if err := h.store.ChangeSettings(ctx, set, forget); err != nil {
-		return fmt.Errorf("noting the server's settings: %w", err)
+		return fmt.Errorf("storing the server's settings: %w", err)
 	}
 	return h.consult(ctx)
 }

@@ -237,7 +237,7 @@ func checkUnknown(environ []string) error {
 		env, value, _ := strings.Cut(entry, "=")
 		ours := strings.HasPrefix(env, "CALDAV_") || strings.HasPrefix(env, "MCP_")
 		if ours && value != "" && !known[env] {
-			return fmt.Errorf("%s in the environment is no setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
+			return fmt.Errorf("%s in the environment is not a setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
 				env, didYouMean("", nearest(env, names)), name)
 		}
 	}

@@ -77,7 +77,7 @@ func known(field string) error {
 	case userFields[field] != nil:
 		return nil
 	case strings.Contains(field, "password"):
-		return fmt.Errorf("the field %q is not taken: users choose their own passwords, by the links that are printed", field)
+		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are printed", field)
 	}
 	return fmt.Errorf("there is no field %q; the fields are %s", field, strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
 }
@@ -138,7 +138,7 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 	}
 	heads, err := r.Read()
 	if err != nil {
-		return nil, fmt.Errorf("the list has no line of heads, such as name,email: %w", err)
+		return nil, fmt.Errorf("the list has no header line, such as name,email: %w", err)
 	}
 	for i, head := range heads {
 		heads[i] = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(head)), " ", "_")
@@ -158,7 +158,7 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 		w := wantedUser{}
 		w.line, _ = r.FieldPos(0)
 		if len(cells) > len(heads) {
-			w.wrong = fmt.Errorf("it has %d cells, and there are %d heads", len(cells), len(heads))
+			w.wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
 		}
 		for i, cell := range cells[:min(len(cells), len(heads))] {
 			if err := w.set(heads[i], cell); err != nil && w.wrong == nil {
@@ -194,7 +194,7 @@ func (w *wantedUser) read(line []byte) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	if err := d.Decode(&fields); err != nil || d.More() {
-		return errors.New("it is not one object of JSON")
+		return errors.New("it is not a JSON object")
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if err := known(field); err != nil {
