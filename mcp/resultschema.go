@@ -102,8 +102,8 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 }
 
 // properties returns the fields of a result. The tag doc adds a description, only for fields that could be misread,
-// because most hosts show it to no model. The tag in names the tool that declares a field, or the fields of an embedded
-// struct. Tools that change data then omit these, if that tool is listed too.
+// because most hosts hide it from the model. The tag in names the tool that declares a field, or the fields of an
+// embedded struct. Tools that change data then omit these, if that tool is listed too.
 func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 	for f := range t.Fields() {
 		if reader := f.Tag.Get("in"); s.writes && s.tools[reader] {

@@ -95,7 +95,7 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 	if len(failures) == 1 {
 		return "", failures[0]
 	}
-	// Both candidates are ports of this machine, so no proxy is to blame.
+	// With two candidates the server was called directly at its own ports, so no proxy is to blame.
 	x.mcp = nil
 	what, _ := diagnose(failures[len(failures)-1])
 	return "", &checkError{

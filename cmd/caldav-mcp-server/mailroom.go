@@ -59,7 +59,7 @@ func (p *program) passlinks(c config) (*mail.Passlinks, error) {
 	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.now, NewID: p.newID}, nil
 }
 
-// relay is the relay for the server's own mails. ok is false unless mail is sent and BASE_URL is set.
+// relay returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
 func (c config) relay() (mail.Relay, bool, error) {
 	if !c.mail.sends() || c.baseURL == nil {
 		return mail.Relay{}, false, nil

@@ -101,7 +101,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 	}), nil
 }
 
-// programOf returns the current caller for a user's password or token; ok is false if it was revoked.
+// programOf returns the current caller for a user's password or token. The result is false if it was revoked.
 func (h *house) programOf(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
 	user, err := h.store.UserByID(ctx, id)
 	if err == nil {
