@@ -49,7 +49,7 @@ func TestReadmeListsEveryCommand(t *testing.T) {
 	}
 }
 
-// Whatever the metrics page has of ours is explained where an operator looks.
+// The operator's page explains every metric of ours.
 func TestOperateListsEveryMetric(t *testing.T) {
 	t.Parallel()
 	doc := readDoc(t, "docs", "operate.md")

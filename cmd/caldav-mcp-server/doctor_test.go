@@ -20,7 +20,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// examine has the doctor look at a URL and returns what it finds wrong: "check: detail → mend".
+// examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
 	p := &program{now: time.Now, newID: uuid.NewString}
@@ -41,7 +41,7 @@ func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	return strings.Join(wrong, "\n")
 }
 
-// forwards makes a proxy say for whom it asks.
+// forwards makes a proxy forward the client's address.
 func forwards(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("X-Forwarded-For", "192.0.2.7")
@@ -105,7 +105,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 		fault string
 		wrap  func(http.Handler) http.Handler
 		path  string
-		// wants are in what is found; none of them means that nothing may be.
+		// wants are parts of the findings; nil means that there must be none.
 		wants []string
 	}{
 		{"none", func(h http.Handler) http.Handler { return h }, "/", nil},

@@ -19,7 +19,7 @@ import (
 type nameForBoth struct {
 	*httptest.Server
 	caldav, mcp http.Handler
-	// fault answers a request in place of the doors, and tells that it did.
+	// fault may answer a request in place of the server, and reports whether it did.
 	fault atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
 }
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// holder is what a row of a table in docs/ names as that which holds it: a test, or one case of it, or a conversation. That of a
-// page of words has no file.
+// holder is the evidence that a table row in docs/ names: a test, one case of it, or a conversation. A page of text has
+// no file.
 type holder struct{ test, part, file string }
 
 var (
@@ -50,7 +50,7 @@ func holdersOf(t *testing.T, id, cell string) (all []holder) {
 	return all
 }
 
-// comment is what stands above a test, or at the head of a conversation.
+// comment is the comment above a test, or at the head of a conversation.
 func (h holder) comment(t *testing.T) string {
 	t.Helper()
 	if h.file == "" {
@@ -71,7 +71,7 @@ func bodyOf(source, test string) string {
 	return body
 }
 
-// commentOf is what stands above a test, empty if there is no such test.
+// commentOf is the comment above a test, empty if there is no such test.
 func commentOf(source, test string) string {
 	above, _, found := strings.Cut(source, "\nfunc "+test+"(t *testing.T)")
 	if !found {

@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestProcessesFollowTheServersSettings: what set-server changes, each process that runs does, and what a server was
-// started with goes before it.
+// TestProcessesFollowTheServersSettings: every running process follows changes by set-server, and the settings that a
+// server was started with take precedence.
 func TestProcessesFollowTheServersSettings(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
