@@ -21,7 +21,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// person sits in front of a client, and answers what they are asked.
+// person is a client's user, who answers elicitations.
 type person struct {
 	mu     sync.Mutex
 	action mcpgo.ElicitationResponseAction
@@ -36,7 +36,7 @@ func (p *person) Elicit(_ context.Context, r mcpgo.ElicitationRequest) (*mcpgo.E
 	return &mcpgo.ElicitationResult{ElicitationResponse: mcpgo.ElicitationResponse{Action: p.action}}, nil
 }
 
-// questions returns what they were asked since the last time.
+// questions returns the questions since the last call.
 func (p *person) questions() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *person) questions() []string {
 	return asked
 }
 
-// connect opens a client of mcp-go's at a version, with a person or, without one, that can ask nobody.
+// connect opens a client of mcp-go's at a version, with a person or, without one, without elicitation.
 func connect(t *testing.T, door, token, version string, p *person) *client.Client {
 	t.Helper()
 	carrier, err := transport.NewStreamableHTTP(door, transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
@@ -105,14 +105,14 @@ func deletions(n int) params {
 	return params{"changes": changes}
 }
 
-// TestPersonsAreAsked: what is large is done once the person in front of a client has agreed, and not if they do not.
-// Each case is refused first: nothing has changed then, since the same is asked again.
+// TestPersonsAreAsked: large changes are made only if the user agrees. Each case is first declined: nothing has changed
+// then, since the same question is asked again.
 func TestPersonsAreAsked(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		tool string
 		args params
-		// words are in the question; without any, nobody is asked.
+		// words are in the question; without any, no question is asked.
 		words []string
 	}{
 		{"move_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260302T130000Z", "scope": "all", "new_start": "2026-03-03T16:00"}, []string{"1:1 with Eve", "moved from", "whole series", "Europe/Berlin"}},
@@ -164,7 +164,7 @@ func TestPersonsAreAsked(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAsked: clients that can ask nobody, and what is small.
+// TestNobodyIsAsked: clients without elicitation, and small changes.
 func TestNobodyIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -202,7 +202,7 @@ func modernCall(t *testing.T, door, token, tool, args, more string) string {
 	return do(t, request(t, "POST", door, token, body, versionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)).body
 }
 
-// TestConsentFitsOneCall: what somebody has agreed to is that call of that token, and that event as it was.
+// TestConsentFitsOneCall: consent is for that call of that token, and for the event as it was.
 func TestConsentFitsOneCall(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -265,8 +265,8 @@ func TestConsentFitsOneCall(t *testing.T) {
 	})
 }
 
-// TestConsentFitsCalendarAsItWas: whoever agreed that a calendar goes has not agreed to lose what was put into it since, nor what was
-// exchanged for something else, so that it is as many as before.
+// TestConsentFitsCalendarAsItWas: consent to delete a calendar does not cover objects that were added since, nor
+// objects that replaced others, so that the count is the same.
 func TestConsentFitsCalendarAsItWas(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -303,7 +303,7 @@ func TestConsentFitsCalendarAsItWas(t *testing.T) {
 	})
 }
 
-// TestConsentIsForOnce: the same answer does not share a calendar again that was taken back, nor make again what it made.
+// TestConsentIsForOnce: the same response does not repeat a share that has ended, or create an object again.
 func TestConsentIsForOnce(t *testing.T) {
 	t.Parallel()
 	var creations []string
@@ -364,8 +364,8 @@ func (a asker) say(t *testing.T, door, token, session, id, action string) {
 	}
 }
 
-// TestAnswersFindTheirWay: the answer to a question may reach another process than the one that asked; what another token
-// or session says is no answer.
+// TestAnswersFindTheirWay: the response to a question may reach another process than the one that asked; a response by
+// another token or session does not count.
 func TestAnswersFindTheirWay(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -392,8 +392,8 @@ func TestAnswersFindTheirWay(t *testing.T) {
 	})
 }
 
-// TestRevokedWhileAPersonThinks: what somebody agrees to is not done by a token that was taken away meanwhile, and what the
-// user lost meanwhile is refused like any other call.
+// TestRevokedWhileAPersonThinks: a token that was revoked while the user was asked changes nothing, and rights that the
+// user lost meanwhile are refused as in any other call.
 func TestRevokedWhileAPersonThinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -452,8 +452,8 @@ func TestQuestionsAreFew(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfOneBarNobody: a user with many tokens has few questions open, so that others can be asked; and where many
-// users fill the server, nobody is told that the questions are theirs.
+// TestQuestionsOfOneBarNobody: a user with many tokens has few questions open, so that others can be asked. If many
+// users fill the server, no user is told that the questions are theirs.
 func TestQuestionsOfOneBarNobody(t *testing.T) {
 	t.Parallel()
 	var a askings

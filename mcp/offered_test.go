@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// offers makes a house where shares wait for an answer, and in which bob offers alice calendars of these names.
+// offers makes a house where shares need acceptance, and where bob offers alice calendars of these names.
 func offers(t *testing.T, url string, access calendar.Access, names ...string) (h *house, ids []calendar.CalendarID) {
 	t.Helper()
 	h = newHouse(t, url)

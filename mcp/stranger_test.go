@@ -68,7 +68,7 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 	})
 }
 
-// writableAccount is an account with one calendar, which takes what is written to it and counts it.
+// writableAccount is an account with one calendar, which accepts and counts writes.
 type writableAccount struct{ puts *int }
 
 func (writableAccount) Calendars(context.Context) ([]mirror.Remote, error) {

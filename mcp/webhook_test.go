@@ -71,7 +71,8 @@ func TestWebhooksByTool(t *testing.T) {
 	})
 }
 
-// TestWebhooksAreRefused: to those who may not share, to others, to what is no address, and titles to those who can ask nobody.
+// TestWebhooksAreRefused: without the share scope, for other users, for invalid URLs, and titles for clients without
+// elicitation.
 func TestWebhooksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -106,7 +107,7 @@ func TestWebhooksAreRefused(t *testing.T) {
 	}
 }
 
-// TestWebhookIsAgreedTo: a person sees where, and whether titles go there, and what they agreed to is that and no other.
+// TestWebhookIsAgreedTo: the user sees the URL, and whether titles are sent, and consents to exactly that.
 func TestWebhookIsAgreedTo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
