@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// alarmWords are reminders in words: 10 minutes before, 1 hour before end, 1 day after the start.
+// alarmWords matches a reminder in words: 10 minutes before, 1 hour before end, 1 day after the start.
 var (
 	alarmWords = regexp.MustCompile(`^((?:\d+ *[a-z]+[ ,]*(?:and )?)+?)(before|after)?(?: *(?:the )?(start|end|due))?$`)
 	alarmPart  = regexp.MustCompile(`(\d+) *([a-z]+)`)
@@ -21,7 +21,7 @@ var (
 	}
 )
 
-// alarm reads a reminder: a number is minutes before the start.
+// alarm parses a reminder. A bare number is minutes before the start.
 func (z zoned) alarm(text string) (edit.Alarm, error) {
 	said := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if minutes, err := strconv.ParseFloat(said, 64); err == nil && minutes == float64(int(minutes)) {
@@ -55,7 +55,7 @@ func (z zoned) alarm(text string) (edit.Alarm, error) {
 	return edit.Alarm{Minutes: minutes, FromEnd: parts[3] == "end"}, nil
 }
 
-// minutesIn reads a length such as 1 hour 30 minutes.
+// minutesIn parses a duration such as 1 hour 30 minutes.
 func minutesIn(text string) (minutes int, ok bool) {
 	for _, part := range alarmPart.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.Atoi(part[1])
@@ -68,7 +68,7 @@ func minutesIn(text string) (minutes int, ok bool) {
 	return minutes, true
 }
 
-// alarmText writes a reminder as it is read.
+// alarmText formats a reminder in a form that alarm parses.
 func (z zoned) alarmText(a edit.Alarm) string {
 	if !a.At.IsZero() {
 		return "at " + time.Unix(a.At.Civil.Seconds(), 0).In(z.Location()).Format(time.RFC3339)

@@ -10,20 +10,20 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 )
 
-// announcements are the answers in which the server says what it can do.
+// announcements are the methods whose responses describe the server's capabilities.
 var announcements = [...]string{string(mcpgo.MethodInitialize), string(mcpgo.MethodServerDiscover)}
 
 func (x *exchange) isAnnouncement() bool { return slices.Contains(announcements[:], x.message.method) }
 
-// announcement is what concerns us of such an answer; the rest stays as it is.
+// announcement holds the parts of such a response that we change. The rest passes through untouched.
 type announcement struct {
 	JSONRPC string                     `json:"jsonrpc"`
 	ID      json.RawMessage            `json:"id"`
 	Result  map[string]json.RawMessage `json:"result"`
 }
 
-// dress completes an announcement: what never changes is said (mcp-go leaves out what is
-// false), and an initialize opens a session.
+// dress completes the response to an announcement: it adds the capabilities that never change (mcp-go omits false
+// values), and it opens a session after an initialize.
 func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte, error) {
 	var a announcement
 	var capabilities map[string]any
@@ -40,17 +40,17 @@ func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte
 		}
 		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed, abilitiesOf(agreed, x.message)...)))
 	}
-	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so JSON can hold it
+	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so it marshals
 	return json.Marshal(a)
 }
 
-// declared are the capabilities as a version is told of them. Clients of the first are promised
-// an answer that names the tools alone.
+// declared returns the capabilities that a version of MCP is shown. The first version promised clients a response with
+// tools only.
 func declared(capabilities map[string]any, v version) map[string]any {
 	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}
 	}
-	// Which tools and prompts there are changes with a new release of the server alone.
+	// The lists of tools and prompts change only with a new release of the server.
 	capabilities["resources"] = map[string]bool{"subscribe": true, "listChanged": true}
 	if v.plain() {
 		return map[string]any{"tools": capabilities["tools"]}
@@ -58,8 +58,8 @@ func declared(capabilities map[string]any, v version) map[string]any {
 	return capabilities
 }
 
-// reword makes an error of the transport's one for our clients: codes as MCP has them, and
-// nothing about Go types and packages in the text.
+// reword turns an error of the transport into one for our clients: it uses MCP's codes, and its text mentions no Go
+// types or packages.
 func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 	switch e.Code {
 	case codeMethod:
@@ -84,7 +84,7 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 	}
 }
 
-// rewordMissing says which prompts and resources there are to a caller who asked for another.
+// rewordMissing lists the existing prompts or resources for a caller who asked for an unknown one.
 func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 	switch mcpgo.MCPMethod(x.message.method) {
 	case mcpgo.MethodPromptsGet:
@@ -96,12 +96,12 @@ func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 	}
 }
 
-// hasTool tells whether there is such a tool as far as the caller's token is concerned.
+// hasTool reports whether the caller's token is offered this tool.
 func (h *Handler) hasTool(x *exchange, name string) bool {
 	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.named(name) && t.offered(x.caller) })
 }
 
-// toolsOf are the tools that the caller may use.
+// toolsOf returns the tools that the caller may use.
 func (h *Handler) toolsOf(x *exchange) (rows []tool) {
 	for _, t := range h.tools {
 		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) && (!t.mail || x.mail) {

@@ -14,18 +14,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// errArgument is the refusal of a call whose arguments can't be used.
+// errArgument refuses a call because of its arguments.
 func errArgument(format string, args ...any) *calendar.Error {
 	return calendar.Errorf(calendar.Invalid, "", format, args...)
 }
 
-// readArguments fills what the parameters are bound to with what a call sends. It collects everything that is
-// wrong, so that one more try is enough.
+// readArguments fills the targets of the parameters from the arguments of a call. It collects all mistakes, so that one
+// retry is enough.
 func readArguments(name string, takes []field, sent map[string]json.RawMessage, plain bool) error {
 	var wrong []string
 	for _, f := range takes {
 		raw := sent[f.name]
-		// Models write null for what they mean to leave out.
+		// Models write null for an argument that they mean to omit.
 		if raw == nil || string(raw) == "null" {
 			if !f.optional || f.first && plain {
 				wrong = append(wrong, fmt.Sprintf("%q is missing%s", f.name, f.brief()))
@@ -43,7 +43,7 @@ func readArguments(name string, takes []field, sent map[string]json.RawMessage, 
 	return nil
 }
 
-// brief is the first sentence of what is said of the field, in brackets.
+// brief returns the first sentence of the field's description, in parentheses.
 func (f field) brief() string {
 	if f.doc == "" {
 		return ""
@@ -56,7 +56,7 @@ func (f field) checkText(value string) string {
 	if !f.optional && strings.TrimSpace(value) == "" {
 		return fmt.Sprintf("%q must not be empty", f.name)
 	}
-	// RFC 5545 §3.1: such characters have no place in a calendar; XML can't carry them at all.
+	// RFC 5545 §3.1: control characters are not allowed in a calendar. XML cannot carry them at all.
 	if i := strings.IndexFunc(value, isControl); i >= 0 {
 		return fmt.Sprintf("%q has the control character %U in it", f.name, value[i])
 	}
@@ -76,7 +76,7 @@ func (f field) checkNumber(value int) string {
 	return ""
 }
 
-// checkItems checks a list, and each of its items.
+// checkItems checks a list and each of its items.
 func checkItems[T any](check func(field, T) string) func(field, []T) string {
 	return func(f field, list []T) string {
 		if f.most > 0 && len(list) > f.most {
@@ -91,8 +91,8 @@ func checkItems[T any](check func(field, T) string) func(field, []T) string {
 	}
 }
 
-// unknown says which of what was sent means nothing to the tool. To drop it in silence would
-// let a model believe that it had an effect.
+// unknown complains about arguments that the tool has no parameter for. If we dropped them silently, a model would
+// believe that they had an effect.
 func unknown(tool string, takes []field, sent map[string]json.RawMessage) []string {
 	var names []string
 	for name := range sent {
@@ -113,8 +113,8 @@ func parameters(takes []field) string {
 
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
 
-// Many models write "5" for 5, "true" for true, 2026 for "2026", and one item where a list is asked for. What is
-// meant is plain, and is taken.
+// Many models write "5" for 5, "true" for true, 2026 for "2026", and a single item instead of a list. The meaning is
+// clear, so the read functions accept these forms.
 
 func readText(raw json.RawMessage) (string, bool) {
 	var value string
@@ -130,17 +130,17 @@ func readYes(raw json.RawMessage) (bool, bool) {
 	return value == "true", ok && (value == "true" || value == "false")
 }
 
-// readNumber takes 5.0 as well, which JSON Schema calls an integer.
+// readNumber also takes 5.0, which JSON Schema counts as an integer.
 func readNumber(raw json.RawMessage) (int, bool) {
 	value, _ := readText(raw)
 	f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	return int(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= mostNumber
 }
 
-// mostNumber is more than any parameter takes.
+// mostNumber is larger than the limit of any parameter.
 const mostNumber = 1 << 40
 
-// readList takes a list, also as a text that holds one, and one item for a list of it.
+// readList takes a list, a string that contains a JSON list, or a single item.
 func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage) ([]V, bool) {
 	return func(raw json.RawMessage) ([]V, bool) {
 		var inside string
@@ -163,7 +163,7 @@ func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage)
 	}
 }
 
-// excerpt is a value that cannot be taken, or what kind of one where it is long.
+// excerpt quotes a rejected value, or names only its type if the value is long.
 func excerpt(raw json.RawMessage) string {
 	if utf8.RuneCount(raw) > maxQuoted {
 		return kindOf(raw)
@@ -171,7 +171,7 @@ func excerpt(raw json.RawMessage) string {
 	return visible(string(raw))
 }
 
-// kindOf names the type of a JSON value by its first character. An argument that was not sent has none.
+// kindOf names the type of a JSON value by its first character, or "nothing" if the argument was not sent.
 func kindOf(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "nothing"

@@ -18,37 +18,37 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Clients before 2026-07-28 are asked in the stream that answers their call, and answer in a request of its own. That
-// may reach another process than the one which asked: it then leaves the answer in the store, with the calls that can be
-// repeated.
+// Clients of versions before 2026-07-28 get an elicitation in the stream that answers their call, and send the response
+// as a request of its own. That request may reach another process than the one that asked. The other process then
+// stores the response in the table of idempotent calls, where the asking process polls for it.
 
 const (
-	// mostAskedAtOnce is how many questions to the persons behind one token are open on one process, mostOfUser how many to
-	// one user, by all their tokens, and mostOpen how many to all: users must be many to bar others.
+	// mostAskedAtOnce limits the open elicitations per token on one process, mostOfUser those per user over all their
+	// tokens, and mostOpen the total. It therefore takes many users to block others.
 	mostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
-	// lookAgain is how often it is asked whether another process was answered.
+	// lookAgain is how often the store is polled for a response that reached another process.
 	lookAgain = 2 * time.Second
 )
 
-// asking is a question that is open on this process.
+// asking is an elicitation that is open on this process.
 type asking struct {
 	of    owner
 	heard chan string
 }
 
-// askings are those that are.
+// askings are the elicitations that are open on this process.
 type askings struct {
 	mu     sync.Mutex
 	open   map[string]asking
 	closed bool
 }
 
-// errNotAsked refuses a call whose question cannot be asked now.
+// errNotAsked refuses a call whose elicitation cannot be sent now.
 func errNotAsked(hint, why string, args ...any) error {
 	return calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...).Advising(hint)
 }
 
-// begin opens a question under an id, unless too many are open.
+// begin opens an elicitation under an id, unless too many are open.
 func (a *askings) begin(of owner, id string) (asking, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -63,13 +63,13 @@ func (a *askings) begin(of owner, id string) (asking, error) {
 	}
 	switch {
 	case a.closed:
-		return asking{}, errNotAsked("try it again in a minute", "the server is about to stop, and asks nobody")
+		return asking{}, errNotAsked("try again in a minute", "the server is shutting down, so it cannot ask the user")
 	case ofToken >= mostAskedAtOnce:
-		return asking{}, errNotAsked("wait until they have answered those", "the user has %d questions to answer already", ofToken)
+		return asking{}, errNotAsked("wait until the user has answered those", "the user already has %d open questions", ofToken)
 	case ofUser >= mostOfUser:
-		return asking{}, errNotAsked("wait until they have answered those", "by all their programs together, the user has %d questions to answer already", ofUser)
+		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
 	case len(a.open) >= mostOpen:
-		return asking{}, errNotAsked("try it again in some minutes", "the server waits for answers of many users, and can ask nobody else now")
+		return asking{}, errNotAsked("try again in a few minutes", "the server waits for the answers of many users, and cannot ask more now")
 	}
 	if a.open == nil {
 		a.open = make(map[string]asking)
@@ -85,7 +85,8 @@ func (a *askings) end(id string) {
 	delete(a.open, id)
 }
 
-// close gives up what is open: a server that stops waits for its calls, and these would wait for persons.
+// close ends all open elicitations as unanswered: a server that shuts down waits for its calls, and these calls wait
+// for people.
 func (a *askings) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -95,7 +96,7 @@ func (a *askings) close() {
 	}
 }
 
-// hear takes the first answer that comes.
+// hear delivers the first response; later ones are dropped.
 func (a asking) hear(action string) {
 	select {
 	case a.heard <- action:
@@ -103,7 +104,7 @@ func (a asking) hear(action string) {
 	}
 }
 
-// answer tells whether a question is open here, and hands it its answer.
+// answer hands a response to the elicitation, and reports whether it is open here.
 func (a *askings) answer(of owner, id, action string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,14 +115,14 @@ func (a *askings) answer(of owner, id, action string) bool {
 	return ok
 }
 
-// askID names a question for the session that it is asked in, so that each process knows it for one.
+// askID derives the id of an elicitation from its session, so that each process can verify it.
 func (h *Handler) askID(x *exchange, nonce string) string {
 	mac := hmac.New(sha256.New, h.sessions.key)
 	mac.Write(fmt.Appendf(nil, "mcp question %q %q %q %q", x.caller.User.ID, x.caller.Token, x.session, nonce))
 	return "confirm-" + nonce + "." + encode(mac.Sum(nil)[:16])
 }
 
-// askPerson asks, and waits for the answer.
+// askPerson sends an elicitation and waits for the response.
 func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error {
 	id := h.askID(x, rand.Text())
 	one, err := h.askings.begin(ownerOf(x.caller), id)
@@ -133,7 +134,7 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 	if err != nil {
 		return err
 	}
-	defer func() { _ = h.box.service.SettleAttempt(context.WithoutCancel(ctx), letterbox, nil) }() // forgotten within a day otherwise
+	defer func() { _ = h.box.service.SettleAttempt(context.WithoutCancel(ctx), letterbox, nil) }() // otherwise it expires within a day
 	ctx, cancel := context.WithTimeoutCause(ctx, consentAge, errUnconfirmed(unanswered))
 	defer cancel()
 	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation(id)}); err != nil {
@@ -148,14 +149,14 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 	case h.config.Good == nil:
 		return nil
 	}
-	err = h.config.Good(ctx, x.caller) // minutes may have gone by
+	err = h.config.Good(ctx, x.caller) // the token may have been revoked while the call waited
 	if errors.Is(err, auth.ErrUnauthorized) {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token is no longer good, since the user was asked: nothing was changed")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
 	}
 	return err
 }
 
-// elicitRequest is a request to the client.
+// elicitRequest is a JSON-RPC request from the server to the client.
 type elicitRequest struct {
 	JSONRPC string                  `json:"jsonrpc"`
 	ID      string                  `json:"id"`
@@ -163,7 +164,7 @@ type elicitRequest struct {
 	Params  mcpgo.ElicitationParams `json:"params"`
 }
 
-// await waits for what the person does, and looks into the letterbox for what another process was told.
+// await waits for the user's response. It also polls the store for a response that another process received.
 func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox calendar.Attempt) (action string, err error) {
 	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.config.Limits.StreamPause)
 	defer look.Stop()
@@ -186,7 +187,7 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox 
 	}
 }
 
-// heed takes an answer of a client to a question of ours. One that nobody asked means nothing.
+// heed processes a client's response to one of our elicitations. Responses with an unknown id are ignored.
 func (h *Handler) heed(ctx context.Context, x *exchange) {
 	var id string
 	if !x.message.answer || x.version.modern() || json.Unmarshal(x.message.id, &id) != nil {
@@ -202,6 +203,6 @@ func (h *Handler) heed(ctx context.Context, x *exchange) {
 	}
 	left := calendar.Attempt{User: x.caller.User.ID, Token: x.caller.Token, Name: id}
 	if err := h.box.service.SettleAttempt(ctx, left, []byte(action)); err != nil {
-		h.log.Warn("an answer was lost", "user", x.caller.User.Name, "error", err)
+		h.log.Warn("a user's response was lost", "user", x.caller.User.Name, "error", err)
 	}
 }

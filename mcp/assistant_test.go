@@ -24,12 +24,12 @@ const tasksFile = "../docs/assistant.md"
 const (
 	// mostCalls is how many a task may take: models lose the thread.
 	mostCalls = 5
-	// mostTokens is what one answer may cost a model.
+	// mostTokens limits the cost of one result for a model.
 	mostTokens = 20_000
 )
 
-// TestEverydayTasks performs the tasks of docs/assistant.md as an assistant would that knows only
-// the tools' descriptions, and then checks the calendars.
+// TestEverydayTasks carries out the tasks in docs/assistant.md, as an assistant would that knows only the tools'
+// descriptions, and then checks the calendars.
 func TestEverydayTasks(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(tasksFile)
@@ -123,7 +123,7 @@ func (c *chore) do(t *testing.T, calls string) (said string) {
 	return said
 }
 
-// call makes one call with what is known by then, and returns its text.
+// call makes one call with the values known so far, and returns its text.
 func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
 	c.fill(t, name, args)
@@ -143,7 +143,7 @@ func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 	return c.texts[len(c.texts)-1]
 }
 
-// fill puts what is known by then into arguments, and into those within.
+// fill replaces references to known values in arguments, also nested ones.
 func (c *chore) fill(t *testing.T, name string, args map[string]any) {
 	t.Helper()
 	for parameter, value := range args {
@@ -171,13 +171,13 @@ func (c *chore) fill(t *testing.T, name string, args map[string]any) {
 }
 
 var (
-	// opaque are the parameters whose values nobody can make up.
+	// opaque are the parameters whose values cannot be made up.
 	opaque = regexp.MustCompile(`_uid$|_id$|^cursor$|^if_match$`)
 	// step is one of a way into an answer: .name, [0], or [name=value].
 	step = regexp.MustCompile(`\.(\w+)|\[(-?\d+)\]|\[(\w+)=([^\]]*)\]`)
 )
 
-// known finds what a word such as $1.calendars[name=Work].id stands for, in what the host shows its model.
+// known resolves a reference such as $1.calendars[name=Work].id in the part of a result that the host shows its model.
 func (c *chore) known(t *testing.T, word string) any {
 	t.Helper()
 	first := strings.IndexAny(word, ".[")
@@ -224,7 +224,7 @@ func resolve(t *testing.T, word, way string, answer any) any {
 	return value
 }
 
-// has tells whether a field of an item is so, or has it among others.
+// has reports whether a field of an item equals a value, or contains it.
 func has(item any, name, want string) bool {
 	fields, _ := item.(map[string]any)
 	if list, ok := fields[name].([]any); ok {
@@ -258,7 +258,7 @@ func budget(room string) []string {
 	}
 }
 
-// furnishOffice fills the house with what people who work have.
+// furnishOffice fills the house with typical calendars of an office.
 func (h *house) furnishOffice(t *testing.T) {
 	t.Helper()
 	h.Set(noon.AddDate(0, 0, -30))
@@ -287,7 +287,7 @@ func (h *house) furnishOffice(t *testing.T) {
 	h.meddle(t)
 }
 
-// lend makes a calendar of somebody's, with one event in it, that alice may see.
+// lend creates a calendar of another user, with one event in it, that alice may see.
 func (h *house) lend(t *testing.T, whose, name string, access calendar.Access, lines ...string) {
 	t.Helper()
 	cal, err := h.service.CreateCalendar(t.Context(), h.callers[whose], calendar.NewCalendar{Properties: calendar.Properties{Name: name}})
@@ -305,7 +305,7 @@ func (h *house) lend(t *testing.T, whose, name string, access calendar.Access, l
 	}
 }
 
-// meddle is what went wrong since: a phone moved a meeting, and deleted an event.
+// meddle makes the changes that went wrong: a phone moved a meeting, and deleted an event.
 func (h *house) meddle(t *testing.T) {
 	t.Helper()
 	phone := h.callers["alice"]
@@ -324,7 +324,7 @@ func (h *house) meddle(t *testing.T) {
 	h.Set(noon)
 }
 
-// endings look at what has come of each task, as the apps and the journal see it.
+// endings check the outcome of each task, as the apps and the journal see it.
 func endings() map[string]func(*testing.T, *house) {
 	return map[string]func(*testing.T, *house){
 		"Find a time for three people": func(t *testing.T, h *house) {
@@ -394,7 +394,7 @@ func bit(yes bool) int {
 	return 0
 }
 
-// expect holds what takes place in the week of March 2nd, of what has a word, to what should.
+// expect compares the events with a word in the week of March 2nd with the expected ones.
 func (h *house) expect(t *testing.T, word string, want ...string) {
 	t.Helper()
 	got := h.agenda(t, query.AgendaQuery{From: noon, Until: noon.AddDate(0, 0, 7), Keyword: word}, "Mon Jan 2 15:04")
@@ -403,7 +403,7 @@ func (h *house) expect(t *testing.T, word string, want ...string) {
 	}
 }
 
-// agenda lists what takes place as alice sees it.
+// agenda lists the events as alice sees them.
 func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []string {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -422,8 +422,7 @@ func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []strin
 	return list
 }
 
-// expectReviews holds all of the series, from its beginning over the change of the clocks to its
-// end, to what has come of each hour.
+// expectReviews compares the whole series, from its start across the clock change to its end, with the expected hours.
 func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int) {
 	t.Helper()
 	var want []string
@@ -437,7 +436,7 @@ func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int
 	}
 }
 
-// history is what was done since the task began, the latest first.
+// history is the changes since the task began, the latest first.
 func (h *house) history(t *testing.T) []calendar.Change {
 	t.Helper()
 	found, err := h.service.History(t.Context(), h.callers["alice"], calendar.HistoryQuery{Since: noon, Limit: 100})
@@ -447,7 +446,7 @@ func (h *house) history(t *testing.T) []calendar.Change {
 	return found.Changes
 }
 
-// expectChanges holds the journal since then to what should be in it, and to whose doing it is.
+// expectChanges compares the journal since then with the expected changes and authors.
 func (h *house) expectChanges(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string

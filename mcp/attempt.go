@@ -15,16 +15,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// keyName is the parameter of tools that can be called again without harm.
+// keyName is the parameter that makes a call safe to repeat.
 const keyName = "idempotency_key"
 
-// kept is an answer as it is remembered.
+// kept is a result as it is stored.
 type kept struct {
 	Text       json.RawMessage `json:"text"`
 	Structured json.RawMessage `json:"structured"`
 }
 
-// once lets clients repeat calls of the tool whose answer they lost. All tools that change something do.
+// once adds an idempotency key to a tool, so that a client can repeat a call whose result it lost. Every tool that
+// changes data has one.
 func (b toolbox) once(t tool) tool {
 	begin := t.begin
 	t.begin = func() job {
@@ -45,10 +46,10 @@ func (b toolbox) once(t tool) tool {
 	return t
 }
 
-// longestKey bounds a key.
+// longestKey limits the length of a key.
 const longestKey = 255
 
-// attempt does what a call with a key asks for, unless that was done before.
+// attempt runs a call that has a key, or returns the stored result if the call ran before.
 func (b toolbox) attempt(ctx context.Context, c *call, key string, do func(context.Context, *call) (answer, error)) (answer, error) {
 	digest, err := digestOf(c.tool, c.asked)
 	if err != nil {
@@ -66,11 +67,10 @@ func (b toolbox) attempt(ctx context.Context, c *call, key string, do func(conte
 	return b.settle(ctx, attempt, a, err)
 }
 
-// settle remembers what came of a call. A refusal is forgotten, so that the mended call can
-// have the same key. After a failure nobody knows whether the change was made: the attempt
-// stays open, and whoever repeats it will find out.
+// settle stores the outcome of a call. A refusal is removed, so that the corrected call can use the same key. After an
+// internal failure the outcome is unknown: the attempt stays open, and a retry finds out.
 func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer, failed error) (answer, error) {
-	// A client that has gone away is the one that will ask again.
+	// A client that disconnected is the one that will retry.
 	ctx = context.WithoutCancel(ctx)
 	if failed != nil {
 		if reason := calendar.ReasonOf(failed); reason == calendar.Internal || reason == calendar.Unavailable {
@@ -91,7 +91,7 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 	}
 	err = b.service.SettleAttempt(ctx, attempt, data)
 	if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
-		// The change is made, and an assistant that hears otherwise would make it twice. The store says in the log what is wrong.
+		// The change is committed. An assistant that received an error would repeat it. The store logs the cause.
 		err = nil
 	}
 	return a, err
@@ -108,7 +108,7 @@ func remember(a answer) (k kept, err error) {
 	return k, err
 }
 
-// encodeJSON writes JSON as results have it, with < and > as they are.
+// encodeJSON encodes JSON without escaping < and >, like the results.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -119,7 +119,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// recall is the answer of a call that was made before.
+// recall returns the stored result of a call.
 func recall(attempt calendar.Attempt) (answer, error) {
 	var k kept
 	if err := json.Unmarshal(attempt.Answer, &k); err != nil {
@@ -127,18 +127,18 @@ func recall(attempt calendar.Attempt) (answer, error) {
 	}
 	var said prose
 	if json.Unmarshal(k.Text, &said) == nil {
-		return answer{said, k.Structured}, nil // it was no JSON, but for reading
+		return answer{said, k.Structured}, nil // the text was prose, not JSON
 	}
 	return answer{k.Text, k.Structured}, nil
 }
 
-// digestOf tells calls apart: by the tool and all that was sent but the key.
+// digestOf hashes the tool and all arguments except the key, to tell different calls apart.
 func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
 	said := maps.Clone(asked)
 	maps.DeleteFunc(said, func(parameter string, value json.RawMessage) bool {
 		return parameter == keyName || string(value) == "null"
 	})
-	data, err := json.Marshal(said) // in the order of the names, without blanks
+	data, err := json.Marshal(said) // sorted by name, without whitespace
 	if err != nil {
 		return "", fmt.Errorf("encoding arguments: %w", err)
 	}
@@ -146,7 +146,8 @@ func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// create makes an event or a task, or finds what an earlier attempt of the call made before it was cut off.
+// create makes an event or a task. If an earlier attempt of the same call was interrupted, it finds the object that the
+// attempt created.
 func (b toolbox) create(ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft) (query.Instance, []calendar.Told, error) {
 	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
 	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale || calendar.RuleOf(err) == calendar.RuleUIDConflict) {

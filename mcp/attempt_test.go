@@ -89,7 +89,7 @@ func TestRefusedCallsCanBeMended(t *testing.T) {
 	}
 }
 
-// TestRepeatedChanges: what is repeated changes nothing that came in between.
+// TestRepeatedChanges: a repeated call does not undo changes made in between.
 func TestRepeatedChanges(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -111,7 +111,7 @@ func TestRepeatedChanges(t *testing.T) {
 	}
 }
 
-// TestRepeatedUndo: an undo is a change too, and who repeats it does not take back what came since.
+// TestRepeatedUndo: an undo is a change too, and repeating it does not undo later changes.
 func TestRepeatedUndo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

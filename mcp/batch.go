@@ -11,13 +11,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// mostTogether is how many changes one call makes.
+// mostTogether is the highest number of changes in one call.
 const mostTogether = 50
 
-// together are the tools whose calls can be made together.
+// together lists the tools that change_many can call.
 var together = []string{"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task", "update_task", "delete_task"}
 
-// batchTools make several changes in one call.
+// batchTools returns the tool that makes several changes in one call.
 func (b toolbox) batchTools() []tool {
 	return []tool{sending(b.once(tool{
 		name: "change_many", title: "Make several changes",
@@ -27,7 +27,7 @@ func (b toolbox) batchTools() []tool {
 	}))}
 }
 
-// manyChanges is what change_many takes.
+// manyChanges holds the arguments of change_many.
 type manyChanges struct {
 	changes []map[string]json.RawMessage
 	preview bool
@@ -44,7 +44,7 @@ func readGroup(raw json.RawMessage) (group map[string]json.RawMessage, ok bool) 
 	return group, err == nil && group != nil
 }
 
-// oneOfMany is one of several changes, in few words.
+// oneOfMany summarizes one of several changes.
 type oneOfMany struct {
 	Tool         string              `json:"tool"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
@@ -59,7 +59,7 @@ type oneOfMany struct {
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
-// manyView is what change_many returns.
+// manyView is the result of change_many.
 type manyView struct {
 	Preview bool        `json:"preview"`
 	Changes []oneOfMany `json:"changes"`
@@ -136,7 +136,7 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 	return one.of(a, c, z)
 }
 
-// partOf finds the tool of one of several changes, which the caller's token must be for.
+// partOf finds the tool of one of several changes, and checks that the caller's token allows it.
 func (b toolbox) partOf(c *call, name string) (tool, error) {
 	if name == "" {
 		return tool{}, errArgument(`"tool" is missing: it must be one of %s`, strings.Join(together, ", "))
@@ -156,7 +156,7 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 	return t, nil
 }
 
-// of says what came of a change, or would come of it.
+// of fills in the result of a change, or of its preview.
 func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	data, err := encodeJSON(a.structured)
 	if err != nil {
@@ -168,7 +168,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 		More      int     `json:"more_conflicts"`
 	}
 	if err := json.Unmarshal(data, &said); err != nil {
-		return one, fmt.Errorf("reading what came of a change: %w", err)
+		return one, fmt.Errorf("reading the result of a change: %w", err)
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
@@ -199,7 +199,7 @@ func noneMade(where string, err error) error {
 	return &told
 }
 
-// prose says it for reading.
+// prose writes the result as text.
 func (v manyView) prose() prose {
 	var b strings.Builder
 	heading := "Made %s, which undo_change takes back as one (times in %s):\n\n"

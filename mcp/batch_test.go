@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// furnishBatch makes what the changes of one call are about.
+// furnishBatch creates the objects for the changes of one call.
 func (h *house) furnishBatch(t *testing.T) {
 	t.Helper()
 	h.put(t, work, "lunch", wrapped(calendar.Event, "lunch", "DTSTART:20260303T120000Z", "DURATION:PT1H", "SUMMARY:Lunch"))
@@ -71,7 +71,7 @@ func TestManyChangesAreOne(t *testing.T) {
 	})
 }
 
-// TestOneOfManyRefused: where one change cannot be made none is, whatever the reason; rights are asked for each.
+// TestOneOfManyRefused: if one change fails, none is made, for any reason; scopes are checked for each.
 func TestOneOfManyRefused(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -129,7 +129,7 @@ func TestManyChangesAskForEachScope(t *testing.T) {
 	}
 }
 
-// TestManyChangesAreBounded: what would take more memory than a request may have is refused, and nothing is made.
+// TestManyChangesAreBounded: a batch that needs more memory than a request may use is refused, and nothing changes.
 func TestManyChangesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

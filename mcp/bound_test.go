@@ -101,7 +101,7 @@ func TestResourcesComeInPages(t *testing.T) {
 	}
 }
 
-// TestManyAlarmsAreCounted: what is not shown is said.
+// TestManyAlarmsAreCounted: omitted alarms are counted.
 func TestManyAlarmsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -117,8 +117,8 @@ func TestManyAlarmsAreCounted(t *testing.T) {
 	}
 }
 
-// TestUIDsAsTheyAreShown: a uid that a text cuts, or shows with escapes, names the event for every tool, since some hosts show
-// their model nothing else; where it could be two it names none.
+// TestUIDsAsTheyAreShown: a uid that is truncated or escaped in text identifies the event for every tool, because some
+// hosts show their model only the text. An ambiguous one is refused.
 func TestUIDsAsTheyAreShown(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

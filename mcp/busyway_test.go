@@ -25,7 +25,7 @@ var (
 	windowTo   = time.Date(2026, 4, 4, 0, 0, 0, 0, time.UTC)
 )
 
-// level is how busy somebody is, from the weakest on.
+// level is how busy a user is, in ascending order.
 type level int
 
 var levelWords = [...]string{"free", "tentative", "unavailable", "busy"}
@@ -147,7 +147,7 @@ func (o officeHours) text() string {
 	return text + "END:VAVAILABILITY\n"
 }
 
-// says is what they say of a moment; false where they say nothing.
+// says is the working hours' level at a moment; false if they say nothing.
 func (o officeHours) says(at time.Time) (level, bool) {
 	if !o.from.IsZero() && at.Before(o.from) || !o.until.IsZero() && !at.Before(o.until) {
 		return 0, false
@@ -161,7 +161,7 @@ func (o officeHours) says(at time.Time) (level, bool) {
 	return o.busy, true
 }
 
-// life is what one person has to do.
+// life is the schedule of one user.
 type life struct {
 	events []appointment
 	hours  []officeHours
@@ -192,7 +192,7 @@ func randomLife(r *rand.Rand, berlin *time.Location) (l life) {
 	return l
 }
 
-// at is how busy they are at a moment: what takes their time, or else the hours of the highest priority that say anything.
+// at is the user's level at a moment: from events, or else from the hours of the highest priority that say anything.
 func (l life) at(now time.Time) level {
 	most := level(0)
 	for _, e := range l.events {
@@ -254,13 +254,13 @@ func TestOnePersonsTimeByEveryWay(t *testing.T) {
 	})
 }
 
-// busyWays are those by which alice's time is asked for.
+// busyWays are the ways to read alice's busy times.
 type busyWays struct {
 	*house
 	door string
 }
 
-// live has alice do what a life has.
+// live creates the events of a life for alice.
 func (w busyWays) live(t *testing.T, l life) {
 	t.Helper()
 	for i, e := range l.events {
@@ -297,7 +297,7 @@ func (w busyWays) rest(t *testing.T, l life) {
 	}
 }
 
-// readings are what each way says.
+// readings are the results of each way.
 func (w busyWays) readings(t *testing.T) map[string]func(time.Time) level {
 	t.Helper()
 	ask := func(who string, usernames ...string) func(time.Time) level {

@@ -11,10 +11,10 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 )
 
-// longestName bounds the name of a calendar that a tool makes.
+// longestName limits the length of a calendar's name.
 const longestName = 200
 
-// inCalendar is what tools take that are about one calendar.
+// inCalendar holds the arguments of tools that work on one calendar.
 type inCalendar struct{ calendar calendar.CalendarID }
 
 func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calendar).needed()} }
@@ -25,12 +25,12 @@ func takesCalendar(into *calendar.CalendarID) field {
 	return wordTo(into, "calendar_id", "")
 }
 
-// takesOnly is the parameter of tools that look in all calendars unless they are told one.
+// takesOnly returns the parameter of tools that search all calendars unless one is given.
 func takesOnly(into *calendar.CalendarID) field {
 	return wordTo(into, "calendar_id", "In this one only.")
 }
 
-// newCalendar is what create_calendar takes.
+// newCalendar holds the arguments of create_calendar.
 type newCalendar struct {
 	name, timezone     string
 	description, color edit.Field[string]
@@ -45,7 +45,7 @@ func (in *newCalendar) takes() []field {
 	}
 }
 
-// calendarTools are the tools about calendars as such.
+// calendarTools returns the tools that manage calendars.
 func (b toolbox) calendarTools() []tool {
 	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
@@ -72,7 +72,7 @@ func (b toolbox) calendarTools() []tool {
 	}))}
 }
 
-// calendarView is a calendar as tools show it.
+// calendarView is a calendar in a result.
 type calendarView struct {
 	ID          calendar.CalendarID `json:"id"`
 	Name        shown               `json:"name"`
@@ -90,7 +90,7 @@ type calendarView struct {
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
-// brief leaves out what a list need not say: what most calendars are, and what get_calendar has.
+// brief leaves out defaults and the details that get_calendar returns.
 func (v calendarView) brief() calendarView {
 	v.CTag = ""
 	if v.Permission == permissions[calendar.OwnerAccess] {
@@ -106,23 +106,24 @@ func (v calendarView) brief() calendarView {
 	return v
 }
 
-// kinds are all that a calendar may hold.
+// kinds are all component types that a calendar can hold.
 var kinds = [...]calendar.Kind{calendar.Event, calendar.Todo, calendar.Journal}
 
-// structuredCalendar leaves out what a schema without lists of types can't call null, and in lists an id that nothing takes.
+// structuredCalendar omits an empty description, because a schema without type lists cannot allow null. In lists it
+// also omits the owner's id, which no tool takes.
 type structuredCalendar struct {
 	calendarView
 	Description *shown          `json:"description,omitempty"`
 	OwnerID     calendar.UserID `json:"owner_id,omitempty"`
 }
 
-// permissions are the words for the levels of access.
+// permissions are the names of the access levels.
 var permissions = [...]string{
 	calendar.NoAccess: "none", calendar.FreeBusyAccess: "free-busy", calendar.ReadAccess: "read",
 	calendar.WriteAccess: "read-write", calendar.OwnerAccess: "owner",
 }
 
-// calendarsView is a list of calendars, as an object.
+// calendarsView is a list of calendars, wrapped in an object.
 type calendarsView struct {
 	Calendars []structuredCalendar `json:"calendars"`
 	pageView
@@ -132,8 +133,7 @@ func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (ans
 	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 
-// showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
-// share any number with the user. Text makes the answer's text of them.
+// showCalendars returns a page of calendars: other users may share any number with the caller. text renders them.
 func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
@@ -158,7 +158,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 	return answer{said, view}, nil
 }
 
-// size is how long the texts are that people wrote.
+// size is the total length of the user-supplied texts.
 func (v calendarView) size() int {
 	n := len(v.Name) + len(v.Owner) + len(v.LinkedTo)
 	if v.Description != nil {
@@ -171,7 +171,7 @@ func (b toolbox) getCalendar(ctx context.Context, c *call, cal calendar.Calendar
 	return b.showCalendar(ctx, c, cal)
 }
 
-// showCalendar answers with one calendar. Which is the default one only the whole list tells.
+// showCalendar returns one calendar. It loads the whole list to find out whether this one is the default.
 func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
@@ -208,8 +208,8 @@ func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (
 	return b.showCalendar(ctx, c, cal)
 }
 
-// makeCalendar makes a calendar, or finds the one that an earlier attempt of the call made before it
-// was cut off: the attempt has a name for what it makes, and so has the calendar's address.
+// makeCalendar creates a calendar. If an earlier attempt of the same call was interrupted, it finds the calendar that
+// the attempt created: the attempt's uid gives the path segment.
 func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
 	name, _, _ := strings.Cut(string(c.uid), "@")
 	n.Segment = calendar.Segment(name)
@@ -230,7 +230,7 @@ func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalend
 	return all[i], nil
 }
 
-// deletedCalendar is what delete_calendar returns.
+// deletedCalendar is the result of delete_calendar.
 type deletedCalendar struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	Deleted  bool                `json:"deleted"`
@@ -241,7 +241,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
-	ctx = ledger.WithRecipientCheck(ctx, nil) // the question above is about these people, too
+	ctx = ledger.WithRecipientCheck(ctx, nil) // the confirmation above covers these recipients too
 	told, err := b.service.DeleteCalendarTelling(ctx, c.caller, cal.ID, c.telling())
 	if err != nil {
 		return answer{}, err
@@ -254,7 +254,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 	return answer{noted{deletedCalendar{Calendar: cal.ID, Deleted: true}, prose(note)}, v}, nil
 }
 
-// readOnlyMark stands behind what a calendar is from that takes no changes.
+// readOnlyMark follows the source of a linked calendar that cannot be written to.
 const readOnlyMark = " (read-only)"
 
 func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendarView {
@@ -269,7 +269,7 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 			v.LinkedTo += readOnlyMark
 		}
 	}
-	// Of a calendar that tells of busy times alone, neither what it is for nor that it was changed.
+	// A calendar shared as free/busy only reveals neither its description nor whether it changed.
 	if cal.Access >= calendar.ReadAccess {
 		v.CTag = cal.SyncToken().String()
 		if cal.Description != nil {
@@ -288,18 +288,18 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 	return v
 }
 
-// defaultCalendar is the one that the user chose, or else the first that they made of their own that take events. Names and
-// order, which programs change by themselves, don't move it, nor do calendars that come later.
+// defaultCalendar returns the calendar that the user chose, or else the oldest one of their own that takes events.
+// Names and order do not affect it, because programs change them by themselves; nor do calendars added later.
 func (b toolbox) defaultCalendar(ctx context.Context, c *call, all []calendar.Calendar) (calendar.CalendarID, error) {
 	said, err := b.service.Scheduling(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
-		// A token for certain calendars must not learn of others.
+		// A token restricted to some calendars must not learn about others.
 		return calendar.Scheduling{}.Reception(all), nil
 	}
 	return said.Default, err
 }
 
-// calendarNamed finds a calendar, which the call is about.
+// calendarNamed finds the calendar that the call names, and records it in the call.
 func (b toolbox) calendarNamed(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.calendarBy(ctx, c, id)
 	if err == nil {

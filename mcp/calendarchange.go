@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 )
 
-// calendarPatch is what update_calendar takes.
+// calendarPatch holds the arguments of update_calendar.
 type calendarPatch struct {
 	inCalendar
 	name, timezone     string
@@ -28,7 +28,7 @@ func (in *calendarPatch) takes() []field {
 	)
 }
 
-// says tells whether anything is asked for.
+// says reports whether the call changes a property.
 func (in *calendarPatch) says() bool {
 	return in.name != "" || in.timezone != "" || !in.description.Left() || !in.color.Left() || !in.hidden.Left() || in.isDefault
 }
@@ -73,7 +73,7 @@ func (b toolbox) updateCalendar(ctx context.Context, c *call, in *calendarPatch)
 	return b.showCalendar(ctx, c, cal)
 }
 
-// change puts what was asked for into a calendar's properties.
+// change applies the arguments to a calendar's properties.
 func (in *calendarPatch) change(p *calendar.Properties) error {
 	if in.name != "" {
 		p.Name = in.name
@@ -101,7 +101,7 @@ func (in *calendarPatch) change(p *calendar.Properties) error {
 	return nil
 }
 
-// checkPlace refuses what is no time zone of a place.
+// checkPlace refuses a name that is not a geographic time zone.
 func (b toolbox) checkPlace(name string) error {
 	z, err := b.zones.Ask(name)
 	if err != nil {

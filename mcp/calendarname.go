@@ -9,11 +9,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// primary is what other calendars' assistants call the calendar in which new events go.
+// primary is the name that assistants use for the default calendar.
 const primary = "primary"
 
-// calendarBy finds a calendar by its id, or else by its name, or as the primary one. Somebody else's is named as lists show it,
-// and a name that two have names none.
+// calendarBy finds a calendar by its id, by its name, or as the primary one. Another user's calendar goes by the name
+// that lists show. A name shared by two calendars is refused.
 func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.service.Calendar(ctx, c.caller, id)
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
@@ -22,7 +22,7 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 	}
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
-		return cal, b.errNoCalendar(ctx, c.caller, id) // a token without the scope to read must not learn of names
+		return cal, b.errNoCalendar(ctx, c.caller, id) // a token without the read scope must not learn names
 	}
 	if err != nil {
 		return cal, err
@@ -45,13 +45,14 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id that stands in parentheses")
 }
 
-// calls tells whether a text is a calendar's name. Somebody else's has its owner's behind it: it could be called like any.
+// calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,
+// because its own name could be anything.
 func calls(cal calendar.Calendar, name string) bool {
 	name = strings.TrimSpace(name)
 	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == visible(cal.Name))
 }
 
-// namesWithIDs are the first of some calendars.
+// namesWithIDs names the first maxNamed calendars of a list, with their ids.
 func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
 	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string {
 		return fmt.Sprintf("%s (%s)%s", quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
@@ -63,17 +64,17 @@ func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
 	return text
 }
 
-// maxNamed is how many calendars an error names.
+// maxNamed is the highest number of calendars that an error names.
 const maxNamed = 10
 
-// errNoCalendar says which calendars there are instead. It is the same for a calendar of
-// somebody else's and for one that never was.
+// errNoCalendar lists the calendars that the caller has. It is the same for another user's calendar and for one that
+// never existed.
 func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
 	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", quote(string(asked)))
 	all, err := b.service.Calendars(ctx, caller)
 	switch {
 	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:
-		return e // a token without the scope to read must not learn their names
+		return e // a token without the read scope must not learn names
 	case err != nil:
 		return err
 	case len(all) == 0:

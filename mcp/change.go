@@ -14,15 +14,15 @@ import (
 const (
 	usualChanges = 30
 	mostChanges  = 100
-	// longestChangedTitle is how much of a title is shown, so that as many fit into an answer.
+	// longestChangedTitle limits titles, so that more changes fit into a result.
 	longestChangedTitle = 120
-	// longestTold is how much is shown of each text that a change replaced.
+	// longestTold limits each text that a change replaced.
 	longestTold = 40
-	// mostTold is how much is said of what the changes of an answer did.
+	// mostTold limits the total length of the change descriptions in a result.
 	mostTold = 8 << 10
 )
 
-// changeTools are the tools about the journal: who changed what, and taking it back.
+// changeTools returns the tools for the journal: list changes and undo them.
 func (b toolbox) changeTools() []tool {
 	return []tool{
 		reading(tool{
@@ -42,7 +42,7 @@ func (b toolbox) changeTools() []tool {
 	}
 }
 
-// changesQuestion is what list_changes takes.
+// changesQuestion holds the arguments of list_changes.
 type changesQuestion struct {
 	since string
 	inCalendar
@@ -63,7 +63,7 @@ func (in *changesQuestion) takes() []field {
 	}
 }
 
-// changeView is a change in a list. What most changes have not is left out.
+// changeView is a change in a list. Fields that most changes lack are omitted.
 type changeView struct {
 	ID       string              `json:"change_id"`
 	At       string              `json:"at"`
@@ -88,7 +88,7 @@ type changeView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// changesView is what list_changes returns.
+// changesView is the result of list_changes.
 type changesView struct {
 	Changes    []changeView `json:"changes"`
 	Truncated  bool         `json:"truncated"`
@@ -149,7 +149,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 	return answer{v.prose(c.caller, z, found.Changes, told), v}, nil
 }
 
-// readSince reads a time that is past, or the beginning of days in words.
+// readSince parses an instant, or takes the start of a range of days in words.
 func (b toolbox) readSince(c *call, z zoned, since string) (time.Time, error) {
 	at, err := z.readInstant("since", since)
 	if err == nil {
@@ -162,8 +162,8 @@ func (b toolbox) readSince(c *call, z zoned, since string) (time.Time, error) {
 	return days.From, nil
 }
 
-// journalCalendar finds the calendar that a call may name. It may be in the trash, where only
-// its journal is left to be seen; so an unknown one is for the service to refuse.
+// journalCalendar finds the calendar that a call names. It may be in the trash, where only its journal is readable. An
+// unknown one is refused.
 func (b toolbox) journalCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.oneCalendar(ctx, c, id)
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
@@ -182,7 +182,7 @@ func (b toolbox) journalCalendar(ctx context.Context, c *call, id calendar.Calen
 	return cal, err
 }
 
-// tokenOf is the token whose changes a call means; "" if it names none.
+// tokenOf returns the token that a call asks about, or "" for all tokens.
 func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.TokenID, error) {
 	switch name {
 	case "":
@@ -194,8 +194,8 @@ func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.To
 	}
 }
 
-// writerOf names the writer of the texts in a change, unless that is the user. A change without the object's text is judged by the
-// object as it is now.
+// writerOf names the author of the texts in a change, unless that is the user. If the change has no copy of the object,
+// the current object decides.
 func (b toolbox) writerOf(ctx context.Context, c *call, change calendar.Change) shown {
 	author := authorOf(c.caller, change.In)
 	switch {
@@ -243,7 +243,7 @@ func (z zoned) change(c calendar.Change) changeView {
 	return v
 }
 
-// kindWord is a kind in lower case. What nothing is left of was most likely an event.
+// kindWord is the component type in lower case. If the type is unknown, the object was most likely an event.
 func kindWord(k calendar.Kind) string {
 	return strings.ToLower(strings.TrimPrefix(string(cmp.Or(k, calendar.Event)), "V"))
 }
@@ -256,7 +256,7 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 	return ids
 }
 
-// prose says it for reading.
+// prose writes the result as text.
 func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change, told []string) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", calendar.Counted(len(v.Changes), "change"), z.Name())
@@ -275,7 +275,7 @@ func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// toldOf says what happened, of each change as long as there is room for it.
+// toldOf describes each change. After mostTold bytes the descriptions no longer compare old and new values.
 func (z zoned) toldOf(changes []calendar.Change) []string {
 	told, room := make([]string, len(changes)), mostTold
 	for i, c := range changes {

@@ -37,7 +37,7 @@ func (h *house) discard(t testing.TB) {
 	}
 }
 
-// refusalOf is what a tool says to a client at 2025-11-25 when it refuses.
+// refusalOf returns a tool's refusal for a client of 2025-11-25.
 func refusalOf(t *testing.T, door, token, tool, args string) string {
 	t.Helper()
 	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, versionHeader, "2025-11-25"))
@@ -49,8 +49,7 @@ func refusalOf(t *testing.T, door, token, tool, args string) string {
 
 type params = map[string]any
 
-// TestWhatAnAssistantDidIsUndone: the user asks what was changed, has one change taken back, then
-// the rest (mcp C3).
+// TestWhatAnAssistantDidIsUndone: the user lists the changes, undoes one, and then the rest (mcp C3).
 func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

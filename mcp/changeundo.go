@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// undoneView is one thing that was brought back as it was.
+// undoneView is an object or calendar that an undo restored.
 type undoneView struct {
 	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can be undone itself."`
 	Did      calendar.ChangeKind `json:"did" doc:"What the undo did: created is there again, deleted is gone again."`
@@ -20,19 +20,19 @@ type undoneView struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
-	// Untrusted is about the title and the calendar's name.
+	// Untrusted covers the title and the calendar's name.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// leftView is a change that was not taken back.
+// leftView is a change that was not undone.
 type leftView struct {
 	ID  string `json:"change_id"`
 	Why shown  `json:"why"`
-	// Untrusted is about the names in why.
+	// Untrusted covers the names in Why.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// undoView is what undo_change returns.
+// undoView is the result of undo_change.
 type undoView struct {
 	Changes    int          `json:"changes" doc:"How many were taken back."`
 	Undone     []undoneView `json:"undone"`
@@ -42,10 +42,10 @@ type undoView struct {
 	toldView
 }
 
-// mostUndone is how many things, and how many changes of each, are told of one undo.
+// mostUndone limits the objects listed for an undo, and the changes listed for each of them.
 const mostUndone = 50
 
-// undo is what undo_change takes.
+// undo holds the arguments of undo_change.
 type undo struct {
 	change, since, token  string
 	leaveChanged, preview bool
@@ -91,7 +91,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 	return answer{v.prose(in.preview), v}, nil
 }
 
-// takeBack undoes the one change, or all that a token did.
+// takeBack undoes one change, or all changes that a token made since a time.
 func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
 	case (in.change == "") == (in.since == ""):
@@ -146,14 +146,14 @@ func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar
 	return b.service.UndoSince(ctx, c.caller, all)
 }
 
-// undoneWords say what has become of something.
+// undoneWords describe the outcome of an undo.
 //
-//nolint:exhaustive // an undo does nothing else
+//nolint:exhaustive // an undo has no other outcome
 var undoneWords = map[calendar.ChangeKind]string{
 	calendar.Created: "is there again", calendar.Modified: "is as it was", calendar.Deleted: "is gone again",
 }
 
-// prose says it for reading.
+// prose writes the result as text.
 func (v undoView) prose(preview bool) prose {
 	var b strings.Builder
 	heading := "Took back %s:\n"
@@ -188,7 +188,7 @@ func (v undoView) prose(preview bool) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// restoredView is what restore_event returns.
+// restoredView is the result of restore_event.
 type restoredView struct {
 	UID      shown               `json:"event_uid"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
@@ -196,11 +196,11 @@ type restoredView struct {
 	Kind     string              `json:"kind"`
 	ETag     calendar.ETag       `json:"etag"`
 	Untold   string              `json:"nobody_told,omitempty"`
-	// Untrusted is about the title.
+	// Untrusted covers the title.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// lost is what restore_event takes.
+// lost holds the arguments of restore_event.
 type lost struct{ reference }
 
 func (in *lost) takes() []field { return in.takesEvent() }

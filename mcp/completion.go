@@ -10,17 +10,17 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// mostCompleted is how many values a completion may have (MCP "Completion").
+// mostCompleted is the highest number of values in a completion (MCP "Completion").
 const mostCompleted = 100
 
-// completedDays is how far ahead events are offered.
+// completedDays is the number of days ahead whose events are offered.
 const completedDays = 30
 
-// completer offers values for the arguments of prompts and resources.
+// completer completes the arguments of prompts and resources.
 type completer struct{ h *Handler }
 
-// CompletePromptArgument implements server.PromptCompletionProvider: where a prompt takes one of
-// a few words, these.
+// CompletePromptArgument implements server.PromptCompletionProvider. It offers the words of arguments that have a fixed
+// set of them.
 func (p completer) CompletePromptArgument(ctx context.Context, name string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext) (*mcpgo.Completion, error) {
 	var offered []string
 	p.h.attend(ctx, func(*call) error {
@@ -42,8 +42,8 @@ func (p completer) CompletePromptArgument(ctx context.Context, name string, a mc
 	return completion(values), nil
 }
 
-// CompleteResourceArgument implements server.ResourceCompletionProvider: ids of calendars, and of
-// events soon to come, by the beginning of the id or by words of the name.
+// CompleteResourceArgument implements server.ResourceCompletionProvider. It offers ids of calendars and of upcoming
+// events, matched by the start of the id or by part of the name.
 func (p completer) CompleteResourceArgument(ctx context.Context, uri string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext) (*mcpgo.Completion, error) {
 	var values []string
 	p.h.attend(ctx, func(c *call) (err error) {
@@ -64,7 +64,7 @@ func completion(values []string) *mcpgo.Completion {
 	return &mcpgo.Completion{Values: shown, Total: len(values), HasMore: len(shown) < len(values)}
 }
 
-// calendarsLike returns the ids of calendars that go by what was typed.
+// calendarsLike returns the ids of calendars that match the typed text.
 func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]string, error) {
 	var ids []string
 	readable, err := b.readable(ctx, c)
@@ -76,7 +76,7 @@ func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]st
 	return ids, err
 }
 
-// eventsLike returns the ids of events soon to come that go by what was typed.
+// eventsLike returns the ids of upcoming events that match the typed text.
 func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
 	now := b.now()
 	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays), Limit: mostListed, Meter: c.meter})
@@ -92,7 +92,7 @@ func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]strin
 	return ids, err
 }
 
-// like tells whether what was typed begins the id or is in the name.
+// like reports whether the typed text is a prefix of the id or part of the name.
 func like(typed, id, name string) bool {
 	return strings.HasPrefix(id, typed) || strings.Contains(strings.ToLower(name), strings.ToLower(typed))
 }

@@ -20,48 +20,48 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 )
 
-// Where a client can ask the person in front of it (MCP "Elicitation"), they are asked before a call does what is
-// more than they can have seen coming. The tool makes a question of what it is about to do, the work ends, and
-// begins anew once somebody has agreed: to that question and no other, since what is to be changed may meanwhile be
-// another thing. Clients that can ask nobody go on as before: what was done can be undone.
-// See docs/decisions/0057-confirmation.md.
+// If the client supports elicitation (MCP "Elicitation"), the user confirms calls with effects that they may not
+// expect. The tool first returns a question as an error and changes nothing. Once the user agrees, the tool runs again
+// from the start. The agreement is for that exact question, because the data may have changed in the meantime. Clients
+// without elicitation skip the question: their changes can be undone. See docs/decisions/0057-confirmation.md.
 
-// question is what a person is asked. As an error it ends the work, of which nothing was done.
+// question is a question for the user. As an error it aborts the call before anything has changed.
 type question struct {
 	text string
-	// state is what the text was made of: an etag.
+	// state is the version of the data that the text describes: an etag.
 	state string
-	// page is the address of a page that the person is asked to open; "" for a question that is answered at once.
+	// page is the URL of a page for the user to open, or "" for a question that is answered in the client.
 	page string
 }
 
 // Error implements error.
-func (q *question) Error() string { return "a person is to agree first" }
+func (q *question) Error() string { return "the user must confirm this first" }
 
-// digest tells questions apart.
+// digest identifies the question.
 func (q *question) digest() string {
 	sum := sha256.Sum256([]byte(q.text + "\x00" + q.state))
 	return hex.EncodeToString(sum[:])
 }
 
-// consent is what is known of whether a person agrees to a call.
+// consent is the state of the user's confirmation of a call.
 type consent struct {
-	// asks reports whether the client can ask its user, opens whether it can have them open a page. agreed are the digests of the
-	// questions that the user agreed to.
+	// asks reports whether the client can ask its user, opens whether it can have them open a page. agreed holds the
+	// digests of the questions that the user agreed to.
 	asks, opens bool
 	agreed      []string
 	// cleared are the recipients that the call may write to.
 	cleared []calendar.Recipient
-	// open tells that the call ended with a question.
+	// open is set if the call ended with a question.
 	open bool
-	// parts is set for one of several changes, which are asked about together: whether one of them would be by itself.
+	// parts is set within change_many, whose changes are confirmed together. It becomes true once one of them would
+	// need a confirmation on its own.
 	parts *bool
 }
 
 // agrees reports whether the user agreed to a question.
 func (c consent) agrees(q question) bool { return slices.Contains(c.agreed, q.digest()) }
 
-// confirm lets a call go on that nobody can be asked about, or to which somebody agreed.
+// confirm returns the question as an error, unless the client cannot ask or the user has agreed.
 func (c *call) confirm(q question) error {
 	if !c.consent.asks || c.consent.agrees(q) {
 		return nil
@@ -70,12 +70,12 @@ func (c *call) confirm(q question) error {
 }
 
 func errAsk(q question) error {
-	e := calendar.Errorf(calendar.Invalid, "", "a person is to agree first")
+	e := calendar.Errorf(calendar.Invalid, "", "the user must confirm this first")
 	e.Cause = &q
 	return e
 }
 
-// lead has somebody open a page, where the client can ask for that and they have not been asked.
+// lead asks the user to open a page, if the client supports that and they have not been asked yet.
 func (c *call) lead(q question) error {
 	if !c.consent.opens || c.consent.agrees(q) {
 		return nil
@@ -83,33 +83,33 @@ func (c *call) lead(q question) error {
 	return errAsk(q)
 }
 
-// askedOf is the question that ended a call's work.
+// askedOf returns the question that aborted a call.
 func askedOf(err error) (*question, bool) { return errors.AsType[*question](err) }
 
-// confirmName is what the one input is called that a call asks for.
+// confirmName is the name of the only input that we request.
 const confirmName = "confirm"
 
-// The answers that a person has (MCP "Elicitation", Response Actions).
+// The actions of a response (MCP "Elicitation", Response Actions).
 const (
 	accepted   = "accept"
 	declined   = "decline"
 	unanswered = "cancel"
 )
 
-// errUnconfirmed ends a call that nobody agreed to.
+// errUnconfirmed ends a call that the user did not agree to.
 func errUnconfirmed(action string) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not answer: nothing was changed")
-	e.Hint = "ask the user what they want before you try it again"
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
+	e.Hint = "ask the user before you try again"
 	if action == declined {
-		e.Message, e.Hint = "the user was asked and said no: nothing was changed", "do not try it again, or in another way, unless the user asks for it"
+		e.Message, e.Hint = "the user was asked and declined: nothing was changed", "do not try again, not even in another way, unless the user asks for it"
 	}
 	return e
 }
 
-// mostConfirmed is how often one call asks, where what it is about changes again and again.
+// mostConfirmed limits the questions of one call, in case the data keeps changing.
 const mostConfirmed = 3
 
-// attempted does the work of a call, and has the person asked whom it wants to agree.
+// attempted runs a call, and asks the user to confirm it if the tool needs that.
 func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
 	if err := h.recall(c, x); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 	return result, err
 }
 
-// answerChecked is answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
+// answerChecked runs answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
 func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
 	if !c.consent.asks {
 		return h.answer(ctx, t, c, x)
@@ -152,8 +152,8 @@ func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchang
 	return result, err
 }
 
-// elicitation is how a client is asked to ask. The form is empty: to accept it is to agree. That somebody accepts a page says that they
-// open it, and nothing of what they do there.
+// elicitation returns the request's parameters. The form is empty: accepting it means agreement. Accepting a page only
+// means that the user opens it; it says nothing about their actions there.
 func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	if q.page != "" {
 		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: visible(q.text), URL: q.page, ElicitationID: id}
@@ -164,19 +164,20 @@ func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	}
 }
 
-// inputRequired asks clients from 2026-07-28 on, which call again with the answer (MCP "Multi Round-Trip Requests").
+// inputRequired asks clients of 2026-07-28 and later, which repeat the call with the response (MCP "Multi Round-Trip
+// Requests").
 func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 	c.consent.open = true
 	return server.NewInputRequestBuilder(h.sealConsent(c, q)).Elicit(confirmName, q.elicitation("")).ToolResult()
 }
 
-// consentAge is how long a person has for their answer.
+// consentAge is the time that a user has to respond.
 const consentAge = 10 * time.Minute
 
-// sealConsent is the state that a client gives back with the answer: until when it is good, and for which question,
-// sealed for this token, tool and arguments. The questions that were agreed to before come first.
+// sealConsent returns the state that a client sends back with the response: its expiry and the digest of the question,
+// sealed for this token, tool and arguments. Earlier questions of the call that the user agreed to come first.
 //
-//	"1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
+// "1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
 func (h *Handler) sealConsent(c *call, q *question) string {
 	digests := strings.Join(append(slices.Clone(c.consent.agreed), q.digest()), "+")
 	text := strconv.FormatInt(h.now().Add(consentAge).Unix(), 10) + "." + digests
@@ -184,14 +185,14 @@ func (h *Handler) sealConsent(c *call, q *question) string {
 }
 
 func (h *Handler) consentSeal(c *call, text string) []byte {
-	call, _ := digestOf(c.tool, c.asked) // arguments came as JSON, so they can be written
+	call, _ := digestOf(c.tool, c.asked) // the arguments were read from JSON, so they marshal
 	mac := hmac.New(sha256.New, h.sessions.key)
 	mac.Write(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
 	return mac.Sum(nil)
 }
 
-// recall reads what a client of 2026-07-28 has brought back. A state that is not of this very call is none: it is
-// asked about anew.
+// recall reads the state and the response that a client of 2026-07-28 sent back. A state of another call is ignored,
+// and the question is asked again.
 func (h *Handler) recall(c *call, x *exchange) error {
 	response, answered := x.call.InputResponses[confirmName]
 	if !answered || !x.version.modern() || !c.consent.asks && !c.consent.opens {
@@ -210,7 +211,7 @@ func (h *Handler) recall(c *call, x *exchange) error {
 	return nil
 }
 
-// actionIn is what a person did with a question; what cannot be read is no answer.
+// actionIn returns the action of a response. A malformed response counts as unanswered.
 func actionIn(result json.RawMessage) string {
 	var said struct {
 		Action string `json:"action"`
@@ -221,8 +222,8 @@ func actionIn(result json.RawMessage) string {
 	return said.Action
 }
 
-// abilities tells whether a client that declares these capabilities can ask somebody by a form, which {} means alone, and whether it
-// can have them open a page, which it declares by name.
+// abilities reports whether a client with these capabilities supports elicitation by form, which {} implies, and by
+// page, which it must declare by name.
 func abilities(capabilities json.RawMessage) (asks, opens bool) {
 	var declared struct {
 		Elicitation map[string]json.RawMessage `json:"elicitation"`
@@ -235,7 +236,8 @@ func abilities(capabilities json.RawMessage) (asks, opens bool) {
 	return asks || len(declared.Elicitation) == 0, opens
 }
 
-// capabilities are those that a message declares for itself, as modern ones do, or opens a session with.
+// capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
+// they open a session.
 func (m message) capabilities() json.RawMessage {
 	var params struct {
 		Meta         map[string]json.RawMessage `json:"_meta"`

@@ -21,7 +21,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// person sits in front of a client, and answers what they are asked.
+// person is a client's user, who answers elicitations.
 type person struct {
 	mu     sync.Mutex
 	action mcpgo.ElicitationResponseAction
@@ -36,7 +36,7 @@ func (p *person) Elicit(_ context.Context, r mcpgo.ElicitationRequest) (*mcpgo.E
 	return &mcpgo.ElicitationResult{ElicitationResponse: mcpgo.ElicitationResponse{Action: p.action}}, nil
 }
 
-// questions returns what they were asked since the last time.
+// questions returns the questions since the last call.
 func (p *person) questions() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -45,7 +45,7 @@ func (p *person) questions() []string {
 	return asked
 }
 
-// connect opens a client of mcp-go's at a version, with a person or, without one, that can ask nobody.
+// connect opens a client of mcp-go's at a version, with a person or, without one, without elicitation.
 func connect(t *testing.T, door, token, version string, p *person) *client.Client {
 	t.Helper()
 	carrier, err := transport.NewStreamableHTTP(door, transport.WithHTTPHeaders(map[string]string{"Authorization": "Bearer " + token}))
@@ -105,14 +105,14 @@ func deletions(n int) params {
 	return params{"changes": changes}
 }
 
-// TestPersonsAreAsked: what is large is done once the person in front of a client has agreed, and not if they do not.
-// Each case is refused first: nothing has changed then, since the same is asked again.
+// TestPersonsAreAsked: large changes are made only if the user agrees. Each case is first declined: nothing has changed
+// then, since the same question is asked again.
 func TestPersonsAreAsked(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		tool string
 		args params
-		// words are in the question; without any, nobody is asked.
+		// words are in the question; without any, no question is asked.
 		words []string
 	}{
 		{"move_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260302T130000Z", "scope": "all", "new_start": "2026-03-03T16:00"}, []string{"1:1 with Eve", "moved from", "whole series", "Europe/Berlin"}},
@@ -145,7 +145,7 @@ func TestPersonsAreAsked(t *testing.T) {
 					}
 					continue
 				}
-				if !refused || len(asked) != 1 || !strings.Contains(said, "said no") {
+				if !refused || len(asked) != 1 || !strings.Contains(said, "declined") {
 					t.Errorf("%s %v: asked %q, then said %s", tt.tool, tt.args, asked, said)
 					continue
 				}
@@ -164,7 +164,7 @@ func TestPersonsAreAsked(t *testing.T) {
 	}
 }
 
-// TestNobodyIsAsked: clients that can ask nobody, and what is small.
+// TestNobodyIsAsked: clients without elicitation, and small changes.
 func TestNobodyIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -202,7 +202,7 @@ func modernCall(t *testing.T, door, token, tool, args, more string) string {
 	return do(t, request(t, "POST", door, token, body, versionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)).body
 }
 
-// TestConsentFitsOneCall: what somebody has agreed to is that call of that token, and that event as it was.
+// TestConsentFitsOneCall: consent is for that call of that token, and for the event as it was.
 func TestConsentFitsOneCall(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -265,8 +265,8 @@ func TestConsentFitsOneCall(t *testing.T) {
 	})
 }
 
-// TestConsentFitsCalendarAsItWas: whoever agreed that a calendar goes has not agreed to lose what was put into it since, nor what was
-// exchanged for something else, so that it is as many as before.
+// TestConsentFitsCalendarAsItWas: consent to delete a calendar does not cover objects that were added since, nor
+// objects that replaced others, so that the count is the same.
 func TestConsentFitsCalendarAsItWas(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -303,7 +303,7 @@ func TestConsentFitsCalendarAsItWas(t *testing.T) {
 	})
 }
 
-// TestConsentIsForOnce: the same answer does not share a calendar again that was taken back, nor make again what it made.
+// TestConsentIsForOnce: the same response does not repeat a share that has ended, or create an object again.
 func TestConsentIsForOnce(t *testing.T) {
 	t.Parallel()
 	var creations []string
@@ -364,8 +364,8 @@ func (a asker) say(t *testing.T, door, token, session, id, action string) {
 	}
 }
 
-// TestAnswersFindTheirWay: the answer to a question may reach another process than the one that asked; what another token
-// or session says is no answer.
+// TestAnswersFindTheirWay: the response to a question may reach another process than the one that asked; a response by
+// another token or session does not count.
 func TestAnswersFindTheirWay(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -381,7 +381,7 @@ func TestAnswersFindTheirWay(t *testing.T) {
 			a.say(t, door, "alice", a.session, "confirm-made-up.AAAA", "accept")
 		}
 		a.say(t, two, "alice", a.session, id, "decline")
-		if said := a.next(t); !strings.Contains(said, "said no") || !strings.Contains(said, `"id":2`) {
+		if said := a.next(t); !strings.Contains(said, "declined") || !strings.Contains(said, `"id":2`) {
 			t.Errorf("it says %s", said)
 		}
 		a, id = openAsker(t, one, "delete_event", args)
@@ -392,8 +392,8 @@ func TestAnswersFindTheirWay(t *testing.T) {
 	})
 }
 
-// TestRevokedWhileAPersonThinks: what somebody agrees to is not done by a token that was taken away meanwhile, and what the
-// user lost meanwhile is refused like any other call.
+// TestRevokedWhileAPersonThinks: a token that was revoked while the user was asked changes nothing, and rights that the
+// user lost meanwhile are refused as in any other call.
 func TestRevokedWhileAPersonThinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -412,7 +412,7 @@ func TestRevokedWhileAPersonThinks(t *testing.T) {
 	a, id := openAsker(t, door, "delete_calendar", args)
 	revoked.Store(true)
 	a.say(t, door, "alice", a.session, id, "accept")
-	if said := a.next(t); !strings.Contains(said, "no longer good") {
+	if said := a.next(t); !strings.Contains(said, "the token became invalid") {
 		t.Errorf("it says %s", said)
 	}
 	revoked.Store(false)
@@ -441,19 +441,19 @@ func TestQuestionsAreFew(t *testing.T) {
 		open = append(open, a)
 	}
 	said := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_calendar","arguments":`+args+`}}`, sessionHeader, open[0].session)).body
-	if !strings.Contains(said, "questions to answer already") {
+	if !strings.Contains(said, "open questions") {
 		t.Errorf("one more: %s", said)
 	}
 	handler.Close()
 	for _, a := range open {
-		if said := a.next(t); !strings.Contains(said, "did not answer") {
+		if said := a.next(t); !strings.Contains(said, "did not respond") {
 			t.Errorf("the server stops: %s", said)
 		}
 	}
 }
 
-// TestQuestionsOfOneBarNobody: a user with many tokens has few questions open, so that others can be asked; and where many
-// users fill the server, nobody is told that the questions are theirs.
+// TestQuestionsOfOneBarNobody: a user with many tokens has few questions open, so that others can be asked. If many
+// users fill the server, no user is told that the questions are theirs.
 func TestQuestionsOfOneBarNobody(t *testing.T) {
 	t.Parallel()
 	var a askings
@@ -465,7 +465,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	}
 	for i := range 64 * mostAskedAtOnce {
 		err := ask(0, i/mostAskedAtOnce)
-		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their programs")) {
+		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their assistants")) {
 			t.Fatalf("question %d of one user: %v", i, err)
 		}
 	}
@@ -483,7 +483,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	}
 	a.close()
 	a.end("2")
-	if err := ask(mostOpen+1, 0); err == nil || !strings.Contains(err.Error(), "about to stop") {
+	if err := ask(mostOpen+1, 0); err == nil || !strings.Contains(err.Error(), "shutting down") {
 		t.Errorf("a server that stops: %v", err)
 	}
 }

@@ -22,11 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "write the answers into testdata")
 
-// TestConversations speaks the conversations in testdata with a door of the real tools. Each is
-// a list of "name: request" and "name: response". A request is its method, its header fields
-// beside the usual ones ("Token" stands for the bearer token, alice's unless said), a blank
-// line, and a body. $SESSION is the last session that was opened. Of tools it has how they differ
-// from those in tools.json.
+// TestConversations replays the conversations in testdata with a server with the real tools. Each is a list of "name:
+// request" and "name: response". A request is its method, its headers in addition to the usual ones ("Token" stands for
+// the bearer token, alice's by default), a blank line, and a body. $SESSION is the last session that was opened. Tools
+// are given as differences from tools.json.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -76,7 +75,7 @@ func converse(t *testing.T, file, url string) {
 	}
 }
 
-// houseFor is the house in which a conversation is held: one about mail where somebody has linked some.
+// houseFor is the house for a conversation: one about mail if a user has linked some.
 func houseFor(t *testing.T, file, url string) (h *house, door string) {
 	t.Helper()
 	if filepath.Base(file) == "mail.txtar" {
@@ -113,7 +112,7 @@ var shownFields = []string{
 	"Allow", "Content-Type", sessionHeader, "Retry-After", "Vary", "X-Accel-Buffering",
 }
 
-// epoch is what each store makes up anew.
+// epoch is different in each store.
 var epoch = regexp.MustCompile(`(urn:caldav-mcp-server:sync:)[0-9a-z]+`)
 
 // transcribe writes a response as a conversation has it.
@@ -140,8 +139,8 @@ func transcribe(t *testing.T, g got) []byte {
 	return epoch.ReplaceAll(b.Bytes(), []byte("${1}EPOCH"))
 }
 
-// TestSeedExamples holds the conversation at 2025-03-26 to what is promised word for word, so
-// that writing its file anew can't change it.
+// TestSeedExamples compares the conversation at 2025-03-26 with the promised text word for word, so that -update cannot
+// change it.
 func TestSeedExamples(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile("testdata/first.txtar")
@@ -196,7 +195,7 @@ func decode(t *testing.T, text string) any {
 	return v
 }
 
-// contains tells whether have has all that want has, field by field; it may have more fields.
+// contains reports whether have contains all of want, field by field; it may have more fields.
 func contains(t *testing.T, path string, have, want any) {
 	t.Helper()
 	switch want := want.(type) {

@@ -11,9 +11,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestEachReadingCallHasAMeter: what would take more memory than a request may have is refused before it is read, by every
-// tool and every other request that reads events, and the refusal says what to ask for instead. With the usual limits all of
-// them are answered.
+// TestEachReadingCallHasAMeter: every tool and every other request that reads events refuses to read more than a
+// request's memory limit, and the refusal suggests an alternative. With the usual limits all of them succeed.
 func TestEachReadingCallHasAMeter(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

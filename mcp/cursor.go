@@ -10,18 +10,18 @@ import (
 	"strings"
 )
 
-// cursor is where an answer goes on. It holds the question too, so that alone it goes on with the same
-// one: what it says of a filter that was left out, or is another now, would be the answer to neither.
+// cursor is the position of the next page. It also holds the arguments of the query, so that a client can send the
+// cursor alone. A page for other filters would be an answer to neither query.
 type cursor struct {
 	Tool  string                     `json:"t"`
 	Asked map[string]json.RawMessage `json:"q,omitempty"`
 	At    json.RawMessage            `json:"a"`
 }
 
-// continued is what lists take that go on.
+// continued holds the arguments of tools that return pages.
 type continued struct{ cursor string }
 
-// cursorName is the parameter that a cursor comes by.
+// cursorName is the parameter that takes a cursor.
 const cursorName = "cursor"
 
 func (in *continued) takesCursor() field {
@@ -33,7 +33,7 @@ func (in *continued) takes() []field { return []field{in.takesCursor()} }
 // ofPage are the parameters that may differ from page to page.
 var ofPage = []string{cursorName, "limit", "detail"}
 
-// next writes the cursor of an answer that ends at a place.
+// next returns the cursor of a page that ends at this position.
 func (c *call) next(at any) string {
 	place, err := json.Marshal(at)
 	var data []byte
@@ -43,12 +43,12 @@ func (c *call) next(at any) string {
 		data, err = json.Marshal(cursor{c.tool, asked, place})
 	}
 	if err != nil {
-		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers, strings, and JSON that was read before
+		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers, strings, and JSON that was parsed before
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// place reads where the call goes on, and tells whether it goes on at all.
+// place reads the position of the call's cursor, and reports whether there is one.
 func (in continued) place(c *call, into any) (bool, error) {
 	if c.at == nil {
 		return false, nil
@@ -63,8 +63,8 @@ func errCursor(text string) error {
 	return errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
 }
 
-// resume puts the question of the cursor that a call gives in the place of what the call leaves out, and
-// refuses what contradicts it.
+// resume fills in the arguments that a call leaves out from its cursor, and refuses arguments that contradict the
+// cursor.
 func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessage) error {
 	c.tool, c.asked = tool, sent
 	if !slices.ContainsFunc(takes, func(f field) bool { return f.name == cursorName }) {
@@ -73,7 +73,7 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	c.asked = maps.Clone(sent)
 	maps.DeleteFunc(c.asked, func(_ string, raw json.RawMessage) bool { return !isGiven(raw) })
 	var text string
-	_ = json.Unmarshal(c.asked[cursorName], &text) // what is no text is for readArguments to judge
+	_ = json.Unmarshal(c.asked[cursorName], &text) // readArguments complains if it is not a string
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -87,8 +87,8 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.asked)) {
 		if now, then := c.asked[name], from.Asked[name]; !slices.Contains(ofPage, name) && !equal(now, then) {
-			return errArgument("%q is %s, but the cursor goes on with a question in which it %s", name, now, saidOf(then)).
-				Advising("give the cursor alone to go on, or ask anew without it")
+			return errArgument("%q is %s, but in the query of this cursor it %s", name, now, saidOf(then)).
+				Advising("give only the cursor to continue, or start again without it")
 		}
 	}
 	for name, then := range from.Asked {
@@ -100,7 +100,7 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	return nil
 }
 
-// isGiven tells whether an argument says anything: models write null or nothing for what they leave out.
+// isGiven reports whether an argument has a value. Models write null or "" for an argument that they mean to omit.
 func isGiven(raw json.RawMessage) bool {
 	return raw != nil && string(raw) != "null" && string(raw) != `""`
 }

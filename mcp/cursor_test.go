@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// fillTwo puts a week of events into Work, and others, of which some are alike, into Home.
+// fillTwo puts a week of events into Work, and others into Home, some of them alike.
 func (h *house) fillTwo(t *testing.T) {
 	t.Helper()
 	h.fillWeek(t)
@@ -23,8 +23,9 @@ func (h *house) fillTwo(t *testing.T) {
 	}
 }
 
-// TestACursorKeepsItsQuestion: given alone it goes on with the same filters, a contradicting filter is refused, and
-// the pages are together what was asked for. The cursor is taken from the text, which is all that some hosts show (mcp B8).
+// TestACursorKeepsItsQuestion: a cursor alone continues with the same filters, a contradicting filter is refused, and
+// the pages together are the full result. The cursor is taken from the text, because some hosts show only that
+// (mcp B8).
 func TestACursorKeepsItsQuestion(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -84,8 +85,8 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 	}
 }
 
-// TestQueryEventsGivesWhatIsAsked: up to 500 events at once on every wire, and what is left out is said, with the
-// cursor, in the text too; the array stays as the first version has it (mcp B1).
+// TestQueryEventsGivesWhatIsAsked: up to 500 events at once in every version. Omitted events are counted, with the
+// cursor, in the text too; the array stays as in the first version (mcp B1).
 func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -113,8 +114,8 @@ func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestCalendarsOfOthersDoNotFloodAList: anyone who shares very many calendars makes nobody's list of calendars longer than
-// an answer may be, and hides none.
+// TestCalendarsOfOthersDoNotFloodAList: a user who shares very many calendars makes no other user's list longer than a
+// result may be, and hides no calendar.
 func TestCalendarsOfOthersDoNotFloodAList(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

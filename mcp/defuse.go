@@ -6,29 +6,30 @@ import (
 	"strings"
 )
 
-// lures are what makes a host that shows a text as Markdown or HTML fetch or follow something: the middle of a link or of an image,
-// and the beginning of an element. An image's address can carry away what a model was made to write into it.
+// lures match markup that makes a host fetch or follow something when it shows a text as Markdown or HTML: the middle
+// of a link or image, and the start of an element. The URL of an image can leak data that a model was tricked into
+// writing there.
 var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
 
-// gap is the character that defuses a lure: a narrow no-break space, which people do not write in these places.
+// gap is the character that defuses a lure: a narrow no-break space, which people do not type in these places.
 const gap = "\u202f"
 
-// defusedLures are lures with a gap. blankLures have a plain blank: some models write one for a gap.
+// defusedLures match lures with a gap. blankLures match lures with a plain space, which some models write for a gap.
 var (
 	defusedLures = regexp.MustCompile(`(\]|<)` + gap + `([\[(A-Za-z/!?])`)
 	blankLures   = regexp.MustCompile(`(?:\] [(\[]|< [A-Za-z/!?])[^\s\]<]*`)
 )
 
-// defused is a foreign text with a gap in each lure. It reads as before, and no host follows it.
+// defused adds a gap to each lure in a foreign text. It still reads the same, and no host follows it.
 func defused(s string) string {
 	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + gap + lure[1:] })
 }
 
-// restored removes our gaps from a text that a model wrote. restored(defused(s)) is s, unless s itself has such a gap.
+// restored removes our gaps from a text that a model wrote. restored(defused(s)) is s, unless s has such a gap itself.
 func restored(s string) string { return defusedLures.ReplaceAllString(s, "$1$2") }
 
-// restoredFrom is restored for a text that replaces a stored one. A model may have copied the stored text with plain blanks for the
-// gaps. Such a blank is removed if the stored text has the next word only without it.
+// restoredFrom works like restored for a text that replaces a stored one. A model may have copied the stored text with
+// plain spaces for the gaps. Such a space is removed if the stored text contains the word without it, and not with it.
 func restoredFrom(stored, s string) string {
 	return blankLures.ReplaceAllStringFunc(s, func(word string) string {
 		if whole := word[:1] + word[2:]; strings.Contains(stored, whole) && !strings.Contains(stored, word) {
@@ -38,18 +39,18 @@ func restoredFrom(stored, s string) string {
 	})
 }
 
-// defusedJSON defuses an answer in JSON, where lures occur in strings only. ical_data stays as it is stored.
+// defusedJSON defuses a result in JSON, where lures occur in strings only. ical_data stays as it is stored.
 func defusedJSON(value any, data []byte) string {
 	text := defused(string(data))
 	if raw, has := value.(interface{ stored() string }); has {
-		as, _ := encodeJSON(raw.stored()) // a string can always be written
+		as, _ := encodeJSON(raw.stored()) // strings always marshal
 		const key = `"ical_data":`
 		text = strings.Replace(text, key+defused(string(as)), key+string(as), 1)
 	}
 	return text
 }
 
-// foreigner is an answer that may say what somebody else wrote. Its text is defused; the structure has the words as they are.
+// foreigner is a result that may quote text by other people. Its text is defused; its structured content is not.
 type foreigner interface{ foreign() bool }
 
 func isForeign(v any) bool {
@@ -67,7 +68,7 @@ func (v tasksView) foreign() bool { return anyForeign(v.Tasks) }
 
 func (v wholeTask) foreign() bool { return v.taskView.foreign() || anyForeign(v.Subtasks) }
 
-// A new event may meet what others wrote, and so may one that was moved.
+// The conflicts of a new or moved event may be events that others wrote.
 func (v createdView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
 
 func (v changedView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
@@ -86,7 +87,7 @@ func (v calendarViews) foreign() bool { return anyForeign(v) }
 
 func (v calendarView) foreign() bool { return v.Untrusted != "" }
 
-// What these say of an event nobody writes back, whoever wrote it.
+// Models never write the texts of these results back, so they are always defused.
 func (deletedView) foreign() bool   { return true }
 func (deletedTask) foreign() bool   { return true }
 func (respondedView) foreign() bool { return true }

@@ -1,8 +1,7 @@
-// Package mcp is the door for assistants: the Model Context Protocol over HTTP, at /mcp.
+// Package mcp is the MCP server: the Model Context Protocol over HTTP, at /mcp.
 //
-// The protocol's messages are handled by mcp-go. In front of it stands a layer of our own,
-// for what mcp-go leaves to its user or gets wrong between users: who may come in (Origin and
-// Host), how much they may send, sessions that only their token can use, the codes of errors,
-// and keeping the inside of a fault from the caller. Behind it stand the tools, one row of a
-// table for each, which know no protocol: they take arguments and call calendar/service.
+// The mcp-go library handles the protocol's messages. A layer of our own in front of it adds checks that mcp-go leaves
+// to its user or does not do per user: Origin and Host, request limits, sessions bound to one token, error codes, and
+// hiding internal errors from the caller. The tools know nothing of the protocol. Each is a row in a table; it takes
+// arguments and calls calendar/service.
 package mcp

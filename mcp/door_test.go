@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/internal/housetest"
 )
 
-// noon is what the clock shows in tests: a Sunday.
+// noon is the time in tests, on a Sunday.
 var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 // house is a store with users and calendars, and doors to it.
@@ -70,7 +70,7 @@ func (h *house) homeIsDefault(t *testing.T) {
 	}
 }
 
-// middle is what the service is made of, on which feeds can be followed.
+// middle is the configuration of a service that can follow feeds.
 func (h *house) middle() service.Config {
 	c := h.Middle()
 	c.Providers, c.Sealer = map[string]mirror.Provider{"ics": noticeBoards()}, unsealed{}

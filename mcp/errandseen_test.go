@@ -33,7 +33,7 @@ func (h *house) phone(t *testing.T) phone {
 	return phone{t, door, caller}
 }
 
-// seen is what an app is handed of a calendar, or of one of its objects.
+// seen is an app's view of a calendar or of one of its objects.
 type seen struct {
 	Responses []struct {
 		Href string `xml:"href"`
@@ -78,7 +78,7 @@ func (p phone) find(property, text string, year time.Time) (data []string) {
 	return data
 }
 
-// text is that of an event, with its lines unfolded.
+// text is the text of an event, with its lines unfolded.
 func (p phone) text(uid calendar.UID) string {
 	p.Helper()
 	found := p.find("UID", string(uid), time.Time{})
@@ -88,7 +88,7 @@ func (p phone) text(uid calendar.UID) string {
 	return strings.NewReplacer("\r\n ", "", "\r\n", "\n").Replace(found[0])
 }
 
-// instancesOf lists what takes place at any time of what has a word in its title, in Berlin.
+// instancesOf lists all instances of events with a word in the title, in Berlin time.
 func (p phone) instancesOf(word string) []string {
 	p.Helper()
 	var list []string
@@ -101,8 +101,8 @@ func (p phone) instancesOf(word string) []string {
 	return list
 }
 
-// times are those of the instances of an event that was expanded: of whole days, the first and the last. They are read without
-// the house's own reader.
+// times are the times of the instances of an expanded event: for all-day events, the first and last day. They are
+// parsed independently of the code under test.
 func (p phone) times(data string) (list []string) {
 	p.Helper()
 	for _, event := range strings.Split(data, "BEGIN:VEVENT")[1:] {

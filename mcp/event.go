@@ -2,26 +2,26 @@ package mcp
 
 import "caldav-mcp-server/calendar"
 
-// The longest texts that an event made by a tool may have. What people write is shorter; what
-// is longer was pasted, and would come back with every reading of the event.
+// Limits for the texts of an event that a tool creates. People write shorter texts. Longer ones are pasted, and every
+// later read of the event would return them.
 const (
 	longestTitle = 1000
 	longestText  = 50_000
-	// longestID is that of identifiers, which clients make as long as they like.
+	// longestID limits identifiers; clients choose their length.
 	longestID = 1000
-	// longestObject is more than any stored object has.
+	// longestObject is larger than any stored object.
 	longestObject = 1 << 30
-	// longestList bounds lists of attendees, alarms and categories.
+	// longestList limits lists of attendees, alarms and categories.
 	longestList = 200
 )
 
-// timeForms tells a model how to write a time, timeForm in short.
+// timeForms tells a model how to write a time; timeForm is the short version.
 const (
 	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or 2026-03-01 for whole days"
 	timeForm  = "2026-03-01T09:00, 2026-03-01."
 )
 
-// eventTools are the tools about single events.
+// eventTools returns the tools for single events.
 func (b toolbox) eventTools() []tool {
 	return []tool{
 		sending(b.once(tool{

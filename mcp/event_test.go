@@ -48,8 +48,8 @@ func (h *house) stock(t testing.TB) {
 	h.put(t, home, "water", wrapped(calendar.Todo, "water", "DTSTART;TZID=America/New_York:20260302T180000", "RRULE:FREQ=DAILY;COUNT=4", "SUMMARY:Water plants"))
 }
 
-// TestSeedEvents holds the conversation about events at 2025-03-26 to what is promised word for
-// word, field by field.
+// TestSeedEvents compares the conversation about events at 2025-03-26 with the promised text word for word, field by
+// field.
 func TestSeedEvents(t *testing.T) {
 	t.Parallel()
 	const uid, cal = `"uid":"00000000-0000-4000-8000-000000000006@caldav-server"`, `"calendar_id":"00000000-0000-4000-8000-000000000001"`
@@ -80,7 +80,7 @@ func TestSeedEvents(t *testing.T) {
 	}
 }
 
-// answersIn returns what the responses of a conversation say, by their names.
+// answersIn returns the content of a conversation's responses, by name.
 func answersIn(t *testing.T, file string) map[string]string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -98,8 +98,8 @@ func answersIn(t *testing.T, file string) map[string]string {
 	return answers
 }
 
-// TestClashesWithTheOthers: an event in a calendar of somebody else's is in the way of a new one if
-// that calendar takes the user's time, and else is not.
+// TestClashesWithTheOthers: an event in another user's calendar conflicts with a new one only if that calendar counts
+// as busy for the user.
 func TestClashesWithTheOthers(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -133,7 +133,7 @@ func TestClashesWithTheOthers(t *testing.T) {
 	}
 }
 
-// seen are the calendars that somebody sees.
+// seen are the calendars that a user sees.
 func (h *house) seen(t *testing.T, token string) []calendar.Calendar {
 	t.Helper()
 	all, err := h.service.Calendars(t.Context(), h.callers[token])

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// clash is an event that takes place at the time of another.
+// clash is an event that overlaps another.
 type clash struct {
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	CalendarName shown               `json:"calendar"`
@@ -24,7 +24,7 @@ type clash struct {
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
-// clashes are those of a new event.
+// clashes are the conflicts and likely duplicates of an event.
 type clashes struct {
 	Conflicts  []clash `json:"conflicts,omitempty"`
 	Duplicates []clash `json:"duplicates,omitempty"`
@@ -40,15 +40,15 @@ type createdView struct {
 }
 
 const (
-	// maxClashes is how many are told of each kind.
+	// maxClashes limits the conflicts and the duplicates in a result.
 	maxClashes = 5
-	// mostCompared bounds what a new event is compared with.
+	// mostCompared limits the number of events that a new one is compared with.
 	mostCompared = 1000
-	// foresight is how far ahead the instances of a new series are compared.
+	// foresight is how far ahead a new series is compared.
 	foresight = 8 * 7 * 24 * time.Hour
 )
 
-// clashesOf are those of what was moved: of one instance, where that alone was.
+// clashesOf returns the conflicts of a moved event, or of the one instance that was moved.
 func (b toolbox) clashesOf(ctx context.Context, c *call, s subject, now query.Instance) (clashes, error) {
 	if s.scope == edit.This {
 		now.Object.Recurring = false
@@ -56,8 +56,8 @@ func (b toolbox) clashesOf(ctx context.Context, c *call, s subject, now query.In
 	return b.clashes(ctx, c, s.cal, now, s.zone)
 }
 
-// clashes looks at the calendar of the new event, at the user's own, and at those of others that
-// take the user's time. A token that may not read learns nothing.
+// clashes compares an event with the calendar it is in, the user's own calendars, and shared ones that count as busy
+// for the user. A token without the read scope gets no conflicts.
 func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned) (clashes, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
@@ -81,7 +81,7 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	}
 	agenda, err := b.service.Agenda(ctx, c.caller, during)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return clashes{}, nil // a full calendar is no reason to hide that the event is made
+		return clashes{}, nil // the event exists, and the result must say so even if the calendar is too full to compare
 	}
 	m := comparison{who: c.caller, made: made, zone: z}
 	if c.batch != nil {
@@ -91,12 +91,12 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	return m.result(), err
 }
 
-// comparison holds other events against a new one.
+// comparison compares other events with a new one.
 type comparison struct {
 	who  calendar.Caller
 	made query.Instance
 	zone zoned
-	// planned is what is not stored yet, and so is not found among the others.
+	// planned holds the event if it is not stored yet, so that the agenda does not contain it.
 	planned               []query.Occurrence
 	conflicts, duplicates []query.Occurrence
 }
@@ -125,7 +125,7 @@ func (m *comparison) self(o query.Occurrence) bool {
 	return o.Calendar.ID == m.made.Object.Calendar && o.Object.UID == m.made.Object.UID
 }
 
-// meet tells whether two take place at one time, be it that they take none.
+// meet reports whether two events overlap. Events without a duration overlap if they start together.
 func meet(a, b query.Occurrence) bool {
 	return a.Start.Time.Equal(b.Start.Time) || a.Start.Time.Before(b.End.Time) && b.Start.Time.Before(a.End.Time)
 }
@@ -141,7 +141,7 @@ func (m *comparison) result() clashes {
 	}
 }
 
-// views shows the earliest.
+// views shows the first maxClashes events of a list.
 func (m *comparison) views(list []query.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {

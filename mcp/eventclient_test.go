@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// Events as calendar programs write them, with what no other program knows.
+// Events as calendar apps write them, with proprietary properties.
 const (
 	appleEvent = `BEGIN:VCALENDAR
 VERSION:2.0
@@ -117,8 +117,8 @@ END:VCALENDAR
 `
 )
 
-// TestClientsKeepTheirWords: of what a program wrote, only what was asked for changes, and the
-// books that RFC 5545 wants kept with it.
+// TestClientsKeepTheirWords: only the requested properties of an app's event change, and those that RFC 5545 requires
+// to change with them.
 func TestClientsKeepTheirWords(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -278,7 +278,7 @@ func (h *house) changedSince(t *testing.T, since calendar.SyncToken) calendar.Ob
 	return o
 }
 
-// lineDiff lists the lines that are in one text alone, those of the first one first.
+// lineDiff lists the lines that only one of the texts has, those of the first one first.
 func lineDiff(before, after string) string {
 	var b strings.Builder
 	for _, side := range [...]struct{ sign, text, other string }{{"-", before, after}, {"+", after, before}} {

@@ -11,18 +11,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// eventID names an event, or an instance of one, in a single word for the tools that take no
-// more. To its readers it means nothing.
+// eventID packs the identity of an event or instance into one opaque word, for tools that take a single id.
 type eventID struct {
 	Calendar     calendar.CalendarID
 	UID          calendar.UID
 	RecurrenceID string
 }
 
-// separator is in no part of an id: RFC 5545 §3.1 has no control characters in a UID.
+// separator cannot occur in a part of an id: RFC 5545 §3.1 allows no control characters in a UID.
 const separator = "\x00"
 
-// String packs the id, in characters that survive URLs and file names.
+// String encodes the id in characters that are safe in URLs and file names.
 func (id eventID) String() string {
 	parts := []string{string(id.Calendar), string(id.UID)}
 	if id.RecurrenceID != "" {
@@ -31,7 +30,7 @@ func (id eventID) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strings.Join(parts, separator)))
 }
 
-// parseEventID unpacks an id. Whether there is such an event is another question.
+// parseEventID decodes an id. It does not check whether the event exists.
 func parseEventID(text string) (eventID, error) {
 	packed, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
 	parts := strings.Split(string(packed), separator)
@@ -45,7 +44,7 @@ func parseEventID(text string) (eventID, error) {
 	return id, nil
 }
 
-// named is the event that a call names, by an event_id or in full.
+// named fills in the reference from an event_id, or checks that it was given in full.
 func (r *reference) named(id string) error {
 	switch {
 	case id == "" && r.Calendar == "":
@@ -63,11 +62,11 @@ func (r *reference) named(id string) error {
 	return err
 }
 
-// eventIDName is the parameter that an id comes by. Every tool that names an event takes it in the place of what it holds, though
-// few say so: models that have one use it.
+// eventIDName is the parameter that takes an id. Every tool that names an event accepts it instead of calendar_id and
+// event_uid, although few document it: models that have an id use it.
 const eventIDName = "event_id"
 
-// unpackEvent puts what an event_id holds in its place.
+// unpackEvent replaces an event_id argument by the arguments that it encodes.
 func (c *call) unpackEvent(takes []field) error {
 	has := func(name string) bool {
 		return slices.ContainsFunc(takes, func(f field) bool { return f.name == name })
@@ -97,12 +96,12 @@ func (c *call) unpackEvent(takes []field) error {
 }
 
 func asJSON(text string) json.RawMessage {
-	data, _ := json.Marshal(text) // a string can always be written
+	data, _ := json.Marshal(text) // strings always marshal
 	return data
 }
 
-// orID is what a call means that gives an id where a uid belongs. A uid may look like anything, so that only one that names
-// nothing is read as an id, and only as one of the same calendar.
+// orID handles a call that gives an id in place of a uid. A uid can look like anything, so callers try this only for an
+// unknown uid. The id must be of the same calendar.
 func (r reference) orID(in calendar.CalendarID) (reference, bool) {
 	id, err := parseEventID(string(r.UID))
 	if err != nil || id.Calendar != in {

@@ -12,24 +12,24 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// eventValues are what tools take to make an event or to change one.
+// eventValues holds the arguments of tools that create or change an event.
 type eventValues struct {
 	start, end edit.Field[string]
-	// minutes is how long it lasts instead of an end, endZone the zone of its end.
+	// minutes is a duration that replaces the end. endZone is the time zone of the end.
 	minutes edit.Field[int]
 	endZone string
 	away    *zoned
 	allDay  edit.Field[bool]
 	values  edit.Fields
-	// attendees are as they were given, with answers behind them; more come to them, and less go.
+	// attendees are as the caller wrote them, including any response. more are added, less are removed.
 	attendees  edit.Field[[]string]
 	more, less []string
 	alarms     edit.Field[[]string]
-	// left and extra are the dates left out of a series, and those beside its rule.
+	// left and extra are the exception dates (EXDATE) and additional dates (RDATE) of a series.
 	left, extra edit.Field[[]string]
 }
 
-// takesMain are the parameters without which no event is made.
+// takesMain returns the parameters that every new event needs.
 func (in *eventValues) takesMain() []field {
 	return []field{
 		fieldTo(&in.values.Summary, "title", "").upTo(longestTitle),
@@ -41,7 +41,7 @@ func (in *eventValues) takesMain() []field {
 // longestLasting is a year, in minutes.
 const longestLasting = 366 * 24 * 60
 
-// takesRare are those that few calls have, and that update_event, which the first version has, goes without.
+// takesRare returns parameters that few calls use; update_event, a tool of the first version, lacks them.
 func (in *eventValues) takesRare() []field {
 	return []field{
 		numberFieldTo(&in.minutes, "duration_minutes", "").between(1, longestLasting),
@@ -53,7 +53,7 @@ func (in *eventValues) takesRare() []field {
 	}
 }
 
-// takesGuests are the attendees that come or go.
+// takesGuests returns the parameters that add or remove attendees.
 func (in *eventValues) takesGuests() []field {
 	return []field{
 		listTo(&in.more, "add_attendees", "").items(longestList).upTo(longestTitle),
@@ -80,8 +80,8 @@ func (in *eventValues) takesMore() []field {
 // alarmForm tells a model how to write a reminder.
 const alarmForm = "All: minutes before, or 1 hour before end."
 
-// fields are the values in a call. A missing one leaves the property unchanged, an empty one removes it. Guests are the attendees that the
-// call can remove.
+// fields returns the values of a call. A missing one leaves the property unchanged, an empty one removes it. guests are
+// the attendees that the call can remove.
 func (in *eventValues) fields(z zoned, guests []edit.Attendee) (f edit.Fields, err error) {
 	f = in.values
 	if list, given := in.attendees.Value(); given {
@@ -100,7 +100,7 @@ func (in *eventValues) fields(z zoned, guests []edit.Attendee) (f edit.Fields, e
 	return f, err
 }
 
-// datesOf reads dates of a series. As with a recurrence id, a local time is on the clock of the series.
+// datesOf parses the dates of a series. As in a recurrence id, a local time is in the time zone of the series.
 func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], error) {
 	return readEach(given, func(text string) (ical.Time, error) {
 		at, err := timetext.Parse(text, nil)
@@ -111,7 +111,7 @@ func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], 
 	})
 }
 
-// readEach reads the texts of a list that a call may give.
+// readEach parses each text of an optional list.
 func readEach[T any](given edit.Field[[]string], read func(string) (T, error)) (edit.Field[[]T], error) {
 	list, ok := given.Value()
 	if !ok {
@@ -127,7 +127,7 @@ func readEach[T any](given edit.Field[[]string], read func(string) (T, error)) (
 	return edit.To(values), nil
 }
 
-// guests are the attendees who come, and those who go, who may be named as they are listed.
+// guests returns the attendees to add and those to remove. The latter may be named as results show them.
 func (in *eventValues) guests(there []edit.Attendee) (more, less []edit.Attendee, err error) {
 	if len(in.more)+len(in.less) > 0 && !in.attendees.Left() {
 		return nil, nil, errArgument(`give all "attendees", or "add_attendees" and "remove_attendees", not both`)
@@ -163,19 +163,19 @@ func guestNamed(there []edit.Attendee, text string) (edit.Attendee, error) {
 		Advising("name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none"))
 }
 
-// recurs tells whether the call gives a rule.
+// recurs reports whether the call gives a rule or additional dates.
 func (in *eventValues) recurs() bool {
 	_, given := in.values.Rule.Value()
 	return given || !in.extra.Left()
 }
 
-// empty tells that the call gives nothing.
+// empty reports whether the call gives nothing.
 func (in *eventValues) empty() bool {
 	return in.start.Left() && in.end.Left() && in.minutes.Left() && in.endZone == "" && in.allDay.Left() && in.attendees.Left() && in.alarms.Left() &&
 		in.left.Left() && in.extra.Left() && len(in.more)+len(in.less) == 0 && reflect.ValueOf(in.values).IsZero()
 }
 
-// newEvent is what create_event takes.
+// newEvent holds the arguments of create_event.
 type newEvent struct {
 	inCalendar
 	eventValues
@@ -184,11 +184,11 @@ type newEvent struct {
 
 func (in *newEvent) takes() []field {
 	main := allNeeded(in.takesMain())
-	main[len(main)-1] = main[len(main)-1].neededFirst() // without one, it takes an hour, or the day
+	main[len(main)-1] = main[len(main)-1].neededFirst() // without an end, the event lasts an hour or the whole day
 	return slices.Concat(in.inCalendar.takes(), main, []field{in.takesZone()}, in.takesMore(), in.takesRare())
 }
 
-// eventPatch is what patch_event takes.
+// eventPatch holds the arguments of patch_event.
 type eventPatch struct {
 	reference
 	eventValues
@@ -202,12 +202,12 @@ func (in *eventPatch) rows(main []field) []field {
 	return slices.Concat(in.takesEvent(), in.takesSeries(), main, []field{in.takesZoneKept()}, in.takesMore(), []field{in.takesMatch()})
 }
 
-// eventReplacement is what update_event takes.
+// eventReplacement holds the arguments of update_event.
 type eventReplacement struct{ eventPatch }
 
 func (in *eventReplacement) takes() []field { return in.rows(allNeeded(in.takesMain())) }
 
-// eventMove is what move_event takes.
+// eventMove holds the arguments of move_event.
 type eventMove struct {
 	reference
 	id         string

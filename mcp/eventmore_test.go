@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestEventsHaveMore: what events have besides is made, shown in either half, changed and taken away by the tools (mcp C4).
+// TestEventsHaveMore: the tools create, show, change and remove the rarer properties of events (mcp C4).
 func TestEventsHaveMore(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -10,11 +10,11 @@ import (
 const (
 	usualRows = 50
 	mostRows  = 500
-	// mostSkipped is how far a cursor goes: what is further off is found by another question.
+	// mostSkipped limits how far a cursor can go. Later rows need a narrower query.
 	mostSkipped = 100_000
 )
 
-// paged is what lists take that come in pages.
+// paged holds the arguments of lists that come in pages.
 type paged struct {
 	limit int
 	continued
@@ -24,20 +24,20 @@ func (in *paged) takes() []field {
 	return []field{numberTo(&in.limit, "limit", "Default 50.").between(1, mostRows), in.takesCursor()}
 }
 
-// page is a part of a list.
+// page is a section of a list.
 type page struct{ skip, limit int }
 
-// end is how much of the list must be known to show the page and to tell whether there is more.
+// end is the number of rows to load: the page plus one, which shows whether there is more.
 func (p page) end() int { return p.skip + p.limit + 1 }
 
-// pageView says whether there is more, and how much at least.
+// pageView says whether there are more rows, and at least how many.
 type pageView struct {
 	Truncated  bool   `json:"truncated"`
 	More       int    `json:"more,omitempty" doc:"So many are left out, at least."`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-// note says it beside a list whose form has no place for it.
+// note says the same as text, next to a list that has no field for it.
 func (v pageView) note() prose {
 	if !v.Truncated {
 		return ""
@@ -45,7 +45,7 @@ func (v pageView) note() prose {
 	return prose(fmt.Sprintf("This is not all. %d more, at least: call again with cursor %s", v.More, v.NextCursor))
 }
 
-// read is the page that a call asks for.
+// read returns the page that a call asks for.
 func (in paged) read(c *call) (page, error) {
 	p := page{limit: cmp.Or(in.limit, usualRows)}
 	_, err := in.place(c, &p.skip)
@@ -55,16 +55,16 @@ func (in paged) read(c *call) (page, error) {
 	return p, err
 }
 
-// room is how much a list may say: what a row takes beside the texts that people wrote, how often these
-// are said, and how many characters there may be in all.
+// room is the size limit of a list: the fixed size of a row, the number of times that its texts are repeated, and the
+// total number of characters.
 type room struct{ row, times, most int }
 
-// mostShownSize is how many characters of rows one answer has, text and structure together: with
-// four to a token, less than hosts take.
+// mostShownSize limits the characters of the rows in one result, text and structured content together. At four
+// characters per token, this is less than hosts accept.
 const mostShownSize = 76_000
 
-// room is that of most lists. A row is said twice, in the text and in the structure, with the names
-// of its fields; to clients of the first version once.
+// room returns the limit of most lists. A row appears twice, in the text and in the structured content, with the names
+// of its fields. Clients of the first version get it once.
 func (c *call) room() room {
 	if c.plain {
 		return room{300, 1, mostShownSize}
@@ -72,8 +72,8 @@ func (c *call) room() room {
 	return room{500, 2, mostShownSize}
 }
 
-// askedRoom is that of query_events when it is asked for many rows: the first version promises as many
-// as that, up to 500, so that only the texts in them count.
+// askedRoom returns the limit of query_events for large pages. The first version promised up to 500 rows on request, so
+// only their texts count then.
 func (c *call) askedRoom(p page) room {
 	r := c.room()
 	if p.limit > usualRows {
@@ -82,7 +82,7 @@ func (c *call) askedRoom(p page) room {
 	return r
 }
 
-// fit is how many rows of a list an answer may have, and one at least.
+// fit returns how many rows fit into a result, but at least one.
 func fit[T any](rows []T, r room, said func(T) int) int {
 	size := 0
 	for i, row := range rows {
@@ -93,7 +93,7 @@ func fit[T any](rows []T, r room, said func(T) int) int {
 	return len(rows)
 }
 
-// cutPage returns the part of a list that is the page.
+// cutPage returns the rows of the page.
 func cutPage[T any](c *call, list []T, p page, r room, said func(T) int) ([]T, pageView) {
 	list = list[min(p.skip, len(list)):]
 	rows := list[:min(p.limit, len(list))]
@@ -104,7 +104,7 @@ func cutPage[T any](c *call, list []T, p page, r room, said func(T) int) ([]T, p
 	return rows, pageView{Truncated: true, More: len(list) - len(rows), NextCursor: c.next(p.skip + len(rows))}
 }
 
-// sizeOf is how long the texts of an event or a task in a list are.
+// sizeOf is the total length of an event's or task's texts in a list.
 func sizeOf(i query.Instance) int {
 	r := readViewOf(i)
 	return len(r.Summary) + len(r.UID)

@@ -21,7 +21,7 @@ type fullView struct {
 	rawView
 }
 
-// rawView is what is stored, or a part of it.
+// rawView is the stored iCalendar text or a part of it.
 type rawView struct {
 	Data string `json:"ical_data"`
 	Next int    `json:"ical_next_offset,omitempty" doc:"Where to go on; ical_data is whole, if missing."`
@@ -29,7 +29,7 @@ type rawView struct {
 
 func (v rawView) stored() string { return v.Data }
 
-// eventQuestion is what get_event takes.
+// eventQuestion holds the arguments of get_event.
 type eventQuestion struct {
 	reference
 	offset int
@@ -51,11 +51,11 @@ func (b toolbox) getEvent(ctx context.Context, c *call, s subject, in *eventQues
 	return same(fullView{readViewOf(s.found), s.zone.details(c.caller, s.cal, s.found), raw})
 }
 
-// longestRaw is how much of what is stored one answer has, in characters. Text and structure both
-// have it.
+// longestRaw limits the iCalendar text in one result, in characters. It appears in both the text and the structured
+// content.
 const longestRaw = 20_000
 
-// part cuts a long text off behind a line, and says where it goes on.
+// part cuts a long text after a line, and says where it continues.
 func part(text string, from int) (rawView, error) {
 	runes := []rune(text)
 	if from > len(runes) {
@@ -70,14 +70,14 @@ func part(text string, from int) (rawView, error) {
 		n--
 	}
 	if runes[n-1] != '\n' {
-		n = longestRaw // one line is longer than that
+		n = longestRaw // a single line is longer than that
 	}
 	return rawView{
 		Data: string(runes[:n]) + fmt.Sprintf("… [%d more characters: get_event with ical_offset %d]", len(runes)-n, from+n), Next: from + n,
 	}, nil
 }
 
-// rawText is iCalendar as it is stored, but for characters that act unseen.
+// rawText is the stored iCalendar text with invisible control characters made visible.
 func rawText(data []byte) string {
 	lines := strings.Split(string(data), "\r\n")
 	for i, line := range lines {
@@ -86,7 +86,7 @@ func rawText(data []byte) string {
 	return strings.Join(lines, "\r\n")
 }
 
-// eventsQuestion is what query_events takes.
+// eventsQuestion holds the arguments of query_events.
 type eventsQuestion struct {
 	inCalendar
 	start, end string
@@ -101,7 +101,7 @@ func (in *eventsQuestion) takes() []field {
 	}, in.paged.takes(), []field{in.takesZone()})
 }
 
-// queriedEvent is an event in a list of a single calendar's.
+// queriedEvent is an event in a list of one calendar.
 type queriedEvent struct {
 	UID          shown         `json:"uid"`
 	Summary      shown         `json:"summary"`
@@ -116,7 +116,7 @@ type queriedEvent struct {
 	standingView
 }
 
-// queryView is what query_events returns, as an object. The text is the list alone, as the first version has it.
+// queryView is the structured content of query_events. The text is only the list, as in the first version.
 type queryView struct {
 	Events []queriedEvent `json:"events"`
 	Window spanView       `json:"window"`
@@ -124,7 +124,7 @@ type queryView struct {
 	zoneView
 }
 
-// note is what the list has no place for; clients of the first version are told nothing but that there is more.
+// note holds the notes that the list has no field for. Clients of the first version learn only that there is more.
 func (v queryView) note(c *call) prose {
 	if c.plain {
 		return v.pageView.note()
@@ -159,8 +159,8 @@ func (b toolbox) queryEvents(ctx context.Context, c *call, cal calendar.Calendar
 	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil
 }
 
-// instances lists those of a calendar in order: of every object where no time is asked for,
-// else of every instance.
+// instances lists the events of a calendar in order: every instance within a time range, or each object once if no
+// range is given.
 func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q query.InstanceQuery) ([]query.Instance, error) {
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
@@ -188,12 +188,12 @@ func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, 
 	return list, nil
 }
 
-// byStart orders instances by time, and what is at the same time always alike.
+// byStart orders instances by start, then by UID, so that the order is stable.
 func byStart(a, b query.Instance) int {
 	return cmp.Or(a.Start.Time.Compare(b.Start.Time), cmp.Compare(a.Object.UID, b.Object.UID))
 }
 
-// timesOf is times for what may be unclear.
+// timesOf is times for an instance whose times may be unclear.
 func (z zoned) timesOf(i query.Instance) timesView {
 	if i.Unclear {
 		return timesView{}
@@ -201,7 +201,7 @@ func (z zoned) timesOf(i query.Instance) timesView {
 	return z.times(i)
 }
 
-// readWindow reads the time that a question is about; a side that is missing is open.
+// readWindow parses a time range. A missing side is open.
 func (z zoned) readWindow(start, end string) (r filter.TimeRange, err error) {
 	if r.Start, err = z.readInstant("start", start); err != nil {
 		return r, err
@@ -217,7 +217,7 @@ func (z zoned) readWindow(start, end string) (r filter.TimeRange, err error) {
 	return r, nil
 }
 
-// readInstant reads a time that may be missing. A date is its midnight in the zone.
+// readInstant parses an optional time. A date means midnight in the zone.
 func (z zoned) readInstant(name, value string) (time.Time, error) {
 	if strings.TrimSpace(value) == "" {
 		return time.Time{}, nil
@@ -229,7 +229,7 @@ func (z zoned) readInstant(name, value string) (time.Time, error) {
 	return z.midnight(m), nil
 }
 
-// midnight is when the day begins that a call gave.
+// midnight returns the start of a day in the zone.
 func (z zoned) midnight(m moment) time.Time {
 	at, _ := z.Resolve(ical.Instant(m.at).Civil)
 	return at

@@ -41,9 +41,8 @@ func (h *house) meetings(t *testing.T) []meeting {
 	return list
 }
 
-// TestSeriesAreChangedAsFarAsAsked edits, moves and deletes one instance, all from one on, and the whole
-// series, and holds what is expanded then to what was before: what was asked for has changed, and
-// nothing else.
+// TestSeriesAreChangedAsFarAsAsked edits, moves and deletes one instance, all from one on, and the whole series, and
+// compares the expansion before and after: only the requested instances have changed.
 func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	const named = "2026-03-20"
@@ -55,7 +54,7 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 	hourLater := strings.NewReplacer("10:00", "11:00", "14:00", "15:00")
 	for tool, c := range map[string]struct {
 		args map[string]any
-		// becomes is what comes of a meeting; false for none.
+		// becomes is the expected change of a meeting; false if it is deleted.
 		becomes func(meeting) (meeting, bool)
 	}{
 		"patch_event": {map[string]any{"title": "Board review"}, func(m meeting) (meeting, bool) { m.title = "Board review"; return m, true }},
@@ -97,9 +96,9 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 	}
 }
 
-// TestAllNeverLosesThePast gives each tool the start of the next instance of a series that has long
-// begun, with scope all and without saying which instance it is: as a model does that has read a
-// list. It is refused, and both things that may be meant can be done by what the refusal says (mcp A1).
+// TestAllNeverLosesThePast gives each tool the start of the next instance of an old series, with scope all and without
+// a recurrence id, as a model does that has read a list. It is refused, and the refusal explains how to do either of
+// the two things that may be meant (mcp A1).
 func TestAllNeverLosesThePast(t *testing.T) {
 	t.Parallel()
 	const zone = "Europe/Berlin"
@@ -158,7 +157,7 @@ func TestAllNeverLosesThePast(t *testing.T) {
 	}
 }
 
-// TestMovingTheLastOfASeriesIsToldAsDone: what follows is then one event, which no recurrence id names.
+// TestMovingTheLastOfASeriesIsToldAsDone: the split-off part is a single event, which has no recurrence id.
 func TestMovingTheLastOfASeriesIsToldAsDone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// draftOf is the event that a call describes.
+// draftOf returns the event that a call describes.
 func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
 	d := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid)}
 	z = z.repeating(in.recurs())
@@ -19,7 +19,7 @@ func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
 	if err != nil {
 		return d, err
 	}
-	end.local = start.local // one clock for both
+	end.local = start.local // both are in the same time zone
 	if err := in.checkAnswers(nil); err != nil {
 		return d, err
 	}
@@ -36,7 +36,7 @@ func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
 	return d, z.serves(d.Times, in.recurs())
 }
 
-// land finds the zone in which an event ends, if that is another one.
+// land finds the time zone of the event's end, if the call gives one.
 func (b toolbox) land(in *eventValues, z zoned) error {
 	if in.endZone == "" {
 		return nil
@@ -52,7 +52,7 @@ func (b toolbox) land(in *eventValues, z zoned) error {
 	return nil
 }
 
-// landing is the end of an event on the clock of where it ends.
+// landing is the end of an event in its own time zone.
 func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
 	if end.date {
 		return edit.Field[ical.Time]{}, errArgument(`"end_timezone" is for what begins and ends at times: this takes whole days`)
@@ -60,7 +60,7 @@ func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
 	return edit.To(in.away.onClock(end)), nil
 }
 
-// patchedTimes are those of a call that may give start, end and length, some or none.
+// patchedTimes returns the times of a call that may give any of start, end and duration.
 func (b toolbox) patchedTimes(s subject, in *eventValues) (edit.Times, error) {
 	if err := b.land(in, s.zone); err != nil {
 		return edit.Times{}, err
@@ -78,7 +78,7 @@ func (b toolbox) patchedTimes(s subject, in *eventValues) (edit.Times, error) {
 	return t, err
 }
 
-// endOf is when the event of a call ends that names a zone for that, perhaps alone.
+// endOf returns the end for a call that gives end_timezone, possibly without an end.
 func (s subject) endOf(in *eventValues) (moment, error) {
 	start, _ := in.start.Value()
 	value, _ := in.end.Value()
@@ -104,7 +104,7 @@ func (s subject) endOf(in *eventValues) (moment, error) {
 	return end, nil
 }
 
-// newTimes are the times that a call gives, on the clock of its zone.
+// newTimes returns the times that a call gives, in the time zone of the call.
 func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 	if minutes, lasts := in.minutes.Value(); lasts && in.start.Left() {
 		if !in.end.Left() {
@@ -129,7 +129,7 @@ func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 	return s.oneTime("start", in.start, "end", in.end)
 }
 
-// oneTime reads a start and an end of which either may be missing.
+// oneTime parses a start and an end; either may be missing.
 func (s subject) oneTime(from string, start edit.Field[string], to string, end edit.Field[string]) (edit.Times, error) {
 	var given [2]*moment
 	for i, side := range [...]struct {

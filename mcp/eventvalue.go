@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// attendeeOf reads an address, with or without a name, also as attendeeText writes it. What is no
-// e-mail address may be a URI: that is for the edit to judge.
+// attendeeOf parses an address, with or without a name, also in the format of attendeeText. Anything else may be a URI,
+// which package edit checks.
 func attendeeOf(value string) edit.Attendee {
 	value, _ = cutAnswer(value)
 	if at, err := mail.ParseAddress(value); err == nil {
@@ -20,7 +20,7 @@ func attendeeOf(value string) edit.Attendee {
 	return edit.Attendee{Address: value}
 }
 
-// span reads start and end, and makes them days where all_day says so.
+// span parses start and end, and turns them into dates if all_day is set.
 func (in *eventValues) span(z zoned) (start, end moment, err error) {
 	from, _ := in.start.Value()
 	to, _ := in.end.Value()
@@ -43,7 +43,8 @@ func (in *eventValues) span(z zoned) (start, end moment, err error) {
 	return start, end, nil
 }
 
-// sides reads the start, and the end on its own clock or as far from it as the call says: an hour, or the day, if it says nothing.
+// sides parses the start. The end is parsed in its own time zone, or follows from the duration: by default an hour, or
+// the whole day.
 func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err error) {
 	minutes, lasts := in.minutes.Value()
 	if to != "" && lasts {
@@ -76,11 +77,11 @@ func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err e
 
 const (
 	minutesOfDay = 24 * 60
-	// usualMinutes is how long an event lasts of which that was not said.
+	// usualMinutes is the default duration of an event.
 	usualMinutes = 60
 )
 
-// day is the whole day in which a moment is, in the zone of the call.
+// day is the date of a moment in the zone of the call.
 func (z zoned) day(m moment) moment {
 	if m.date {
 		return m
@@ -88,7 +89,7 @@ func (z zoned) day(m moment) moment {
 	return moment{at: time.Unix(z.Civil(m.at).Date().Seconds(), 0).UTC(), date: true}
 }
 
-// dayBehind is the end of the whole days that last to a moment: midnight ends the day before it.
+// dayBehind is the exclusive end of an all-day event that lasts until a moment. Midnight ends the previous day.
 func (z zoned) dayBehind(m moment) moment {
 	end := z.day(m)
 	if !m.date && z.Civil(m.at).SecondOfDay() != 0 {
@@ -97,9 +98,9 @@ func (z zoned) dayBehind(m moment) moment {
 	return end
 }
 
-// onClock writes a moment on the clock that the call means: that of its zone, for a local time
-// or when it names the zone itself. The second of two equal hours is on no clock that iCalendar
-// can write (RFC 5545 §3.3.5), and stays in UTC, as does what an offset alone would have to place.
+// onClock converts a moment to a time in the zone of the call, if the time was local or the call names the zone. The
+// second of two repeated hours cannot be written as a local time (RFC 5545 §3.3.5), so it stays in UTC. So does a time
+// whose zone would be only an offset.
 func (z zoned) onClock(m moment) ical.Time {
 	utc := ical.Instant(m.at)
 	if m.date {
@@ -115,8 +116,8 @@ func (z zoned) onClock(m moment) ical.Time {
 	return ical.Zoned(civil, z.Name())
 }
 
-// movedTo is the edit that gives an event other times. They are put on the clock that it
-// keeps; only one of whole days that gets times, or the other way round, takes theirs.
+// movedTo returns the edit that gives an event new times. They keep the event's time zone, unless it changes between
+// all-day and timed.
 func (z zoned) movedTo(was recur.Moment, start, end *moment) edit.Times {
 	var t edit.Times
 	for _, f := range [...]struct {

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// eventView is an event in the form of the first version's tools that write. It has two sets of names for the
-// same: those that read have another.
+// eventView is an event as the first version's writing tools return it. The first version has two sets of field names;
+// readView has the other.
 type eventView struct {
 	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
@@ -25,7 +25,7 @@ type eventView struct {
 	RecurrenceID string              `json:"recurrence_id,omitempty" doc:"Which instance of a series it is."`
 }
 
-// readView is one in the form of the tools that read.
+// readView is an event as the first version's reading tools return it.
 type readView struct {
 	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
@@ -36,7 +36,7 @@ type readView struct {
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 }
 
-// timesView is for people and models, which get weekdays wrong when they work them out.
+// timesView has times for people and models. It includes weekdays, because models compute them wrong.
 type timesView struct {
 	AllDay       bool   `json:"all_day"`
 	StartLocal   string `json:"start_local"`
@@ -45,13 +45,13 @@ type timesView struct {
 	EndWeekday   string `json:"end_weekday"`
 }
 
-// zoneView says what the local times are in.
+// zoneView is the time zone of the local times.
 type zoneView struct {
 	Timezone       string     `json:"timezone" doc:"Of all local times here."`
 	TimezoneSource zoneSource `json:"timezone_source"`
 }
 
-// placedView is when an event is, and on whose clock.
+// placedView is the times of an event and the time zone that it keeps.
 type placedView struct {
 	timesView
 	zoneView
@@ -60,7 +60,7 @@ type placedView struct {
 	Recurring     bool   `json:"recurring"`
 }
 
-// moreView is what else there is to say of an event or a task.
+// moreView holds the details that events and tasks share.
 type moreView struct {
 	Rule        string  `json:"rrule,omitempty"`
 	Description shown   `json:"description,omitempty"`
@@ -75,7 +75,7 @@ type moreView struct {
 	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"So many are not shown: setting alarms would remove them."`
 }
 
-// detailsView is all that there is to say of an event.
+// detailsView holds all details of an event.
 type detailsView struct {
 	placedView
 	moreView     `in:"get_event"`
@@ -86,8 +86,8 @@ type detailsView struct {
 	standingView `in:"get_event"`
 }
 
-// stamp writes a moment as the first version has it: in UTC, or as a date or a floating time. What floats to the second time
-// that a clock shows is in UTC too, or an event would end before it begins.
+// stamp formats a moment as in the first version: in UTC, or as a date or a floating time. A floating time in the
+// second of two repeated hours is in UTC too; otherwise an event could end before its start.
 func stamp(m recur.Moment) string {
 	switch {
 	case m.Time.IsZero():
@@ -101,7 +101,8 @@ func stamp(m recur.Moment) string {
 	}
 }
 
-// local writes a moment for people, with its weekday. A floating time has no offset, unless it is one that the clock shows again.
+// local formats a moment for people, with its weekday. A floating time has no offset, unless it is in the second of two
+// repeated hours.
 func (z zoned) local(m recur.Moment) (at, weekday string) {
 	switch {
 	case m.Time.IsZero():
@@ -118,7 +119,7 @@ func (z zoned) local(m recur.Moment) (at, weekday string) {
 
 func (z zoned) view() zoneView { return zoneView{z.Name(), z.source} }
 
-// times writes when an instance is. The end of whole days is the last of them.
+// times formats the times of an instance. The end of an all-day event is its last day.
 func (z zoned) times(i query.Instance) timesView {
 	v := timesView{AllDay: i.Start.AllDay || i.Start.Time.IsZero() && i.End.AllDay}
 	v.StartLocal, v.StartWeekday = z.local(i.Start)
@@ -132,7 +133,7 @@ func (z zoned) times(i query.Instance) timesView {
 	return v
 }
 
-// viewOfEvent is an instance in the names of the tools that write.
+// viewOfEvent returns an instance with the field names of the writing tools.
 func viewOfEvent(i query.Instance) eventView {
 	r := readViewOf(i)
 	return eventView{r.UID, r.Calendar, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID}
@@ -152,8 +153,8 @@ func readViewOf(i query.Instance) readView {
 	return v
 }
 
-// isSeries tells whether an instance is one of several. One alone that has a recurrence id is
-// of a series that somebody else keeps.
+// isSeries reports whether an instance belongs to a series. A single object with a recurrence id is an instance of a
+// series that another organizer keeps.
 func isSeries(i query.Instance) bool {
 	return i.Object.Recurring || i.Component != nil && i.Component.Property("RECURRENCE-ID") != nil
 }
@@ -162,7 +163,7 @@ func (z zoned) placed(i query.Instance) placedView {
 	return placedView{z.times(i), z.view(), clockOf(i.Start), endZoneOf(i.Component), isSeries(i)}
 }
 
-// endZoneOf names the zone in which an event ends, if that is not the one in which it begins.
+// endZoneOf names the time zone of an event's end, if it differs from the start's.
 func endZoneOf(c *ical.Component) string {
 	if c == nil || c.Property("DTSTART") == nil || c.Property("DTEND") == nil {
 		return ""
@@ -181,7 +182,7 @@ func endZoneOf(c *ical.Component) string {
 	return visible(end.TZID)
 }
 
-// details says all of an instance, as it stands to the caller.
+// details returns all details of an instance, as the caller may see them.
 func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
@@ -192,7 +193,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 	return v
 }
 
-// moreOf says what events and tasks have alike.
+// moreOf returns the details that events and tasks share.
 func (z zoned) moreOf(c *ical.Component) moreView {
 	v := moreView{Description: shown(cut(content.TextOf(c, "DESCRIPTION")))}
 	if p := c.Property("RRULE"); p != nil {
@@ -219,10 +220,10 @@ func (z zoned) moreOf(c *ical.Component) moreView {
 	return v
 }
 
-// mostItems is how many of a list one event shows.
+// mostItems limits each list of one event.
 const mostItems = 100
 
-// few shows the first of a list, and says how many are left out.
+// few shows the first items of a list, and says how many are left out.
 func few(list []string) []shown {
 	var items []shown
 	for i, item := range list {
@@ -234,7 +235,7 @@ func few(list []string) []shown {
 	return items
 }
 
-// attendeeText writes an attendee as the tools that change events read them, with the answer.
+// attendeeText formats an attendee so that the tools that change events can parse it, and adds the response.
 func attendeeText(a edit.Attendee) string {
 	words := []string{a.Address}
 	if a.Name != "" {
@@ -246,7 +247,7 @@ func attendeeText(a edit.Attendee) string {
 	return strings.Join(words, " ")
 }
 
-// clockOf names the clock on which a moment was written.
+// clockOf names the time zone that a moment was written in.
 func clockOf(m recur.Moment) string {
 	switch {
 	case m.AllDay, m.Time.IsZero():
@@ -258,7 +259,7 @@ func clockOf(m recur.Moment) string {
 	}
 }
 
-// maxShown is how much of a long text results repeat, in characters.
+// maxShown limits a long text in results, in characters.
 const maxShown = 2000
 
 // cut shortens a long text, and says so.

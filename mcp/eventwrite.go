@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// changedView is an event after a change. Text and structure are the same, for half of the hosts show their model one of them.
+// changedView is an event after a change. Text and structured content are the same, because half of the hosts show
+// their model only one of them.
 type changedView struct {
 	eventView
 	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was divided: what comes before is still under this uid."`
@@ -21,7 +22,7 @@ type changedView struct {
 	toldView
 }
 
-// patchedView is an event that may have lost some of what it had.
+// patchedView is an event that may have lost properties.
 type patchedView struct {
 	changedView
 	Removed []string `json:"removed,omitempty" doc:"What it had and has no longer."`
@@ -47,8 +48,8 @@ func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar
 	return same(createdView{viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, made.Component)})
 }
 
-// updateEvent replaces what the tool models, as the first version has it: what is left out of
-// its own parameters goes, and what it does not know of stays.
+// updateEvent replaces the properties that the first version's tool has: missing arguments clear them. Other properties
+// stay.
 func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
 	s.zone = s.zone.repeating(in.recurs())
 	start, end, err := in.span(s.zone)
@@ -103,7 +104,7 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 	if err != nil {
 		return answer{}, err
 	}
-	times.AsGiven = false // time only: what takes whole days goes on to do so
+	times.AsGiven = false // only the time changes: an all-day event stays one
 	changed, _, err := b.change(ctx, c, s, edit.Change{Times: times}, false)
 	if err != nil {
 		return answer{}, err
@@ -111,7 +112,7 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 	return same(changed)
 }
 
-// moveToCalendar takes an event to another calendar. Instances stay with their series.
+// moveToCalendar moves or copies an event to another calendar. Instances stay with their series.
 func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
 		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope))).
@@ -133,10 +134,10 @@ func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eve
 	return same(changedView{eventView: viewOfEvent(now), detailsView: s.zone.details(c.caller, to, now)})
 }
 
-// carry takes an object to another calendar.
+// carry is CopyToCalendar or MoveToCalendar.
 type carry func(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, calendar.Calendar, calendar.Precondition) (calendar.Saved, error)
 
-// carried moves or copies what a call is about to another calendar, and returns it as it is there.
+// carried moves or copies an object to another calendar, and returns it as it is there.
 func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.CalendarID, carry carry) (query.Instance, calendar.Calendar, error) {
 	to, err := b.calendarBy(ctx, c, id)
 	switch {
@@ -153,7 +154,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 	return now, to, err
 }
 
-// changeEvent makes a change and shows all that the event is now.
+// changeEvent changes an event and returns all its details.
 func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
@@ -181,7 +182,7 @@ func restoreFields(fields *edit.Fields, stored *ical.Component) {
 	}
 }
 
-// removed names what an event had and has no longer.
+// removed names the properties that an event lost.
 func removed(before, after *ical.Component) []string {
 	var names []string
 	for _, f := range [...]struct{ name, property string }{{"description", "DESCRIPTION"}, {"location", "LOCATION"}} {
@@ -192,7 +193,7 @@ func removed(before, after *ical.Component) []string {
 	return names
 }
 
-// change makes a change, which may give a rule, and returns what has come of it.
+// change applies a change and returns the result. rule is set if the change gives a rule.
 func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
 	if err := s.zone.serves(change.Times, rule || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
 		return changedView{}, query.Instance{}, err
@@ -212,7 +213,8 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 	return view, now, err
 }
 
-// editObject makes a change of an event or a task, and returns what it is then. Anyone who moves more than one instance, or changes the rule, is asked.
+// editObject changes an event or a task, and returns its new state. The user confirms a change that moves more than one
+// instance, or that changes the rule.
 func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, query.Instance, error) {
 	restoreFields(&change.Fields, s.found.Component)
 	edit := func(by changer) (ledger.Edited, error) {
@@ -229,7 +231,7 @@ func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit
 	return edited, now, err
 }
 
-// deletedView is what is said of an event that was deleted; when a part of a series was, of what is left, too.
+// deletedView describes a deleted event. If only part of a series was deleted, it also describes the rest.
 type deletedView struct {
 	Deleted      bool                `json:"deleted"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
@@ -243,7 +245,7 @@ type deletedView struct {
 	toldView
 }
 
-// eventTarget is what delete_event takes.
+// eventTarget holds the arguments of delete_event.
 type eventTarget struct{ reference }
 
 func (in *eventTarget) takes() []field {
@@ -265,7 +267,7 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTa
 	return same(v)
 }
 
-// cancel deletes what a call is about.
+// cancel deletes the target of a call.
 func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
 	cancel := func(by changer) (ledger.Edited, error) {
 		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})

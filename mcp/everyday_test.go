@@ -13,16 +13,17 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// errand is something that people ask of an assistant, with the calls that do it. In them stand what was known before, as
-// on the page of everyday tasks, and WORK, HOME and TASKS for calendars whose ids the assistant has.
+// errand is a request that users make to an assistant, with the calls for it. The calls contain references to known
+// values, as on the page of everyday tasks, and WORK, HOME and TASKS for calendars whose ids the assistant has.
 type errand struct {
 	name string
-	// there is what the calendars hold besides, as uid and lines; all of it is in Work.
+	// there are other objects in the calendar Work, as uid and lines.
 	there map[string][]string
 	calls string
-	// says is what the last answer must tell in either half: words, whatever their case.
+	// says are words that the last result must contain, in the text and in the structured content, ignoring case.
 	says []string
-	// takesPlace are the instances of what has the word about; lines are of the object with that uid, whole are in it.
+	// takesPlace are the instances of events with the word about; lines are in the object with that uid, whole is its
+	// content.
 	about      string
 	takesPlace []string
 	uid        calendar.UID

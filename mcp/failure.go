@@ -15,8 +15,8 @@ import (
 // rpcCode is a code of JSON-RPC 2.0 §5.1.
 type rpcCode int
 
-// The codes in use. Later versions of MCP forbid new ones between -32000 and -32099, so the
-// first two go to clients of the first version alone.
+// The codes in use. Later versions of MCP forbid new codes between -32000 and -32099, so only clients of the first
+// version get the first two.
 const (
 	codeTool      rpcCode = -32000
 	codeForbidden rpcCode = -32001
@@ -27,7 +27,7 @@ const (
 	codeInternal  rpcCode = mcpgo.INTERNAL_ERROR
 )
 
-// rpcError is the error of a JSON-RPC answer.
+// rpcError is the error in a JSON-RPC response.
 type rpcError struct {
 	Code    rpcCode         `json:"code"`
 	Message string          `json:"message"`
@@ -38,9 +38,9 @@ func rpcErrorf(code rpcCode, format string, args ...any) *rpcError {
 	return &rpcError{Code: code, Message: visible(fmt.Sprintf(format, args...))}
 }
 
-// outcomes says, for each reason, how a refusal reaches a client of the first version (code)
-// and whether no client may take it for an answer (status). Where status is 0, later versions
-// get a result that the model can read and mend its call by.
+// outcomes maps each reason to the error code for clients of the first version. If status is 0, later versions get a
+// result with isError, which the model can read to correct its call. Otherwise every client gets an error with that
+// HTTP status.
 var outcomes = [...]struct {
 	code   rpcCode
 	status int
@@ -56,21 +56,19 @@ var outcomes = [...]struct {
 	calendar.Unavailable: {codeInternal, http.StatusServiceUnavailable},
 }
 
-// retryAfter is how long a client waits when the store is away, in seconds.
+// retryAfter is how long a client waits if the store is unavailable, in seconds.
 const retryAfter = 5
 
-// refusal is a domain error as one version of the protocol has it: a result, or else an error
-// with an HTTP status.
+// refusal is a domain error in one version of the protocol: a result, or an error with an HTTP status.
 type refusal struct {
 	result *mcpgo.CallToolResult
 	err    *rpcError
 	status int
 }
 
-// render turns whatever a tool returned as its error into what the client gets. faultID names
-// the log line of what is not for the client.
+// render converts the error of a tool for the client. faultID refers to the log line of an internal error.
 //
-// Foreign are the writers of the texts that the call was about: see marked.
+// foreign are the authors of the texts that the call was about: see marked.
 func render(err error, v version, faultID string, foreign ...shown) refusal {
 	if p, is := errors.AsType[*mailError](err); is {
 		return p.render(v)
@@ -79,7 +77,7 @@ func render(err error, v version, faultID string, foreign ...shown) refusal {
 	how := outcomes[reason]
 	e := advised(err)
 	if reason == calendar.Unavailable && (errors.Is(err, calendar.ErrElsewhere) || calendar.RuleOf(err) == calendar.RuleDiskSpace) {
-		how = outcomes[calendar.Stale] // the model is to know: which account is away, or that no room comes by waiting
+		how = outcomes[calendar.Stale] // the model must learn which account is unreachable, or that waiting frees no space
 	}
 	switch {
 	case reason == calendar.Internal || e == nil:
@@ -96,7 +94,8 @@ func render(err error, v version, faultID string, foreign ...shown) refusal {
 	return refusal{result: result}
 }
 
-// marked returns the text of a refusal. If the refusal quotes anything and the call was about texts of others, the text is marked.
+// marked returns the text of a refusal. If the refusal quotes anything and the call was about texts of others, the text
+// is marked.
 func marked(e *calendar.Error, foreign []shown) (text string, by shown) {
 	if text = e.Error(); !strings.Contains(text, `"`) {
 		return text, ""
@@ -107,8 +106,7 @@ func marked(e *calendar.Error, foreign []shown) (text string, by shown) {
 	return text, by
 }
 
-// advice is what to do next about a refusal of the middle that serves every door, and so can name no
-// tool.
+// advice holds hints for refusals of the service layer, which serves every protocol and therefore cannot name a tool.
 var advice = [...]struct {
 	rule calendar.Rule
 	hint string
@@ -116,10 +114,10 @@ var advice = [...]struct {
 	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
 	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask the user which"},
 	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
-	{calendar.RuleDiskSpace, "tell the user that whoever runs the server has to make room"},
+	{calendar.RuleDiskSpace, "tell the user that the server's disk is full, and the administrator must free space"},
 }
 
-// advised is the refusal that an error is, with what to do next; nil if it is none.
+// advised returns the refusal in an error, with a hint, or nil if there is none.
 func advised(err error) *calendar.Error {
 	var e *calendar.Error
 	if !errors.As(err, &e) || e.Hint != "" {
@@ -135,13 +133,13 @@ func advised(err error) *calendar.Error {
 	return e
 }
 
-// errFault is all that a client learns of a fault of ours.
+// errFault is the only information that a client gets about an internal error.
 func errFault(faultID string) *rpcError {
 	return rpcErrorf(codeInternal, "the server failed; its log tells more under %s", faultID)
 }
 
-// reasonOf is the reason as tools see it. To the middle it is forbidden to put an event where
-// only tasks go, as CalDAV has it; but no share and no scope would change that.
+// reasonOf returns the reason from the tools' point of view. The service forbids an event in a calendar for tasks only,
+// as CalDAV does. For tools this is unsupported, because no share and no scope would change it.
 func reasonOf(err error) calendar.Reason {
 	reason := calendar.ReasonOf(err)
 	if reason == calendar.Forbidden && calendar.RuleOf(err) != calendar.RulePrivileges {
@@ -150,47 +148,47 @@ func reasonOf(err error) calendar.Reason {
 	return reason
 }
 
-// problem is the structured content of a result that is an error.
+// problem is the structured content of an error result.
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Untrusted is about the text in quotation marks.
+	// Untrusted covers the text in quotation marks.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// errorReply is a JSON-RPC answer that is an error.
+// errorReply is a JSON-RPC error response.
 type errorReply struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Error   *rpcError       `json:"error"`
 }
 
-// encodeError writes an error as the answer to a request.
+// encodeError encodes an error as the response to a request.
 func encodeError(id json.RawMessage, e *rpcError) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
 	data, err := json.Marshal(errorReply{"2.0", id, e})
 	if err != nil {
-		// The parts are strings, numbers, and JSON that was read before.
+		// The parts are strings, numbers, and JSON that was parsed before.
 		panic(fmt.Sprintf("encoding an error: %v", err))
 	}
 	return data
 }
 
-// sendError answers with a JSON-RPC error.
+// sendError sends a JSON-RPC error.
 func sendError(w http.ResponseWriter, status int, id json.RawMessage, e *rpcError) {
 	writeJSON(w, status, encodeError(id, e))
 }
 
-// refuse answers what did not get as far as being a message.
+// refuse sends an error for a request that holds no valid message.
 func refuse(w http.ResponseWriter, status int, why string) {
 	sendError(w, status, nil, rpcErrorf(codeRequest, "%s", why))
 }
 
-// statusOf is the HTTP status of an error that answers a request. Until 2026-07-28 a request
-// that was understood as one is answered 200, whatever the answer: clients read no body else.
+// statusOf is the HTTP status of an error response. Before 2026-07-28 every valid request gets 200, even if it
+// failed, because clients read the body of no other status.
 func statusOf(v version, code rpcCode) int {
 	switch {
 	case !v.modern() || code == codeInternal:

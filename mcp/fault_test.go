@@ -24,8 +24,7 @@ func failing(err error) tool {
 	})
 }
 
-// TestFaultsAreKeptInside: what is a fault of ours reaches the log, and of it the client the
-// id of the log line alone.
+// TestFaultsAreKeptInside: an internal error is logged, and the client gets only the id of the log line.
 func TestFaultsAreKeptInside(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -55,7 +54,7 @@ func TestFaultsAreKeptInside(t *testing.T) {
 	}
 }
 
-// TestRefusals is the table of errors: what a tool refuses, at either kind of version.
+// TestRefusals is the table of errors: the refusals of the tools, in both kinds of versions.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -155,7 +154,7 @@ func TestLogHasNoContent(t *testing.T) {
 	}
 }
 
-// TestLargeBody is refused before it is read.
+// TestLargeBody: a large body is refused before it is read.
 func TestLargeBody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -165,8 +164,7 @@ func TestLargeBody(t *testing.T) {
 	}
 }
 
-// FuzzBody sends bodies to the door: whatever comes, the answer is JSON or empty, and tells
-// nothing of what it is made with.
+// FuzzBody sends bodies to the server: the response is always JSON or empty, and reveals no internals.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
 		listCalls, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`,

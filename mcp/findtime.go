@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// A slot is from five minutes to a day long.
+	// A slot lasts from five minutes to a day.
 	shortestSlot, longestSlot = 5, 24 * 60
 	usualSlots, mostSlots     = 5, 20
-	// mostSlotDays is the longest time that is searched for a slot.
+	// mostSlotDays is the longest time range that is searched for a slot.
 	mostSlotDays = 92
 )
 
-// dayWords name the weekdays as parameters have them.
+// dayWords are the weekdays as parameters name them.
 var dayWords = [...]string{
 	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu", time.Friday: "fri", time.Saturday: "sat",
 }
 
-// findTools look for a time to meet.
+// findTools returns the tool that finds a time to meet.
 func (b toolbox) findTools() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
@@ -35,7 +35,7 @@ func (b toolbox) findTools() []tool {
 	})}
 }
 
-// slotQuestion is what find_time takes.
+// slotQuestion holds the arguments of find_time.
 type slotQuestion struct {
 	minutes int
 	inRange
@@ -59,7 +59,7 @@ func (in *slotQuestion) takes() []field {
 	})
 }
 
-// slotsView is what find_time returns.
+// slotsView is the result of find_time.
 type slotsView struct {
 	Slots []slotView `json:"slots"`
 	windowView
@@ -95,7 +95,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 		From: w.from, Until: w.until, Length: time.Duration(in.minutes) * time.Minute,
 		Limit: cmp.Or(in.limit, usualSlots),
 	}
-	// Nobody meets in the past.
+	// Slots in the past are useless.
 	if now := b.now(); ask.From.Before(now) {
 		ask.From = now
 	}
@@ -119,7 +119,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 	if !ask.From.Before(ask.Until) {
 		return answer{}, errArgument("all of the time asked for (%s) is over", w)
 	}
-	// A day more at either end: what is around a slot tells how well it fits.
+	// One more day at each end: how well a slot fits depends on the busy times around it.
 	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
 		People: meet.people, Calendars: meet.calendars,
 		From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(), Meter: c.meter,
@@ -142,7 +142,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 	return answer{v.prose(w, ask, found), v}, nil
 }
 
-// toMeet finds the people and calendars that a slot must suit, including the user unless the call leaves them out.
+// toMeet finds the people and calendars that must be free, including the user unless the call leaves them out.
 func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, error) {
 	meet, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
@@ -163,7 +163,7 @@ func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, 
 	return meet, nil
 }
 
-// wordsOf are the words for weekdays, Monday first.
+// wordsOf returns the words for weekdays, Monday first.
 func wordsOf(days map[time.Weekday]bool) []string {
 	words := []string{}
 	for i := range len(dayWords) {
@@ -174,12 +174,12 @@ func wordsOf(days map[time.Weekday]bool) []string {
 	return words
 }
 
-// namesOf are the names of calendars, each with its owner's.
+// namesOf names calendars, each with its owner.
 func namesOf(who calendar.Caller, all []calendar.Calendar) []string {
 	return each(all, func(cal calendar.Calendar) string { return markedName(who, cal) + " of " + cal.OwnerName })
 }
 
-// reasons say why there is no slot, and what would help.
+// reasons explain why there is no slot, and suggest how to find one.
 var reasons = map[slot.Why]string{
 	slot.Busy:      "at least one of them is busy or away at every time. Try fewer minutes, other hours or more days",
 	slot.Elsewhere: "hours_elsewhere leave nothing of these hours. Try other hours, or ask who can meet outside of theirs",
@@ -187,14 +187,14 @@ var reasons = map[slot.Why]string{
 	slot.Opening:   "nothing as long as that is left of these hours in that time. Give other working_hours, or more days",
 }
 
-// ownCalendars are those that take the user's own time; there may be none.
+// ownCalendars returns the calendars that count as busy for the user; there may be none.
 func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), err
 }
 
-// hoursElsewhere reads the working hours of somebody, such as bob 09:00-17:00 America/New_York.
-// Whose they are is for the reader: they bind the meeting.
+// hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York. The name is only for
+// the reader: everyone's hours limit the meeting.
 func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
@@ -204,7 +204,7 @@ func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) 
 	if err != nil {
 		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
 	}
-	// A name may stand before the hours, which may have blanks between them.
+	// A name may precede the hours, which may contain blanks.
 	words = words[:len(words)-1]
 	for len(words) > 1 && !strings.ContainsAny(words[0][:1], "0123456789") {
 		words = words[1:]
@@ -212,7 +212,7 @@ func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) 
 	return zoned{Zone: z}.hours("hours_elsewhere", strings.Join(words, " "), days)
 }
 
-// hours reads working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, and the weekdays on which they are.
+// hours parses working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, on the given weekdays.
 func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
 	for i, part := range strings.FieldsFunc(strings.ReplaceAll(text, "–", "-"), func(r rune) bool { return r == ',' || r == ';' }) {
@@ -240,7 +240,7 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	return h, nil
 }
 
-// clock reads a time of day; 24:00 is the end of one.
+// clock parses a time of day; 24:00 is the end of the day.
 func clock(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if text == "24:00" {

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestFindTimeSaysWhyNothingIsFree: in the text and in the structure, by what leaves nothing (mcp B6).
+// TestFindTimeSaysWhyNothingIsFree: text and structured content give the reason (mcp B6).
 func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -62,7 +62,7 @@ func TestFindTimeKnowsTheWeek(t *testing.T) {
 	}
 }
 
-// TestFindTimeKnowsRooms: by name and by address; anyone who names nobody is told which rooms there are.
+// TestFindTimeKnowsRooms: by name and by address; a call with an unknown name gets the list of rooms.
 func TestFindTimeKnowsRooms(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestForeignTextForgesNothing: what somebody else wrote into a title, a place, a name or a uid stands
-// in quotation marks in texts, behind which only what we say of the event follows (security M8).
+// TestForeignTextForgesNothing: foreign text in a title, a place, a name or a uid is in quotation marks in texts, and
+// only our own words about the event follow it (security M8).
 func TestForeignTextForgesNothing(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

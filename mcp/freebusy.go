@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// mostBusyDays is the longest time that busy times are told of.
+	// mostBusyDays is the longest time range for busy times.
 	mostBusyDays = 366
-	// mostAsked is how many calendars or people a question may name.
+	// mostAsked limits the calendars and the people that a call may name.
 	mostAsked = 50
 )
 
-// whose says whose time a question is about.
+// whose names the calendars and people that a call asks about.
 type whose struct {
 	calendars []calendar.CalendarID
 	users     []string
@@ -33,7 +33,7 @@ func (in *whose) takes() []field {
 	}
 }
 
-// busyTools tell when people are busy.
+// busyTools returns the tool that shows busy times.
 func (b toolbox) busyTools() []tool {
 	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
@@ -42,7 +42,7 @@ func (b toolbox) busyTools() []tool {
 	})}
 }
 
-// busyQuestion is what get_free_busy takes.
+// busyQuestion holds the arguments of get_free_busy.
 type busyQuestion struct {
 	start, end string
 	whose
@@ -56,7 +56,7 @@ func (in *busyQuestion) takes() []field {
 	}, in.whose.takes(), []field{in.takesZone()})
 }
 
-// busyView is what get_free_busy returns.
+// busyView is the result of get_free_busy.
 type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
@@ -72,12 +72,12 @@ type blockView struct {
 	Type    string `json:"type"`
 }
 
-// busyWords are the words for the types.
+// busyWords are the names of the types.
 var busyWords = [...]string{
 	freebusy.Free: "free", freebusy.Tentative: "tentative", freebusy.Unavailable: "unavailable", freebusy.Busy: "busy",
 }
 
-// mostBlocks is how many busy times one answer has.
+// mostBlocks limits the busy times in one result.
 const mostBlocks = 200
 
 func (b toolbox) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answer, error) {
@@ -139,7 +139,7 @@ func (v busyView) prose(w window, periods []freebusy.Period) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// unreadProse says for reading that a tool may not know all.
+// unreadProse says in text that the result may be incomplete.
 func unreadProse(n int) string {
 	if n == 0 {
 		return ""
@@ -147,8 +147,8 @@ func unreadProse(n int) string {
 	return fmt.Sprintf("Perhaps there is more: %s could not be read or followed to the end.\n", calendar.Counted(n, "event"))
 }
 
-// zoneOf decides on the zone of a call about whose time: an argument's, the user's, or that of
-// the calendars where they have one. The zones of other people are not revealed.
+// zoneOf returns the time zone of a free/busy call: the argument's, the user's, or the calendars' own if they share
+// one. The time zones of other people are not revealed.
 func (b toolbox) zoneOf(ctx context.Context, c *call, in inZone, whose []calendar.Calendar) (zoned, error) {
 	if whose == nil {
 		var err error
@@ -166,8 +166,8 @@ func (b toolbox) zoneOf(ctx context.Context, c *call, in inZone, whose []calenda
 	return b.zoneFor(c, in, common)
 }
 
-// reader is the zone in which the user reads their own whole days; nil, that of each calendar,
-// where nobody said any.
+// reader is the time zone for the user's own all-day events. It is nil if no zone was chosen; each calendar then uses
+// its own.
 func (z zoned) reader() *zone.Zone {
 	if z.source == zoneOfNobody {
 		return nil
@@ -175,7 +175,7 @@ func (z zoned) reader() *zone.Zone {
 	return z.Zone
 }
 
-// asked is the people and calendars of a call; the user's own time if there are none.
+// asked holds the people and calendars of a call. If there are none, the call is about the user.
 type asked struct {
 	people    []calendar.User
 	calendars []calendar.Calendar
@@ -185,7 +185,7 @@ type asked struct {
 	others []string
 }
 
-// names lists the calendars and people for the answer.
+// names lists the calendars and people for the result.
 func (a asked) names(who calendar.Caller) []string { return append(namesOf(who, a.seen), a.others...) }
 
 // timeOf finds the calendars and people that a call names.
@@ -228,7 +228,7 @@ func (b toolbox) addPeople(ctx context.Context, c *call, names []string, to *ask
 	return nil
 }
 
-// unique leaves out calendars that were named twice.
+// unique removes duplicates from a list of calendars.
 func unique(list []calendar.Calendar) []calendar.Calendar {
 	seen := map[calendar.CalendarID]bool{}
 	return slices.DeleteFunc(list, func(cal calendar.Calendar) bool {
@@ -243,7 +243,7 @@ func errSeveral(name string, people []calendar.User) error {
 	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), quote(name), strings.Join(logins, ", "))
 }
 
-// roomFor says for how many people a room is.
+// roomFor says how many people fit into a room.
 func roomFor(room calendar.User) string {
 	if room.Room.Capacity == 0 {
 		return ""

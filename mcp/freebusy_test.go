@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/store/storetest"
 )
 
-// TestTimeOfOthers: somebody who shares no more than busy times is asked after by name, and
-// counts when a time is looked for; what they do stays theirs.
+// TestTimeOfOthers: a user who shares only busy times can be named, and counts when a time is searched; their events
+// stay private.
 func TestTimeOfOthers(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -60,8 +60,7 @@ func TestTimeOfOthers(t *testing.T) {
 	})
 }
 
-// TestCalendarOfBusyTimes: neither what it is for nor that something in it changed is told to who
-// has its busy times alone.
+// TestCalendarOfBusyTimes: a user with free/busy access learns neither a calendar's description nor that it changed.
 func TestCalendarOfBusyTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -84,8 +83,8 @@ func TestCalendarOfBusyTimes(t *testing.T) {
 	}
 }
 
-// TestBusyTimesInTheZoneOfCalendars: anyone who has no zone and names none is answered in that of their
-// calendars, in which their whole days are, as by list_events (time F5).
+// TestBusyTimesInTheZoneOfCalendars: a user without a time zone gets results in the zone of their calendars, which
+// their all-day events are in, as from list_events (time F5).
 func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -112,7 +111,7 @@ func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	}
 }
 
-// TestNotAllIsKnownOfBusyTimes: nobody is called free whose series could not be followed.
+// TestNotAllIsKnownOfBusyTimes: a user with a series that cannot be expanded is never called free.
 func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

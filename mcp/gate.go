@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// gate decides which browsers' pages may call. MCP 2025-11-25 "Streamable HTTP", Security
-// Warning: a foreign Origin is answered 403, lest any page that the user opens drive a
-// server on their machine. By which names that may be asked at all, package server decides.
+// gate decides which web origins may call. MCP 2025-11-25 "Streamable HTTP", Security Warning: a foreign Origin gets
+// 403. Otherwise any page that the user opens could drive a server on their machine. Package server checks the Host
+// header.
 type gate struct {
-	// origins are those allowed, BaseURL's own included.
+	// origins are the allowed origins, including BaseURL's.
 	origins []string
 }
 
@@ -25,8 +25,7 @@ func newGate(baseURL string, allowed []string) gate {
 	return g
 }
 
-// normalOrigin writes an origin as browsers do (RFC 6454 §6.1): lower case, no path, and no
-// port where it is the scheme's own.
+// normalOrigin normalizes an origin as browsers do (RFC 6454 §6.1): lower case, no path, no default port.
 func normalOrigin(s string) string {
 	s = strings.ToLower(strings.TrimRight(strings.TrimSpace(s), "/"))
 	for scheme, port := range map[string]string{"http://": ":80", "https://": ":443"} {
@@ -37,8 +36,8 @@ func normalOrigin(s string) string {
 	return s
 }
 
-// Guard stands before authentication: it refuses foreign origins, and answers
-// preflight requests, which browsers send without credentials.
+// Guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
+// without credentials.
 func (h *Handler) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.gate.admit(w, r) {
@@ -52,8 +51,8 @@ func (h *Handler) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// admit refuses what comes from a foreign page, and marks the answer to an allowed one so
-// that the page can read it.
+// admit refuses requests from a foreign page. For an allowed origin it sets the headers that let the page read the
+// response.
 func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
@@ -64,19 +63,18 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if w.Header().Get("Access-Control-Allow-Origin") != "" {
-		return true // Guard has been here
+		return true // Guard has already run
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origins[0])
-	// No cookie means anything here; pages that ask with credentials all the same get an answer.
+	// We use no cookies, but pages that send requests with credentials get a response too.
 	w.Header().Set("Access-Control-Allow-Credentials", "true")
 	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-Request-Id")
 	w.Header().Add("Vary", "Origin")
 	return true
 }
 
-// knowsOrigin allows what is configured, and pages that this server would have served itself
-// under a loopback name. The Host header alone proves nothing: a rebound page's origin
-// equals it, but is no loopback name.
+// knowsOrigin allows configured origins, and pages that this server serves under a loopback name. A matching Host
+// header alone proves nothing: the origin of a page that uses DNS rebinding matches it too, but is no loopback name.
 func (g gate) knowsOrigin(origin, host string) bool {
 	if slices.Contains(g.origins, normalOrigin(origin)) {
 		return true
@@ -85,7 +83,7 @@ func (g gate) knowsOrigin(origin, host string) bool {
 	return err == nil && strings.EqualFold(origin, u.Scheme+"://"+u.Host) && strings.EqualFold(u.Host, host) && isLoopback(u.Host)
 }
 
-// answerOptions answers a preflight request (Fetch §3.2.2) of an origin that was admitted.
+// answerOptions answers a preflight request (Fetch §3.2.2) from an admitted origin.
 func answerOptions(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", allowedMethods)
 	if r.Header.Get("Origin") != "" {

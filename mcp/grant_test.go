@@ -28,7 +28,7 @@ func (h *house) granted(t *testing.T, c calendar.Caller) calendar.Caller {
 	must(h.Store.InsertOffer(ctx, oauth.Offer{ID: "offer", Client: "client", User: c.User.ID, Expires: now.Add(time.Minute)}, now))
 	grant := auth.Token{ID: c.Token, User: c.User.ID, Name: "Claude (claude.ai)", Scopes: c.Scopes, Created: now, Client: "client", Resource: endpoint}
 	if c.Calendars != nil {
-		// One that was bound to what is gone reaches nothing; the store refuses to make it so.
+		// A grant for deleted calendars reaches nothing; the store refuses to create it.
 		grant.Calendars = []calendar.CalendarID{}
 		for _, id := range c.Calendars {
 			if _, err := h.Store.Calendar(ctx, c.User.ID, id); err == nil {

@@ -19,8 +19,8 @@ const (
 	structureAlone half = "structure alone"
 )
 
-// readable finds in a text what a way into the structure stands for, as a reader of the text would: in the item that the
-// way picks. It is the text's own words that are handed on, such as a time of day without an offset.
+// readable finds in a text the value that a path into the structured content names, as a reader of the text would: in
+// the item that the path selects. It returns the text's own words, such as a time of day without an offset.
 func readable(t *testing.T, text, word, way string, answer any) any {
 	t.Helper()
 	first, _, _ := strings.Cut(text, "\nThis is not all.")

@@ -19,60 +19,58 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// Config is what a Handler is made of.
+// Config configures a Handler.
 type Config struct {
 	Service *service.Service
 	// AllowedOrigins are the web origins whose pages may call, such as https://app.example.
 	AllowedOrigins []string
-	// BaseURL is how the server is reached from outside; "" when that was not said.
+	// BaseURL is the server's public URL, or "" if it is unknown.
 	BaseURL string
-	// SessionKey seals the ids of sessions. The processes that share a store must share it,
-	// lest a session that one of them opened be unknown to the next. Without one, sessions
-	// hold within this process alone.
+	// SessionKey authenticates session ids. Processes that share a store must share the key, so that each accepts the
+	// sessions of the others. Without a key, sessions are valid only in this process.
 	SessionKey []byte
-	// Good tells whether a caller's token is still good, with auth.ErrUnauthorized where it is not.
-	// It is asked before a stream says something. Without it, nobody's is looked at again.
+	// Good checks whether a caller's token is still valid, and returns auth.ErrUnauthorized if not. It is called before
+	// a stream sends a notification. If Good is nil, tokens are not checked again.
 	Good func(context.Context, calendar.Caller) error
-	// StepUp tells a program that its user let in (OAuth) which scopes it lacks for a call, so that it asks for
-	// them. Without it, the call is refused as that of any token.
+	// StepUp tells an OAuth client which scopes it lacks for a call, so that it can request them. If StepUp is nil, the
+	// call is refused as with any other token.
 	StepUp func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
 	Limits Limits
-	// Mail reads mail elsewhere for those who have linked an account of it; nil where none can be.
+	// Mail reads the mail of linked accounts; nil if that is not offered.
 	Mail *mailbox.Box
-	// WebhookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	// WebhookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
 	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
-	// Called, if there is one, counts a call of a tool by its outcome: "ok", "asked" where a person is to agree first, or a reason.
+	// Called, if set, counts a tool call by its outcome: "ok", "asked" if the user has to confirm first, or a reason.
 	Called func(tool, outcome string, took time.Duration)
-	// Did, if there is one, is told the same of a call, with its request's context, and whether the tool changes anything.
+	// Did, if set, receives each tool call with the context of its request, and whether the tool changes data.
 	Did func(ctx context.Context, tool, outcome string, changes bool)
-	// Version is the program's own.
+	// Version is the version of the program.
 	Version string
 	Now     func() time.Time
-	// NewID makes a random identifier (a UUID).
+	// NewID returns a random identifier (a UUID).
 	NewID  func() string
 	Logger *slog.Logger
 }
 
-// Limits bound what a caller can ask of the door. A zero field takes its default.
+// Limits limits the resources that a caller can use. A zero field takes its default.
 type Limits struct {
-	// BodyBytes is the largest message taken.
+	// BodyBytes is the size of the largest accepted message.
 	BodyBytes int64
-	// SessionAge is how long a session id is good for.
+	// SessionAge is how long a session id is valid.
 	SessionAge time.Duration
-	// StreamAge is how long a listening stream stays open; its client opens a new one, and
-	// then shows its token again.
+	// StreamAge is how long an event stream stays open. Its client then opens a new one, which checks the token again.
 	StreamAge time.Duration
-	// StreamPause is the longest silence on a listening stream.
+	// StreamPause is the longest silence on an event stream.
 	StreamPause time.Duration
-	// Streams is how many listening streams one token may hold open.
+	// Streams is the number of event streams that one token may keep open.
 	Streams int
-	// Calm is the shortest time between two looks at what has changed, for one stream.
+	// Calm is the minimum time between two checks for changes on one stream.
 	Calm time.Duration
-	// Calls is how many requests a token may make in a minute.
+	// Calls is the number of requests that a token may make per minute.
 	Calls int
 }
 
-// DefaultLimits returns the limits that serve unless told otherwise.
+// DefaultLimits returns the default limits.
 func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 1 << 20, SessionAge: 7 * 24 * time.Hour,
@@ -90,10 +88,10 @@ func (l Limits) orDefaults() Limits {
 	}
 }
 
-// Handler serves MCP. It keeps nothing that a request needs: any of several processes with
-// the same SessionKey and store can answer the next one.
+// Handler serves MCP. It keeps no state that a later request needs: any process with the same SessionKey and store can
+// serve the next request.
 type Handler struct {
-	// config is what it was made of; what has a default and was left out has it.
+	// config is the configuration with all defaults filled in.
 	config    Config
 	gate      gate
 	sessions  *sessions
@@ -109,7 +107,7 @@ type Handler struct {
 	log       *slog.Logger
 }
 
-// New makes a Handler.
+// New returns a Handler.
 func New(c Config) *Handler {
 	b := c.toolbox()
 	return newHandler(c, append(b.tools(), b.mailTools()...))
@@ -151,7 +149,7 @@ func newHandler(c Config, tools []tool) *Handler {
 	return h
 }
 
-// newTransport makes the mcp-go server behind our layer.
+// newTransport returns the mcp-go server that our layer passes requests to.
 func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(h.listResources)
@@ -159,7 +157,7 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	s := server.NewMCPServer("caldav-mcp-server", version,
 		server.WithToolCapabilities(false),
 		server.WithPromptCapabilities(false),
-		// Subscriptions are our layer's; mcp-go acknowledges any and delivers none.
+		// Our layer implements subscriptions; mcp-go acknowledges any and delivers none.
 		server.WithResourceCapabilities(false, false),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{h}),
@@ -168,10 +166,10 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 		server.WithHooks(hooks),
 		server.WithInstructions(instructions),
 		server.WithToolFilter(h.visibleTools),
-		// What is listed depends on the token, so no cache may share it; it changes with a new
-		// release of the server alone.
+		// Lists depend on the token, so no shared cache may store them. They change only with a new release of the
+		// server.
 		server.WithCacheHints(listAge.Milliseconds(), "private"),
-		// Calendars change at any moment.
+		// Calendars can change at any time.
 		server.WithMethodCacheHints(mcpgo.MethodResourcesRead, 0, "private"),
 		server.WithMethodCacheHints(mcpgo.MethodResourcesList, 0, "private"),
 	)
@@ -191,15 +189,15 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	return server.NewStreamableHTTPServer(s,
 		server.WithSessionIdManager(sealed{}),
 		server.WithStreamableHTTPLogger(h.log),
-		// Our gate asks the same question, and knows the address behind a reverse proxy.
+		// Our gate does the same check, and knows the client's address despite a reverse proxy.
 		server.WithDisableLocalhostProtection(true),
 	)
 }
 
-// listAge is how long a client may keep a list of tools.
+// listAge is how long a client may cache a list of tools.
 const listAge = time.Minute
 
-// instructions are what a model reads before anything else. What holds for several tools is said here alone.
+// instructions are the first text that a model reads. Rules that hold for several tools are stated only here.
 const instructions = `This server keeps the user's calendars.
 - Begin with calendar_auth_status (today's date, the user's time zone) and list_calendars (ids, and what you may do). Ids and uids are opaque: copy them, never make them up.
 - Times: 2026-03-01T09:00 is local, in the parameter timezone (an IANA name such as Europe/Berlin; if missing, the user's, else the calendar's, else UTC); 2026-03-01T09:00:00+01:00 and 20260301T080000Z are taken, too. A date is a whole day, and ends are whole: 2026-03-01 to 2026-03-02 are two days. Only in the form 20260303 an end is the day after the last.
@@ -216,7 +214,7 @@ func (h *Handler) ServeMCP(w http.ResponseWriter, r *http.Request, caller calend
 	if !h.gate.admit(w, r) {
 		return
 	}
-	// Answers are one caller's own.
+	// Responses are private to one caller.
 	w.Header().Set("Cache-Control", "no-store")
 	for _, m := range methods {
 		if m.name == r.Method {
@@ -228,7 +226,7 @@ func (h *Handler) ServeMCP(w http.ResponseWriter, r *http.Request, caller calend
 	refuse(w, http.StatusMethodNotAllowed, r.Method+" means nothing here: this address takes "+allowedMethods)
 }
 
-// methods are what the endpoint takes.
+// methods are the HTTP methods of the endpoint.
 var methods = [...]struct {
 	name  string
 	serve func(*Handler, http.ResponseWriter, *http.Request, calendar.Caller)
@@ -240,8 +238,8 @@ var methods = [...]struct {
 
 const allowedMethods = "POST, GET, DELETE, OPTIONS"
 
-// Close ends the listening streams, and what waits for a person, and lets none begin, so that a server which waits
-// for its requests to finish does not wait for these.
+// Close ends the event streams and open elicitations, and lets none begin. A shutdown waits for running requests, and
+// would otherwise wait for these.
 func (h *Handler) Close() {
 	h.streams.close()
 	h.askings.close()

@@ -14,28 +14,28 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// hearing is one who hears of changes over a stream.
+// hearing is an event stream that sends notifications of changes.
 type hearing struct {
 	stream
 	caller calendar.Caller
 	out    sse
-	// begin says what is to be said first, if anything is.
+	// begin sends the first message of the stream, if there is one.
 	begin func() error
-	// tag is the id of the request that opened the stream, where there was one.
+	// tag is the id of the request that opened the stream, or nil.
 	tag json.RawMessage
 }
 
-// listName is what the list of resources is followed by; no address of a resource is empty.
+// listName is the subscription name for the list of resources. No resource has an empty URI.
 const listName = ""
 
-// notification is a message that nobody answers.
+// notification is a message without a response.
 type notification struct {
 	JSONRPC string         `json:"jsonrpc"`
 	Method  string         `json:"method"`
 	Params  map[string]any `json:"params,omitempty"`
 }
 
-// notify makes a notification for a stream; those over a subscription name it.
+// notify returns a notification for a stream. In a subscription it carries the subscription's id.
 func (s *hearing) notify(method string, params map[string]any) notification {
 	if s.tag != nil {
 		if params == nil {
@@ -50,7 +50,7 @@ func subscriptionMeta(id json.RawMessage) map[string]any {
 	return map[string]any{mcpgo.MetaKeySubscriptionID: id}
 }
 
-// hear tells of changes until ctx ends, or the one who hears has gone or may not any more.
+// hear sends notifications until ctx ends, the client disconnects, or the token becomes invalid.
 func (h *Handler) hear(ctx context.Context, s *hearing) {
 	beat := time.NewTicker(h.config.Limits.StreamPause)
 	defer beat.Stop()
@@ -73,7 +73,7 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 			listening = ready
 		case <-listening:
 			err = h.tell(ctx, s)
-			// What changes often is told of now and then.
+			// Frequent changes are reported at intervals.
 			listening, calm = nil, time.After(h.config.Limits.Calm)
 		}
 		if err != nil {
@@ -84,8 +84,8 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 	}
 }
 
-// tell tells of what has changed. That the caller may still hear it is asked after what they may
-// see of it, so that nothing is told that they learnt of too late.
+// tell sends notifications for all changes. It checks the token after it has read the changes, so that a token revoked
+// in the meantime gets nothing.
 func (h *Handler) tell(ctx context.Context, s *hearing) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (h *Handler) tell(ctx context.Context, s *hearing) error {
 		s.watch.Again()
 		return nil
 	case err != nil && ctx.Err() == nil && !errors.Is(err, auth.ErrUnauthorized):
-		h.log.ErrorContext(ctx, "what changed is not told", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
+		h.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
 	}
 	for _, sub := range changed {
 		if err != nil {
@@ -123,7 +123,7 @@ func (s *hearing) notificationOf(sub calendar.Subscription) notification {
 	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": sub.Name})
 }
 
-// vouch asks whether the caller's token is still good: anyone who listens showed it long ago.
+// vouch checks that the caller's token is still valid, because streams stay open for long.
 func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
 	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
 		return auth.ErrUnauthorized
@@ -134,10 +134,10 @@ func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
 	return h.config.Good(ctx, c)
 }
 
-// away tells whether the store cannot be asked now, but may be later.
+// away reports whether the store is temporarily unavailable.
 func away(err error) bool { return err != nil && calendar.ReasonOf(err) == calendar.Unavailable }
 
-// closeWatch ends the hearing of changes, and has it noted what the client knows.
+// closeWatch stops watching, and stores which changes the client has seen.
 func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
 	if s.watch == nil {
 		return
@@ -145,9 +145,9 @@ func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		h.log.WarnContext(ctx, "what a stream told is not noted: its session may be told again", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", service.ForLog(err)))
 	}
 }
 
-// closeTimeout is for what is to be done after a client has gone.
+// closeTimeout limits the cleanup after a client has disconnected.
 const closeTimeout = 5 * time.Second

@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// heldMost bounds the lists whose schemas are held. A token that is given some tools by name has a list of its own.
+// heldMost limits the number of cached lists. A token restricted to some tools has a list of its own.
 const heldMost = 64
 
-// heldSchemas are the schemas of results of the lists that were asked for. They take longer to write than all else of a
-// list, and depend on nothing but which tools are in it.
+// heldSchemas caches the result schemas by list of tools. They take longer to encode than the rest of the list, and
+// depend only on the tools in it.
 type heldSchemas struct {
 	mu   sync.Mutex
 	held map[string]map[string]json.RawMessage
 }
 
-// of returns the outputSchemas of a list of tools. They are shared, and so must not be changed.
+// of returns the outputSchemas of a list of tools. They are shared, so callers must not change them.
 func (s *heldSchemas) of(tools []tool) map[string]json.RawMessage {
 	list := strings.Join(namesOfTools(tools), " ")
 	s.mu.Lock()

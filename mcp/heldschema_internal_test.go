@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestHeldSchemasAreThoseOfTheList: whichever tools are listed, and however many lists there were before, the schemas are
-// what they would be if they were written anew, and no more lists are held than there is room for.
+// TestHeldSchemasAreThoseOfTheList: for any list of tools, after any number of lists, the cached schemas equal newly
+// generated ones, and the cache keeps its limit.
 func TestHeldSchemasAreThoseOfTheList(t *testing.T) {
 	t.Parallel()
 	var held heldSchemas

@@ -8,10 +8,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// What a call asks for and a tool cannot do is refused. A success without an effect would be told
-// to the user as one.
+// A call that a tool cannot carry out is refused. A success without an effect would be reported to the user as done.
 
-// check refuses a change of nothing, and times that are taken away.
+// check refuses a change of nothing, and an empty start or end.
 func (in *eventPatch) check() error {
 	if in.empty() {
 		return errArgument("nothing was given that is to be changed").
@@ -28,13 +27,13 @@ func (in *eventPatch) check() error {
 	return in.checkZone("start or end", in.start, in.end)
 }
 
-// isTime tells whether a parameter gives a time, and not that there be none.
+// isTime reports whether a parameter gives a time. An empty one removes the time.
 func isTime(f edit.Field[string]) bool {
 	value, _ := f.Value()
 	return strings.TrimSpace(value) != ""
 }
 
-// checkZone refuses a zone with which no time was given that is in it.
+// checkZone refuses a time zone without a time that it applies to.
 func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 	if in.timezone == "" || slices.ContainsFunc(times, isTime) {
 		return nil
@@ -43,14 +42,14 @@ func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 		Advising(`leave "timezone" out, or give ` + names + " with it")
 }
 
-// noAnswer is that of an attendee who has not answered yet (RFC 5545 §3.2.12).
+// noAnswer is the status of an attendee who has not responded yet (RFC 5545 §3.2.12).
 const noAnswer = "NEEDS-ACTION"
 
-// answerWords are the other answers that there are to an invitation to an event.
+// answerWords are the statuses of an attendee of an event.
 var answerWords = []string{noAnswer, "ACCEPTED", "DECLINED", "TENTATIVE", "DELEGATED"}
 
-// cutAnswer takes from an attendee the answer that attendeeText writes behind it. Other words in
-// brackets are a part of the address, as RFC 5322 has it.
+// cutAnswer splits off the response that attendeeText appends to an attendee. Other words in parentheses belong to the
+// address, as in RFC 5322.
 func cutAnswer(value string) (attendee, answer string) {
 	value = strings.TrimSpace(value)
 	i := strings.LastIndex(value, "(")
@@ -64,8 +63,7 @@ func cutAnswer(value string) (attendee, answer string) {
 	return value, ""
 }
 
-// checkAnswers refuses answers to an invitation that are not those that the event has: attendees
-// give their own.
+// checkAnswers refuses attendees whose response differs from the stored one, because only they can set it.
 func (in *eventValues) checkAnswers(event *ical.Component) error {
 	var there []edit.Attendee
 	if event != nil {
@@ -85,7 +83,7 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 	return nil
 }
 
-// answerOf is the answer that somebody has given.
+// answerOf returns the response of an attendee.
 func answerOf(all []edit.Attendee, address string) string {
 	for _, a := range all {
 		if strings.EqualFold(a.Address, address) && a.Status != "" {

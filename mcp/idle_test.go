@@ -11,8 +11,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestMarksAreRefused: what stands in answers for what they leave out is not written into calendars,
-// by whichever tool and parameter it comes (A3) (mcp A3).
+// TestMarksAreRefused: marks for omitted text are not written into calendars, by any tool and parameter (A3) (mcp A3).
 func TestMarksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -44,7 +43,7 @@ func TestMarksAreRefused(t *testing.T) {
 			parameter = "categories"
 		}
 		refusal := h.say(t, door, "alice", "patch_event", map[string]any{"calendar_id": work, "event_uid": "long", parameter: value})
-		if !strings.Contains(refusal, "stood in an answer for what was left out") {
+		if !strings.Contains(refusal, "the mark for omitted text in an earlier result") {
 			t.Errorf("%s: %.300s", what, refusal)
 		}
 	}
@@ -62,7 +61,7 @@ func TestMarksAreRefused(t *testing.T) {
 				value = []string{"a", "… [3 more]"}
 			}
 			refusal := h.say(t, door, "alice", tool.name, map[string]any{f.name: value})
-			if !strings.Contains(refusal, "stood in an answer") {
+			if !strings.Contains(refusal, "the mark for omitted text") {
 				t.Errorf("%s takes a mark as %s: %.300s", tool.name, f.name, refusal)
 			}
 		}
@@ -72,8 +71,8 @@ func TestMarksAreRefused(t *testing.T) {
 	use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Well… [see below]", "start": "20260304T090000Z", "end": "20260304T100000Z", "description": "[3 more characters] to come…"}, &made)
 }
 
-// TestNoSuccessWithoutAnEffect: what a tool cannot do with an argument is an error that says so, and
-// changes nothing (B4) (mcp B4).
+// TestNoSuccessWithoutAnEffect: an argument that a tool cannot apply is an error that says so, and changes nothing (B4)
+// (mcp B4).
 func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -115,7 +114,7 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	if diff := cmp.Diff(before, string(h.stored(t, "inv"))); diff != "" {
 		t.Errorf("the event (-want +got):\n%s", diff)
 	}
-	// What was read may come back, with one more.
+	// A list that was read may come back with one more item.
 	var now struct{ Attendees []string }
 	use(t, door, "alice", "get_event", event, &now)
 	args := maps.Clone(event)
@@ -127,7 +126,7 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	}
 }
 
-// TestUpdateTellsWhatItRemoved: what is gone since it was left out is said, in text and structure (A4) (mcp A4).
+// TestUpdateTellsWhatItRemoved: removed properties are reported, in text and structured content (A4) (mcp A4).
 func TestUpdateTellsWhatItRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -19,14 +19,14 @@ import (
 const (
 	usualInvitations = 20
 	mostInvitations  = 50
-	// invitedDays is how far ahead invitations are looked for.
+	// invitedDays is how far ahead invitations are searched.
 	invitedDays = 366
 )
 
-// answers are the words of respond_to_event, with what they are in an event.
+// answers maps the words of respond_to_event to the status in an event.
 var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined, "tentative": schedule.Tentative}
 
-// invitationTools are the tools about what others invite the user to.
+// invitationTools returns the tools for invitations to the user.
 func (b toolbox) invitationTools() []tool {
 	return []tool{
 		reading(tool{
@@ -42,7 +42,7 @@ func (b toolbox) invitationTools() []tool {
 	}
 }
 
-// eventAnswer is what respond_to_event takes.
+// eventAnswer holds the arguments of respond_to_event.
 type eventAnswer struct {
 	reference
 	answer, comment string
@@ -61,7 +61,7 @@ func (in *eventAnswer) takes() []field {
 	})
 }
 
-// respondedView is an event after it was answered.
+// respondedView is an event after the user's response.
 type respondedView struct {
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	UID          shown               `json:"uid"`
@@ -76,14 +76,14 @@ type respondedView struct {
 	toldView
 }
 
-// keptView is the days of a series that an answer to all of it leaves as they were.
+// keptView lists the instances that a response to the whole series does not change.
 type keptView struct {
 	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep an answer of their own."`
 	MoreKept int          `json:"more_kept_answers,omitempty"`
 	KeptHint string       `json:"kept_hint,omitempty"`
 }
 
-// keptAnswer is a day that was answered by itself.
+// keptAnswer is an instance with a response of its own.
 type keptAnswer struct {
 	RecurrenceID string `json:"recurrence_id"`
 	StartLocal   string `json:"start_local"`
@@ -92,7 +92,7 @@ type keptAnswer struct {
 }
 
 const (
-	// mostKept is how many such days are shown.
+	// mostKept limits the instances that are listed.
 	mostKept = 20
 	keptHint = "The days in kept_answers were answered by themselves, and this answer leaves them as they are. Tell the user; " +
 		"to change one, call respond_to_event with its recurrence_id and scope this."
@@ -125,7 +125,8 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eve
 	return same(v)
 }
 
-// keptOf shows the days that keep another answer. The change is made by now: a day that cannot be shown is only counted.
+// keptOf lists the instances that keep another response. The change is already committed, so an instance that cannot be
+// shown is only counted.
 func (b toolbox) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
 	for _, kept := range done.Kept[:min(len(done.Kept), mostKept)] {
 		i, err := b.service.InstanceOf(ctx, c.meter, s.cal, done.Saved.Object, kept.Instance)
@@ -141,7 +142,7 @@ func (b toolbox) keptOf(ctx context.Context, c *call, s subject, done ledger.Res
 	return v
 }
 
-// invitationsQuestion is what list_invitations takes.
+// invitationsQuestion holds the arguments of list_invitations.
 type invitationsQuestion struct {
 	limit int
 	inZone
@@ -151,7 +152,7 @@ func (in *invitationsQuestion) takes() []field {
 	return []field{numberTo(&in.limit, "limit", "Default 20.").between(1, mostInvitations), in.takesZone()}
 }
 
-// invitationView is an event that waits for an answer.
+// invitationView is an event that waits for a response.
 type invitationView struct {
 	listedEvent
 	Series bool    `json:"series,omitempty" doc:"Answer with scope all."`
@@ -159,7 +160,7 @@ type invitationView struct {
 	Wishes []shown `json:"proposed,omitempty" doc:"By guests of the user's event."`
 }
 
-// invitationsView is what list_invitations returns.
+// invitationsView is the result of list_invitations.
 type invitationsView struct {
 	Invitations []invitationView `json:"invitations"`
 	Calendars   []legendView     `json:"calendars,omitempty"`
@@ -207,7 +208,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 	return answer{v.prose(r, found.Occurrences), v}, nil
 }
 
-// asked finds what waits for the user: first what guests propose for events of theirs, then what others invite them to.
+// asked returns the events that wait for the user: first events with times proposed by attendees, then invitations.
 func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
 	found, err := b.waiting(ctx, c, z, limit)
 	if err != nil {
@@ -228,12 +229,12 @@ func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.
 	return found, wishes, nil
 }
 
-// wholeSeries tells whether an occurrence stands for its series.
+// wholeSeries reports whether an occurrence stands for its series.
 func wholeSeries(o query.Occurrence) bool {
 	return o.Object.Recurring && o.Component.Property("RECURRENCE-ID") == nil
 }
 
-// waiting finds what the user is asked to come to, a series or a part of it once.
+// waiting finds open invitations. A series, or a part of it, appears once.
 func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
@@ -256,7 +257,7 @@ func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (quer
 	})
 }
 
-// awaits tells whether an event waits for somebody's answer.
+// awaits reports whether an event waits for the user's response.
 func awaits(event *ical.Component, self schedule.Self) bool {
 	if p := event.Property("ORGANIZER"); p != nil && self(schedule.AddressOf(p.Value())) || content.WordOf(event, "STATUS") == string(edit.Cancelled) {
 		return false
@@ -266,7 +267,7 @@ func awaits(event *ical.Component, self schedule.Self) bool {
 	})
 }
 
-// named are events in a few words each.
+// named describes conflicting events in a few words each.
 func named(all clashes) []shown {
 	var list []shown
 	for _, e := range all.Conflicts {
@@ -278,7 +279,7 @@ func named(all clashes) []shown {
 	return list
 }
 
-// prose says it for reading.
+// prose writes the result as text.
 func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 	var b strings.Builder
 	if len(found) == 0 {

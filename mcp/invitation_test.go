@@ -35,7 +35,7 @@ func (h *house) reachable(t *testing.T, names ...string) {
 	h.service = service.New(config)
 }
 
-// toldIn is what an answer says of who was written to.
+// toldIn is the part of a result that lists the recipients.
 type toldIn struct {
 	UID   string
 	ETag  string
@@ -58,8 +58,8 @@ type invitationsOf struct {
 	}
 }
 
-// TestDeletedCalendarTellsGuests: whoever is asked hears how many people will be told, and the answer says so. The default
-// calendar is not deleted (RFC 6638 §4.3), and a token without the scope invite cancels nothing.
+// TestDeletedCalendarTellsGuests: the question says how many people will be notified, and so does the result. The
+// default calendar is not deleted (RFC 6638 §4.3), and a token without the scope invite cancels nothing.
 func TestDeletedCalendarTellsGuests(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -93,8 +93,8 @@ func TestDeletedCalendarTellsGuests(t *testing.T) {
 	})
 }
 
-// TestInvitations: bob invites alice and somebody elsewhere, alice is shown it with what she has then, answers, and bob sees
-// the answer; what is called off is told, too (mcp C2).
+// TestInvitations: bob invites alice and an external attendee. alice sees the invitation with its conflicts and
+// responds, and bob sees the response; a cancellation is sent too (mcp C2).
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -180,8 +180,8 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// TestTokensThatInviteNobody: a token without the scope makes events of which nobody hears, says so, can change nothing that
-// others were told, and is offered no tool to answer.
+// TestTokensThatInviteNobody: a token without the scope creates events without notifying anyone, says so, cannot change
+// scheduled properties, and gets no tool to respond.
 func TestTokensThatInviteNobody(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -299,7 +299,7 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	}
 }
 
-// lastChange is the version of what bob did last.
+// lastChange is the version of bob's last change.
 func lastChange(t *testing.T, door string) string {
 	t.Helper()
 	var v struct {

@@ -57,8 +57,8 @@ func TestAnswerToASeriesNamesTheDaysThatStay(t *testing.T) {
 	})
 }
 
-// TestEverybodyIsToldOnce: a series that is divided sends its guests two messages, and the answer names each guest once. The list
-// of guests goes to the days that somebody has answered by themselves.
+// TestEverybodyIsToldOnce: a series that is split sends its attendees two messages, and the result names each attendee
+// once. The attendee list applies to instances with a response of their own.
 func TestEverybodyIsToldOnce(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// reporter is a tool that tells of its progress.
+// reporter is a tool that reports its progress.
 func reporter(name string, end error) tool {
 	return plain(name, func(ctx context.Context, _ *call) (answer, error) {
 		s := server.ServerFromContext(ctx)
@@ -68,8 +68,8 @@ func TestProgressGoesToItsCaller(t *testing.T) {
 	}
 }
 
-// TestCancelEndsOnlyOnesOwn: a guessed request id cancels nobody else's call. mcp-go alone
-// knows calls without a session, and all of 2026-07-28, by their request id.
+// TestCancelEndsOnlyOnesOwn: a guessed request id cancels no other user's call. mcp-go itself identifies calls without
+// a session, and all of 2026-07-28, only by their request id.
 func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 	t.Parallel()
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"_meta":{"x":1}}}`
@@ -144,7 +144,7 @@ func openStream(t *testing.T, r *http.Request) listening {
 	return listening{resp.Body, resp.Header, cancel}
 }
 
-// rest returns what is heard until the stream ends.
+// rest returns the events until the stream ends.
 func (l listening) rest(t *testing.T) string {
 	t.Helper()
 	data, _ := io.ReadAll(l.body) // it ends with an error where the test ended it

@@ -16,37 +16,36 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// spareLine is what a line may have beyond the largest message, so that it is the message that
-// is refused, with an answer.
+// spareLine lets a line exceed the limit for messages. The message is then refused with a proper response.
 const spareLine = 64 << 10
 
-// mostAtOnce bounds the requests that are in work at one time.
+// mostAtOnce limits concurrent requests.
 const mostAtOnce = 16
 
 // lines is a connection over a pair of streams.
 type lines struct {
 	handler *Handler
 	caller  calendar.Caller
-	// session is the one that the last initialize opened; unhear ends its stream.
+	// session was opened by the last initialize; unhear ends its stream.
 	session sessionID
 	unhear  context.CancelFunc
-	// subscribed tells that the session has asked to be told of something.
+	// subscribed is set once the session has subscribed to a resource.
 	subscribed bool
 	slots      chan struct{}
-	// answering are the requests that an end of the input waits for, listening are the streams.
+	// answering counts the requests that must finish after the end of input, listening counts the streams.
 	answering, listening sync.WaitGroup
 
-	// mu keeps answers from running into each other.
+	// mu serializes responses.
 	mu  sync.Mutex
 	out io.Writer
 	bad error
-	// open are the subscriptions, by the ids of their requests.
+	// open holds the subscriptions by the ids of their requests.
 	open map[string]context.CancelFunc
 }
 
-// ServeLines serves one caller over a pair of streams (MCP "stdio"): a message to a line, in
-// both directions. Each passes through the same layer as one over HTTP. It returns when the
-// input ends and its requests are answered, or when ctx is done.
+// ServeLines serves one caller over a pair of streams (MCP "stdio"), with one message per line in both directions. Each
+// message passes through the same layer as over HTTP. ServeLines returns when the input ends and its requests are
+// answered, or when ctx is done.
 func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &lines{
@@ -71,7 +70,7 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 	}
 }
 
-// read hands on what comes, line by line. It cannot be interrupted while nothing comes.
+// read passes on the input line by line. A blocked read cannot be interrupted.
 func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
 	scanner := bufio.NewScanner(in)
 	longest := int(l.handler.config.Limits.BodyBytes) + spareLine
@@ -93,8 +92,8 @@ func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) 
 	return nil
 }
 
-// cutLines splits a text into lines. One that is too long for a message loses its end, and is refused for its
-// length like any message that is: the ones behind it are answered still.
+// cutLines splits a text into lines. A line that is too long for a message is truncated, and then refused for its
+// length like any long message. Later lines are still served.
 func cutLines(longest int) bufio.SplitFunc {
 	skipping := false
 	return func(data []byte, atEOF bool) (advance int, line []byte, err error) {
@@ -113,11 +112,11 @@ func cutLines(longest int) bufio.SplitFunc {
 	}
 }
 
-// take answers one message. Only what opens the session is waited for: the next message needs
-// it. A subscription lasts as long as the connection, so its end waits for none.
+// take handles one message. It waits only for an initialize, because the next message needs the session. A subscription
+// lasts as long as the connection, so the end of input does not wait for it.
 func (l *lines) take(ctx context.Context, line []byte) {
 	m, unreadable := parse(line)
-	// JSON-RPC 2.0 §4.1: a notification is never answered, not even with an error.
+	// JSON-RPC 2.0 §4.1: a notification never gets a response, not even an error.
 	expected := unreadable != nil || m.id != nil
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(line))
 	if err != nil {
@@ -141,7 +140,7 @@ func (l *lines) take(ctx context.Context, line []byte) {
 	}
 }
 
-// work answers a request, beside others.
+// work serves a request concurrently with others.
 func (l *lines) work(r *http.Request, expected bool) {
 	l.slots <- struct{}{}
 	l.answering.Go(func() {
@@ -150,7 +149,7 @@ func (l *lines) work(r *http.Request, expected bool) {
 	})
 }
 
-// end waits for the streams, and forgets the session: nobody else can go on with it.
+// end waits for the streams, and deletes the session's subscriptions: no later connection can resume them.
 func (l *lines) end(ctx context.Context) {
 	l.listening.Wait()
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
@@ -160,8 +159,8 @@ func (l *lines) end(ctx context.Context) {
 	}
 }
 
-// begin goes on with a session. What it is told comes over the same lines: its stream is opened
-// for it, and again when that ends by its age.
+// begin switches to a new session. Its notifications arrive on the same connection: begin opens an event stream, and
+// reopens it when it expires.
 func (l *lines) begin(ctx context.Context, id sessionID) {
 	l.unhear()
 	l.session = id
@@ -179,7 +178,7 @@ func (l *lines) begin(ctx context.Context, id sessionID) {
 	})
 }
 
-// listen answers a subscription, until the connection ends or the client cancels it.
+// listen serves a subscription until the connection ends or the client cancels it.
 func (l *lines) listen(r *http.Request, id json.RawMessage, expected bool) {
 	ctx, cancel := context.WithCancel(r.Context())
 	l.mu.Lock()
@@ -194,7 +193,7 @@ func (l *lines) listen(r *http.Request, id json.RawMessage, expected bool) {
 	})
 }
 
-// unlisten ends the subscription that a client cancels. Over HTTP it would close the response.
+// unlisten ends the subscription that a client cancels. Over HTTP the client would close the response instead.
 func (l *lines) unlisten(m message) {
 	var params struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -209,7 +208,7 @@ func (l *lines) unlisten(m message) {
 	}
 }
 
-// answer passes a message through the layer, and returns what came of it.
+// answer passes a message through the layer, and returns the reply.
 func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 	w := &lineReply{verdict{header: make(http.Header)}, l}
 	l.handler.ServeMCP(w, r, l.caller)
@@ -219,8 +218,8 @@ func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 	return w
 }
 
-// address adds what HTTP says beside a message. From 2026-07-28 on, it repeats what the message
-// says; before, it names the session.
+// address adds the headers that HTTP clients would send. From 2026-07-28 on they repeat parts of the message; earlier
+// versions name the session.
 func (l *lines) address(header http.Header, m message) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
@@ -237,13 +236,13 @@ func (l *lines) address(header http.Header, m message) {
 		Name string `json:"name"`
 		URI  string `json:"uri"`
 	}
-	// What cannot be read has no name; the layer says so.
+	// The layer reports params that cannot be parsed.
 	if json.Unmarshal(m.params, &named) == nil && named.Name+named.URI != "" {
 		header.Set("Mcp-Name", named.Name+named.URI)
 	}
 }
 
-// write sends a message, as one line.
+// write sends a message as one line.
 func (l *lines) write(body []byte) {
 	var line bytes.Buffer
 	if len(body) == 0 {
@@ -260,7 +259,7 @@ func (l *lines) write(body []byte) {
 	l.fail(err)
 }
 
-// fail remembers the first thing that went wrong with the connection.
+// fail keeps the connection's first error.
 func (l *lines) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,8 +274,8 @@ func (l *lines) fault() error {
 	return l.bad
 }
 
-// lineReply is what the layer answers to. Events of a stream go out as they come.
-// The client is not told the status, which says nothing that the answer does not.
+// lineReply receives the layer's response. Events of a stream are sent immediately. The client does not get the HTTP
+// status, which adds nothing to the response.
 type lineReply struct {
 	verdict
 	lines *lines

@@ -106,7 +106,7 @@ func TestLines(t *testing.T) {
 	p.hangUp()
 }
 
-// TestLinesKeepToScopes: what the caller may not, is neither listed nor run.
+// TestLinesKeepToScopes: tools without the scope are neither listed nor run.
 func TestLinesKeepToScopes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

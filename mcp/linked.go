@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// linkedTools are about calendars that are kept elsewhere. What is linked, and how it stands with it, tells
-// calendar_auth_status. Accounts are linked by their owner on a page: no password goes through a conversation.
+// linkedTools returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
+// link accounts on a web page, so that no password passes through a conversation.
 func (b toolbox) linkedTools() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
@@ -31,7 +31,7 @@ func (b toolbox) linkedTools() []tool {
 
 const longestAddress = 2000
 
-// subscription is what subscribe_calendar takes.
+// subscription holds the arguments of subscribe_calendar.
 type subscription struct{ url, name string }
 
 func (in *subscription) takes() []field {
@@ -41,14 +41,14 @@ func (in *subscription) takes() []field {
 	}
 }
 
-// The deeds of update_linked_account.
+// The actions of update_linked_account.
 const (
 	refreshAccount = "refresh"
 	unlinkKeep     = "unlink_keep"
 	unlinkDrop     = "unlink_drop"
 )
 
-// linkedChange is what update_linked_account takes.
+// linkedChange holds the arguments of update_linked_account.
 type linkedChange struct{ account, action string }
 
 func (in *linkedChange) takes() []field {
@@ -57,7 +57,7 @@ func (in *linkedChange) takes() []field {
 	return []field{account, textTo(&in.action, "action", "").needed().oneOf(refreshAccount, unlinkKeep, unlinkDrop)}
 }
 
-// unlinking takes leave to delete: calendars go, or are followed no more.
+// unlinking requires the scope to delete, because calendars are deleted or no longer updated.
 func unlinking(asked map[string]json.RawMessage) calendar.Scope {
 	if action, _ := readText(asked["action"]); action == unlinkKeep || action == unlinkDrop {
 		return calendar.ScopeDelete
@@ -65,7 +65,7 @@ func unlinking(asked map[string]json.RawMessage) calendar.Scope {
 	return 0
 }
 
-// arrivedView counts what a look brought here.
+// arrivedView counts the changes that a refresh imported.
 type arrivedView struct {
 	Created  int `json:"created,omitempty"`
 	Modified int `json:"modified,omitempty"`
@@ -73,24 +73,24 @@ type arrivedView struct {
 	Refused  int `json:"refused,omitempty" doc:"So many cannot be shown here."`
 }
 
-// subscribedView is what subscribe_calendar returns.
+// subscribedView is the result of subscribe_calendar.
 type subscribedView struct {
 	Account  calendar.AccountID  `json:"account_id"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	Name     shown               `json:"name"`
-	// Untrusted is about the name.
+	// Untrusted covers the name.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 	arrivedView
 }
 
-// lookedView is what update_linked_account returns.
+// lookedView is the result of update_linked_account.
 type lookedView struct {
 	Account calendar.AccountID `json:"account_id"`
 	Done    string             `json:"done"`
 	arrivedView
 }
 
-// accountView is a linked account as calendar_auth_status tells of it.
+// accountView is a linked account in calendar_auth_status.
 type accountView struct {
 	ID        calendar.AccountID `json:"id"`
 	Name      shown              `json:"name"`
@@ -99,26 +99,26 @@ type accountView struct {
 	Error     shown              `json:"error,omitempty"`
 	Checked   string             `json:"checked,omitempty"`
 	Calendars int                `json:"calendars"`
-	// Untrusted is about the name and the error.
+	// Untrusted covers the name and the error.
 	Untrusted shown `json:"untrusted_text_by"`
 }
 
-// unseenView is a feed that the user's apps follow by themselves.
+// unseenView is a feed that only the user's apps follow.
 type unseenView struct {
 	ID   calendar.CalendarID `json:"id"`
 	Name shown               `json:"name"`
-	// Untrusted is about the name.
+	// Untrusted covers the name.
 	Untrusted shown `json:"untrusted_text_by"`
 }
 
-// linkedView is what calendar_auth_status tells of accounts elsewhere.
+// linkedView lists the linked accounts in calendar_auth_status.
 type linkedView struct {
 	Unseen []unseenView  `json:"followed_by_apps,omitempty"`
 	Linked []accountView `json:"linked,omitempty"`
 	LinkAt string        `json:"link_at,omitempty" doc:"Where the user links others, or signs in again."`
 }
 
-// linkedOf tells a token that may know it which accounts there are.
+// linkedOf lists the linked accounts, if the token may see them.
 func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, error) {
 	var v linkedView
 	if may := c.caller.MayOwn(calendar.ReadObjects) == nil; !may {
@@ -148,7 +148,7 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 	return v, nil
 }
 
-// page is where a page of the user's account is; "" where that is not known.
+// page is the URL of a page in the user's account, or "" if the base URL is unknown.
 func (b toolbox) page(name string) string {
 	if b.base == "" {
 		return ""
@@ -156,16 +156,16 @@ func (b toolbox) page(name string) string {
 	return strings.TrimSuffix(b.base, "/") + "/account/" + name
 }
 
-// linkPage is where people link accounts.
+// linkPage is the URL of the page where users link accounts.
 func (b toolbox) linkPage() string { return b.page("linked") }
 
-// accounts are those that the user has linked, without accounts of mail unless the token may read that.
+// accounts returns the user's linked accounts. Mail accounts need the mail scope.
 func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error) {
 	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
 	return slices.DeleteFunc(all, func(a mirror.Linked) bool { return a.Mail && c.caller.Scopes&calendar.ScopeMail == 0 }), err
 }
 
-// prose says the same in lines. Names and errors come from elsewhere.
+// prose writes the list as text. Names and errors come from outside.
 func (v linkedView) prose() string {
 	var b strings.Builder
 	if len(v.Linked) > 0 {
@@ -198,7 +198,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
 	at, link := b.service.Mirrors.AddressOf(n), func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
-	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden { // a token that may not read names an address
+	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden { // a token without the read scope must give an address
 		return answer{}, err
 	}
 	for _, one := range notes {
@@ -209,8 +209,8 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 		}
 	}
 	err = c.confirm(question{
-		text: willHave("this server look again and again at a calendar that is published at "+quotedShort(at)+", and show it among yours") +
-			"Whoever publishes it writes what stands in it.",
+		text: willHave("this server fetch a calendar regularly from "+quotedShort(at)+", and show it among yours") +
+			"Its publisher can change its content at any time.",
 		state: in.url,
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal), arrivedView(arrived)})
 }
 
-// accountNamed finds an account by its id, or by a name that no other has.
+// accountNamed finds an account by its id or by a unique name.
 func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
 	all, err := b.accounts(ctx, c)
 	if err != nil {
@@ -261,7 +261,7 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
 		v.arrivedView = arrivedView(arrived)
 		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
-			asked := c.lead(question{text: quotedShort(a.Name) + " does not let this server in any more. Open the page, sign in here, and link it again.", page: b.linkPage()})
+			asked := c.lead(question{text: quotedShort(a.Name) + " no longer accepts this server's access. Open the page, sign in here, and link it again.", page: b.linkPage()})
 			err = cmp.Or(asked, err)
 		}
 		if err != nil {
@@ -278,11 +278,11 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 	return same(v)
 }
 
-// confirmUnlinking asks before an account is let go.
+// confirmUnlinking asks the user to confirm before an account is unlinked.
 func (c *call) confirmUnlinking(a mirror.Linked, keep bool) error {
 	what := fmt.Sprintf("unlinked %s; its %d calendars stay here as copies", quotedShort(a.Name), len(a.Calendars))
 	if !keep {
-		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for everybody who has them", quotedShort(a.Name), len(a.Calendars))
+		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for all users who have them", quotedShort(a.Name), len(a.Calendars))
 	}
-	return c.confirm(question{text: willHave(what) + "The account itself stays as it is. To link it again takes its password, or its owner's consent.", state: string(a.ID)})
+	return c.confirm(question{text: willHave(what) + "The account itself does not change. To link it again, you need its password or its owner's consent.", state: string(a.ID)})
 }

@@ -23,7 +23,7 @@ func (unsealed) Seal(secret []byte, _, _ string) (sealed []byte, key string, err
 func (unsealed) Open(sealed []byte, _, _ string) ([]byte, error) { return sealed, nil }
 func (unsealed) Present() (string, error)                        { return "k", nil }
 
-// noticeBoard is what somebody publishes at an address.
+// noticeBoard is a feed published at a URL.
 type noticeBoard string
 
 func noticeBoards() mirror.Provider {
@@ -188,7 +188,7 @@ func TestFollowingAFeedWithoutReading(t *testing.T) {
 	}
 }
 
-// TestSigningInAgainIsAskedFor: a client that can have a page opened is asked to when an account lets nobody in any more.
+// TestSigningInAgainIsAskedFor: if an account rejects the server, a client that can open pages is asked to.
 func TestSigningInAgainIsAskedFor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -213,8 +213,7 @@ func TestSigningInAgainIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAccountsAreNamed: by an id, or by a name that one has alone; what is wrong with one is said where one asks how things
-// stand.
+// TestAccountsAreNamed: by an id or a unique name; calendar_auth_status shows an account's error.
 func TestAccountsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -258,7 +257,7 @@ func TestLinkingIsAskedAbout(t *testing.T) {
 		}
 	}
 	said = modernCall(t, door, "alice", "update_linked_account", `{"account":"Choir","action":"unlink_drop"}`, "")
-	if !strings.Contains(said, "for everybody who has them") || strings.Contains(said, "account_id") {
+	if !strings.Contains(said, "for all users who have them") || strings.Contains(said, "account_id") {
 		t.Errorf("unlinking: %s", said)
 	}
 	if all, err := h.service.Mirrors.LinkedAccounts(t.Context(), h.callers["alice"]); err != nil || len(all) != 1 {

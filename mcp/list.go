@@ -14,17 +14,17 @@ import (
 const (
 	usualListed = 50
 	mostListed  = 200
-	// mostDays is the longest time that events are listed of: it costs the expansion of series.
+	// mostDays is the longest time range for a list, because series must be expanded.
 	mostDays = 5 * 366
 )
 
-// The words of the parameter detail.
+// The values of the parameter detail.
 const (
 	compact = "compact"
 	full    = "full"
 )
 
-// listTools list events over all calendars.
+// listTools returns the tool that lists events in all calendars.
 func (b toolbox) listTools() []tool {
 	return []tool{reading(tool{
 		name: "list_events", title: "List events",
@@ -33,7 +33,7 @@ func (b toolbox) listTools() []tool {
 	})}
 }
 
-// agendaQuestion is what list_events takes.
+// agendaQuestion holds the arguments of list_events.
 type agendaQuestion struct {
 	inRange
 	inCalendar
@@ -52,7 +52,7 @@ func (in *agendaQuestion) takes() []field {
 	)
 }
 
-// listView is what list_events returns.
+// listView is the result of list_events.
 type listView struct {
 	Events    []listedEvent `json:"events"`
 	Calendars []legendView  `json:"calendars,omitempty"`
@@ -91,7 +91,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	return answer{v.prose(rows, found.Occurrences, w), v}, nil
 }
 
-// oneCalendar finds the calendar that a call may name; the zero one if it names none.
+// oneCalendar finds the calendar that a call names, or returns the zero calendar if it names none.
 func (b toolbox) oneCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	if id == "" {
 		return calendar.Calendar{}, nil
@@ -99,7 +99,7 @@ func (b toolbox) oneCalendar(ctx context.Context, c *call, id calendar.CalendarI
 	return b.calendarNamed(ctx, c, id)
 }
 
-// prose says it for reading.
+// prose writes the result as text.
 func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	var b strings.Builder
 	heading := "Found %s (%s):\n"
@@ -117,15 +117,14 @@ func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// spot is where a listing goes on. It holds the window too: "today" may be another day when the rest
-// is asked for.
+// spot is the position of the next page. It includes the time range, because "today" may be another day by then.
 type spot struct {
 	From  int64      `json:"f"`
 	Until int64      `json:"t"`
 	After query.Spot `json:"a"`
 }
 
-// listWindow is readRange for a listing that may go on.
+// listWindow is readRange for a list that may continue at a cursor.
 func (b toolbox) listWindow(c *call, in *agendaQuestion, cal calendar.Calendar, q *query.AgendaQuery) (window, error) {
 	var at spot
 	continued, err := in.place(c, &at)

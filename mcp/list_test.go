@@ -50,8 +50,8 @@ func (h *house) fillWeek(t testing.TB) {
 	}
 }
 
-// TestAWeekIsSmall: what a week of forty events costs a model is bounded, text and structure
-// together; with all details it is still less than the most that hosts take (mcp D8).
+// TestAWeekIsSmall: the cost of a week of forty events is limited, text and structured content together; with all
+// details it is still less than the most that hosts accept (mcp D8).
 func TestAWeekIsSmall(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

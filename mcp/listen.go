@@ -12,10 +12,10 @@ import (
 	"caldav-mcp-server/calendar/watch"
 )
 
-// listenTo serves subscriptions/listen (MCP 2026-07-28 "Subscriptions"): the answer is a stream
-// that first says what will be told, then tells it, and ends with a result when the server ends it.
-// The transport checks the request, and says what it would answer; that is not sent. It would
-// acknowledge whatever was asked for, now and then lose that, and tell of no change.
+// listenTo serves subscriptions/listen (MCP 2026-07-28 "Subscriptions"). The response is a stream: first an
+// acknowledgement of the granted subscriptions, then notifications, and a result when the server ends it. The transport
+// validates the request, but its response is not sent: mcp-go acknowledges any subscription, sometimes loses the
+// acknowledgement, and never notifies.
 func (h *Handler) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	checked := verdict{header: make(http.Header)}
 	h.transport.Handle(&checked, x.request(r, header))
@@ -43,7 +43,7 @@ func (h *Handler) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, 
 	h.serveSubscription(w, r, s, granted)
 }
 
-// serveSubscription runs the stream of a subscription. Where nothing is to be told, it ends at once.
+// serveSubscription runs the stream of a subscription. It ends at once if nothing was granted.
 func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -54,12 +54,12 @@ func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *h
 		return s.out.send(s.notify(mcpgo.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": granted}))
 	}
 	if h.serveStream(ctx, w, s) && r.Context().Err() == nil {
-		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete", "_meta": subscriptionMeta(s.tag)}}) // the client may be gone
+		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete", "_meta": subscriptionMeta(s.tag)}}) // the client may have disconnected
 	}
 }
 
-// grant follows what of it the caller may follow: of what they cannot see, and of what never was,
-// nothing is said. Lists of tools and prompts do not change.
+// grant subscribes to the requested resources that the caller can read. It silently drops all others, so that callers
+// cannot tell inaccessible resources from missing ones. The lists of tools and prompts never change.
 func (h *Handler) grant(ctx context.Context, c *call, s *hearing, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
 	if len(asked.ResourceSubscriptions) >= watch.MaxFollowed {
 		return granted, errArgument("a subscription names fewer than %d resources", watch.MaxFollowed)
@@ -87,7 +87,7 @@ func (h *Handler) grant(ctx context.Context, c *call, s *hearing, asked mcpgo.Su
 	return granted, nil
 }
 
-// follow tells whether the caller may follow something, and then does.
+// follow subscribes to a target, and reports whether the caller may read it.
 func (h *Handler) follow(ctx context.Context, c *call, s *hearing, name string, target calendar.Target) (bool, error) {
 	err := h.box.follows(ctx, c, target)
 	if err == nil {
@@ -99,8 +99,7 @@ func (h *Handler) follow(ctx context.Context, c *call, s *hearing, name string, 
 	return err == nil, err
 }
 
-// verdict is what the transport says to a request that it does not get to answer. It implements
-// server.HTTPResponseWriter.
+// verdict records the transport's response to a request without sending it. It implements server.HTTPResponseWriter.
 type verdict struct {
 	header http.Header
 	status int
@@ -119,10 +118,10 @@ func (v *verdict) Write(p []byte) (int, error) { return v.body.Write(p) }
 // Flush implements server.HTTPResponseWriter.
 func (v *verdict) Flush() {}
 
-// CanStream implements server.HTTPResponseWriter: what comes before the answer is dropped.
+// CanStream implements server.HTTPResponseWriter: messages before the final response are dropped.
 func (v *verdict) CanStream() bool { return false }
 
-// good tells whether the request was answered with a result.
+// good reports whether the response is a result.
 func (v *verdict) good() bool {
 	var answered struct{ Result, Error json.RawMessage }
 	return json.Unmarshal(v.body.Bytes(), &answered) == nil && answered.Result != nil && answered.Error == nil

@@ -29,7 +29,7 @@ func listenRequest(t *testing.T, door, token, filter string) *http.Request {
 	return request(t, "POST", door, token, listenBody(filter), versionHeader, "2026-07-28", "Mcp-Method", "subscriptions/listen")
 }
 
-// acknowledged waits for the first message of a subscription, which says what will be told.
+// acknowledged waits for the first message of a subscription, which lists the granted subscriptions.
 func (e *ear) acknowledged(t *testing.T, want string) {
 	t.Helper()
 	all := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"},"notifications":` + want + `}}`
@@ -48,8 +48,7 @@ func (e *ear) ended(t *testing.T) {
 	e.silent(t)
 }
 
-// TestListenTells: a subscription of 2026-07-28 is told what it asked for, each message with its
-// id, whatever process the change is made by.
+// TestListenTells: a subscription of 2026-07-28 gets its notifications, each with its id, for changes by any process.
 func TestListenTells(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -78,8 +77,8 @@ func TestListenTells(t *testing.T) {
 	})
 }
 
-// TestListenGrantsWhatIsVisible: somebody else's resources, those that never were, and what is no
-// resource of ours, are left out alike; where nothing is left, nothing is waited for.
+// TestListenGrantsWhatIsVisible: inaccessible, missing and invalid resources are all omitted; if nothing is left, the
+// stream ends at once.
 func TestListenGrantsWhatIsVisible(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -102,8 +101,7 @@ func TestListenGrantsWhatIsVisible(t *testing.T) {
 	e.acknowledged(t, `{}`) // a token that may not read
 }
 
-// TestListenRefuses: what is wrong with the request is said as it is of any other, and no stream
-// begins.
+// TestListenRefuses: an invalid request is refused like any other, and no stream begins.
 func TestListenRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -192,8 +190,8 @@ func TestLinesTell(t *testing.T) {
 	}
 }
 
-// subscriptionsByLines counts what alice's sessions of today subscribe to. Over lines a client does
-// not learn what its session is called, but it can be worked out.
+// subscriptionsByLines counts the subscriptions of alice's sessions of today. Over stdio a client does not learn its
+// session id, but it can be computed.
 func (h *house) subscriptionsByLines(t *testing.T) int {
 	t.Helper()
 	all := 0

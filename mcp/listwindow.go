@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar/daterange"
 )
 
-// inRange is how a tool is told which time is meant.
+// inRange holds the parameters that give a time range.
 type inRange struct {
 	words, start, end string
 	inZone
@@ -23,21 +23,21 @@ func (in *inRange) takes() []field {
 	}
 }
 
-// window is the time that a call is about.
+// window is the time range of a call.
 type window struct {
 	from, until time.Time
 	zone        zoned
-	// continued tells that the call goes on with a former answer.
+	// continued is set if the call continues at a cursor.
 	continued bool
 }
 
-// windowView is a window as tools return it.
+// windowView is a window in a result.
 type windowView struct {
 	Window spanView `json:"window"`
 	zoneView
 }
 
-// spanView is the time that a question is about; a side that is missing is open.
+// spanView is a time range; a missing side is open.
 type spanView struct {
 	Start string `json:"start,omitempty"`
 	End   string `json:"end,omitempty"`
@@ -47,7 +47,7 @@ func (z zoned) span(from, until time.Time) spanView {
 	return spanView{z.momentOf(from), z.momentOf(until)}
 }
 
-// momentOf is a moment in the zone, and nothing for none.
+// momentOf formats a moment in the zone; the zero moment gives "".
 func (z zoned) momentOf(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -59,21 +59,21 @@ func (w window) view() windowView {
 	return windowView{w.zone.span(w.from, w.until), w.zone.view()}
 }
 
-// String writes the window as people say it.
+// String formats the window for people.
 func (w window) String() string {
 	return fmt.Sprintf("%s to %s, %s", w.zone.readable(w.from), w.zone.readable(w.until), w.zone.Name())
 }
 
-// readable writes a moment with its weekday.
+// readable formats a moment with its weekday.
 func (z zoned) readable(t time.Time) string { return t.In(z.Location()).Format("Mon 2006-01-02 15:04") }
 
-// usualRange is what is meant when nothing is said.
+// usualRange is the default range.
 const (
 	usualRange = "next 7 days"
 	usualDays  = 7
 )
 
-// readRange finds out which time a call means; most is how many days that may be.
+// readRange returns the time range of a call; most is its longest length in days.
 func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, error) {
 	var err error
 	words, from, until := in.words, in.start, in.end
@@ -98,8 +98,7 @@ func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, erro
 	return w, w.check(most)
 }
 
-// between reads a time that is given by its ends. A start that is missing is the present, an
-// end a week later.
+// between parses a range given by its ends. The default start is now, the default end a week after the start.
 func (z zoned) between(startName, from, endName, until string, now time.Time) (window, error) {
 	w := window{from: now.Truncate(time.Second), zone: z}
 	var err error
@@ -117,7 +116,7 @@ func (z zoned) between(startName, from, endName, until string, now time.Time) (w
 	return w, err
 }
 
-// readEnd reads the end of a time that begins at a moment. People who end on a day mean all of it.
+// readEnd parses the end of a range that starts at from. An end that is a date includes the whole day.
 func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
 	m, err := z.read(name, value)
 	if err != nil || !m.date {
@@ -126,7 +125,7 @@ func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
 	if end := z.midnight(m.behind()); !end.Equal(from) {
 		return end, nil
 	}
-	return z.midnight(m.next()), nil // the same day twice is that day
+	return z.midnight(m.next()), nil // the same day as start and end means that day
 }
 
 func (w window) check(most int) error {

@@ -14,18 +14,18 @@ import (
 
 const (
 	usualMails, mostMails = 20, 100
-	// longestMailQuery bounds a query, longestMailID what names a mail or a file in it, longestMailToken where a listing goes on.
+	// longestMailQuery limits a query, longestMailID the id of a mail or attachment, and longestMailToken a page token.
 	longestMailQuery, longestMailID, longestMailToken = 2000, 500, 4096
 )
 
-// The words of the parameter format.
+// The values of the parameter format.
 const (
 	metadata  = "metadata"
 	wholeMail = "full"
 )
 
-// mailTools read the mail of a Gmail account that the user has linked. They are a family that only tokens with the scope mail have, and
-// that is listed only to users who have linked one.
+// mailTools returns the tools that read mail in a linked Gmail account. Only tokens with the scope mail get them, and
+// they are listed only for users who have linked an account.
 func (b toolbox) mailTools() []tool {
 	if b.mail == nil {
 		return nil
@@ -70,7 +70,7 @@ func (b toolbox) mailTools() []tool {
 	return family
 }
 
-// authorizeQuestion is what gmail_authorize takes.
+// authorizeQuestion holds the arguments of gmail_authorize.
 type authorizeQuestion struct{ scopes []string }
 
 func (in *authorizeQuestion) takes() []field {
@@ -79,7 +79,7 @@ func (in *authorizeQuestion) takes() []field {
 	return []field{f}
 }
 
-// authorizeView is what gmail_authorize returns.
+// authorizeView is the result of gmail_authorize.
 type authorizeView struct {
 	Type    string   `json:"type"`
 	URL     string   `json:"url,omitempty"`
@@ -89,9 +89,9 @@ type authorizeView struct {
 
 const readonly = "gmail.readonly"
 
-// askToLink is what a person is asked whose account is to be linked.
+// askToLink asks the user to link their account.
 func (b toolbox) askToLink() question {
-	return question{text: "To read your mail, this server needs your leave at Google, to read and nothing else. Open the page, sign in here, and press \"Link an account at Gmail\".", page: b.linkPage()}
+	return question{text: "To read your mail, this server needs your permission at Google, for reading only. Open the page, sign in here, and press \"Link an account at Gmail\".", page: b.linkPage()}
 }
 
 func (b toolbox) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion) (answer, error) {
@@ -107,7 +107,7 @@ func (b toolbox) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion)
 	return answer{prose(v.Message + "\nThe page: " + v.URL), v}, nil
 }
 
-// linked has a person link an account who has none, where that is what is wrong.
+// linked asks the user to link an account, if a missing account caused the error.
 func (b toolbox) linked(c *call, err error) error {
 	if e, is := errors.AsType[*mailbox.Error](err); is && e.Unlinked && b.linkPage() != "" {
 		if asked := c.lead(b.askToLink()); asked != nil {
@@ -117,7 +117,7 @@ func (b toolbox) linked(c *call, err error) error {
 	return err
 }
 
-// mailStatusView is what gmail_status returns.
+// mailStatusView is the result of gmail_status.
 type mailStatusView struct {
 	Authorized bool     `json:"authorized"`
 	Email      shown    `json:"email,omitempty"`
@@ -153,7 +153,7 @@ func (b toolbox) mailStatus(ctx context.Context, c *call, _ *nothing) (answer, e
 	return answer{prose(text), v}, nil
 }
 
-// after is a remark behind a sentence.
+// after is a remark at the end of a sentence.
 func after(remark string) string {
 	if remark == "" {
 		return ""
@@ -161,7 +161,7 @@ func after(remark string) string {
 	return " The last look at it failed: " + visible(remark) + "."
 }
 
-// mailQuery is what the tools take that list something.
+// mailQuery holds the arguments of tools that list mail.
 type mailQuery struct {
 	q, token string
 	most     int
@@ -186,7 +186,7 @@ func (in *searchMailQuestion) takes() []field {
 	return in.fields(textTo(&in.q, "q", "As in Gmail's search box.").needed())
 }
 
-// mailsFound is what gmail_searchMessages returns.
+// mailsFound is the result of gmail_searchMessages.
 type mailsFound struct {
 	Messages []mailFound `json:"messages"`
 	Next     string      `json:"nextPageToken,omitempty"`
@@ -225,7 +225,7 @@ func (in *listThreadsQuestion) takes() []field {
 	return in.fields(textTo(&in.q, "q", "As in Gmail's search box."))
 }
 
-// threadsFound is what gmail_listThreads returns.
+// threadsFound is the result of gmail_listThreads.
 type threadsFound struct {
 	Threads []threadFound `json:"threads"`
 	Next    string        `json:"nextPageToken,omitempty"`

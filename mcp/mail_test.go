@@ -40,7 +40,7 @@ type post struct {
 	door  string
 }
 
-// The words by which a log, or another answer, would tell of a mail.
+// Words that would reveal a mail in a log or another result.
 const (
 	mailWord = "capybara"
 	keyWord  = "k3y-of-ann"
@@ -140,8 +140,8 @@ func (p *post) mailRefusal(t *testing.T, token, tool, args string) mailErrorView
 	return v.Result.StructuredContent.Error
 }
 
-// TestMailIsForThoseWhoHaveIt: the tools are listed to tokens with the scope whose user has linked an account, and to nobody else;
-// other tokens of the same user cannot call them, and learn nothing of the account.
+// TestMailIsForThoseWhoHaveIt: only tokens with the scope whose user has linked an account see the tools. Other tokens
+// of the same user cannot call them, and learn nothing about the account.
 func TestMailIsForThoseWhoHaveIt(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -264,7 +264,7 @@ func (p *post) tellsNothing(t *testing.T, url string) {
 	}
 }
 
-// TestMailStatusTellsTheLastConsent: that of who links an account anew, and no moment at which a key was renewed by itself.
+// TestMailStatusTellsTheLastConsent: the time of the user's last consent, not of an automatic refresh of the token.
 func TestMailStatusTellsTheLastConsent(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -302,7 +302,7 @@ func TestMailStatusTellsTheLastConsent(t *testing.T) {
 	})
 }
 
-// TestMailErrors: each word of the contract, and what stands beside it.
+// TestMailErrors: each word of the contract, with its further fields.
 func TestMailErrors(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, testdb.SQLite(t))
@@ -353,8 +353,8 @@ func TestMailErrors(t *testing.T) {
 	}
 }
 
-// TestMailRightsEnd: what is taken away in the middle is gone at once: the key at Google, the account here, the scope of the token.
-// The key is then kept no longer, and linking anew mends it.
+// TestMailRightsEnd: revoking the access at Google, the account here, or the scope of the token has immediate effect.
+// The access token is deleted, and linking again restores access.
 func TestMailRightsEnd(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -411,7 +411,7 @@ func TestMailRightsEnd(t *testing.T) {
 	})
 }
 
-// TestMailHasBounds: pages of one query have 500 results together, and an account is asked so often in a minute, whoever asks.
+// TestMailHasBounds: the pages of one query have 500 results together, and an account has a rate limit for all callers.
 func TestMailHasBounds(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, testdb.SQLite(t))
@@ -464,8 +464,8 @@ func TestMailHasBounds(t *testing.T) {
 	use(t, p.door, "alice-mail", "gmail_searchMessages", params{"q": "board"}, &v)
 }
 
-// TestLinkingMailIsAskedFor: a client that can have a page opened is asked to, at either way of asking; what it is for cannot be
-// done before somebody has linked an account, and goes on then.
+// TestLinkingMailIsAskedFor: a client that can open pages is asked to, by either kind of elicitation. The call cannot
+// continue before an account is linked, and continues then.
 func TestLinkingMailIsAskedFor(t *testing.T) {
 	t.Parallel()
 	p := newPost(t, testdb.SQLite(t))
@@ -485,7 +485,7 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 		}
 		return e, asked.ID
 	}
-	for _, c := range []struct{ action, want string }{{"decline", "said no"}, {"accept", "NOT_AUTHORIZED"}} {
+	for _, c := range []struct{ action, want string }{{"decline", "declined"}, {"accept", "NOT_AUTHORIZED"}} {
 		e, id := begin()
 		asker{e, session}.say(t, p.door, "alice-mail", session, id, c.action)
 		if said := e.next(t); !strings.Contains(said, c.want) || !strings.Contains(said, "NOT_AUTHORIZED") {
@@ -523,8 +523,8 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestManyProcessesRenewAKey: several processes find the access token ended at once. Each gets its answer, and what one keeps is not
-// lost to another.
+// TestManyProcessesRenewAKey: several processes find the access token expired at once. Each gets its response, and none
+// overwrites another's new token.
 func TestManyProcessesRenewAKey(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -549,7 +549,7 @@ func TestManyProcessesRenewAKey(t *testing.T) {
 	})
 }
 
-// bodyOf is what is answered; what went wrong is told in its place.
+// bodyOf returns the body of a response, or the error.
 func bodyOf(r *http.Request) string {
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -17,34 +17,34 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// The tools of mail have a contract of their own for what goes wrong: six words, each with a code of JSON-RPC.
+// The mail tools have their own contract for errors: six words, each with a JSON-RPC code.
 
-// boxError is why mail was not read.
+// boxError is the error of package mailbox.
 type boxError = mailbox.Error
 
-// mailError is an error of these tools.
+// mailError is an error of the mail tools.
 type mailError struct {
 	boxError
 	hint, url string
 }
 
-// Unwrap is the error in the words of the house.
+// Unwrap returns the error of package mailbox.
 func (p *mailError) Unwrap() error { return &p.boxError }
 
-// mailCodes are for clients of the first version; later ones forbid most of them, and read the word.
+// mailCodes are for clients of the first version. Later versions forbid most of them, and clients read the word.
 var mailCodes = map[mailbox.Fault]rpcCode{
 	mailbox.NotAuthorized: codeForbidden, mailbox.InvalidArgument: codeParams, mailbox.APIError: codeTool, mailbox.RateLimited: codeTool,
 	mailbox.InternalError: codeInternal, mailbox.Unavailable: codeTool,
 }
 
-// mailFaults are the words for what other rooms refuse.
+// mailFaults maps the reasons of other packages to these words.
 var mailFaults = map[calendar.Reason]mailbox.Fault{
 	calendar.Invalid: mailbox.InvalidArgument, calendar.Forbidden: mailbox.NotAuthorized, calendar.TooLarge: mailbox.RateLimited,
 	calendar.Unavailable: mailbox.Unavailable, calendar.Stale: mailbox.Unavailable, calendar.NotFound: mailbox.APIError,
 	calendar.Exists: mailbox.APIError, calendar.Unsupported: mailbox.APIError, calendar.Internal: mailbox.InternalError,
 }
 
-// asMailError says an error in these words. A fault of ours, and a question, stay what they are.
+// asMailError converts an error to these words. Internal errors and questions stay as they are.
 func asMailError(err error, linking string) error {
 	if err == nil || calendar.ReasonOf(err) == calendar.Internal {
 		return err
@@ -75,7 +75,7 @@ func asMailError(err error, linking string) error {
 
 func (p *mailError) seconds() int { return int(math.Ceil(p.After.Seconds())) }
 
-// mailErrorView is the structured content of such an error.
+// mailErrorView is the structured content of a mail error.
 type mailErrorView struct {
 	problem
 	Status     int    `json:"httpStatus,omitempty"`
@@ -110,7 +110,7 @@ func (p *mailError) render(v version) refusal {
 	return refusal{result: result}
 }
 
-// hasMail tells whether the caller has mail to read: only then are its tools listed.
+// hasMail reports whether the caller has linked mail. Otherwise the mail tools are not listed.
 func (h *Handler) hasMail(ctx context.Context, x *exchange) bool {
 	switch x.message.method {
 	case string(mcpgo.MethodToolsList), string(mcpgo.MethodToolsCall):
@@ -119,12 +119,12 @@ func (h *Handler) hasMail(ctx context.Context, x *exchange) bool {
 	}
 	has, err := h.box.mail.Linked(ctx, x.caller)
 	if err != nil {
-		h.log.WarnContext(ctx, "the tools of mail are not listed", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the mail tools are not listed", slog.String("error", service.ForLog(err)))
 	}
 	return has
 }
 
-// mailTime is a moment as results of these tools have it.
+// mailTime formats a time for the results of the mail tools.
 func mailTime(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -5,25 +5,24 @@ import (
 	"regexp"
 )
 
-// What results have in the place of what they leave out. Nobody writes such words by chance, and so
-// no tool that changes something takes them: a model that hands back what it was shown would put
-// them where the rest was.
+// Marks in results stand for omitted text. People do not type them by chance, so tools that change data refuse them.
+// Otherwise a model that writes a truncated text back would replace the rest with the mark.
 
-// moreCharacters stands behind a text that is cut.
+// moreCharacters is the mark at the end of a truncated text.
 func moreCharacters(n int) string { return fmt.Sprintf("… [%d more characters]", n) }
 
-// moreItems is the last item of a list that is cut.
+// moreItems is the last item of a truncated list.
 func moreItems(n int) string { return fmt.Sprintf("… [%d more]", n) }
 
-// marks are all of these, and what stands behind iCalendar that is cut.
+// marks match all of these, including the mark at the end of truncated iCalendar text.
 var marks = regexp.MustCompile(`…\s*\[\d+ more( characters\b[^\]]*)?\]`)
 
-// checkMarks refuses a value that has one of our own marks in it.
+// checkMarks refuses a value that contains one of our marks.
 func (f field) checkMarks(value string) string {
 	mark := marks.FindString(value)
 	if !f.writes || f.names || mark == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q has %s in it, which stood in an answer for what was left out there, and would take the place of it: "+
-		"give all of it (ical_data of get_event has it), or leave %q out of a call that keeps what is not given", f.name, quote(mark), f.name)
+	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace that text: "+
+		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, quote(mark), f.name)
 }

@@ -17,9 +17,8 @@ import (
 	"caldav-mcp-server/store/storetest"
 )
 
-// TestAuthorization tries every tool as everybody. What is granted works, what is not is
-// refused and changes nothing, and a calendar that cannot be seen is answered, to the byte,
-// like one that never was.
+// TestAuthorization tries every tool as every kind of user. Granted calls work, all others are refused and change
+// nothing, and a calendar that the user cannot see gets byte for byte the same response as a missing one.
 func TestAuthorization(t *testing.T) {
 	t.Parallel()
 	for _, s := range stances() {
@@ -152,7 +151,7 @@ func (c *cell) due(access calendar.Access) string {
 	return "forbidden"
 }
 
-// keepsQuiet wants an answer without the event in it, but for what the call itself said.
+// keepsQuiet checks that a response contains nothing of the event, apart from the call's own arguments.
 func (c *cell) keepsQuiet(got string) {
 	if strings.Contains(strings.ToLower(got), eventWord) && !strings.Contains(c.deed.arguments, eventWord) {
 		c.t.Errorf("%s tells of an event: %s", c.deed, got)
@@ -179,13 +178,13 @@ func (c *cell) outcome(body string) string {
 	return fmt.Sprint(r.Error.Code)
 }
 
-// names are what a call may say of bob's, or of what never was.
+// names are the identifiers of bob's objects, or of missing ones, in a call.
 type names struct {
 	cal        calendar.CalendarID
 	who, token string
 }
 
-// id is that of an event in the calendar.
+// id is the id of an event in the calendar.
 func (n names) id() string { return eventID{Calendar: n.cal, UID: "a"}.String() }
 
 func (n names) change(v calendar.Version) string { return fmt.Sprintf("%s.%d", n.cal, v) }
@@ -259,7 +258,7 @@ func (c *cell) own() calendar.CalendarID {
 	return work
 }
 
-// write puts what its owner wrote into a calendar, under its UID.
+// write stores the owner's object in a calendar, under its UID.
 func (c *cell) write(id calendar.CalendarID, text string) {
 	owner := c.callers["bob"]
 	if id == work {
@@ -282,8 +281,7 @@ func (c *cell) now() calendar.Calendar {
 	return cal
 }
 
-// clear takes the last calendar away again, if it is there still: what is listed everywhere would be
-// of the cells before.
+// clear deletes the last calendar, if it still exists: lists would otherwise contain those of earlier cells.
 func (c *cell) clear() {
 	if c.cal.ID == "" {
 		return

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestSearchesMeanWhatIsThere: where nothing has the words, what has words like them is found, and it is said which; what others
-// keep gives no hint (mcp C10).
+// TestSearchesMeanWhatIsThere: if nothing has the words, similar words are found and named; other users' private
+// content gives no hint (mcp C10).
 func TestSearchesMeanWhatIsThere(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -8,19 +8,17 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 )
 
-// message is one JSON-RPC message as it came, taken apart once and strictly: names in their
-// exact case, one reading of each. What mcp-go gets is written anew from these parts, so that
-// it can't see another message than the one that was checked.
+// message is one JSON-RPC message, parsed once and strictly: names are case-sensitive and unambiguous. The message for
+// mcp-go is encoded from these parts again, so that mcp-go cannot read it differently from our checks.
 type message struct {
-	id     json.RawMessage // nil when there is none
+	id     json.RawMessage // nil if there is none
 	method string          // "" for a client's answer to a request of ours
 	params json.RawMessage // an object, or nil
-	answer bool            // it has a result or an error
-	result json.RawMessage // what an answer says
+	answer bool            // set for a response: it has a result or an error
+	result json.RawMessage // the result of a response
 }
 
-// parse reads a message. The error says what is wrong with it; the message then has at most
-// the id, for the answer.
+// parse parses a message. If it returns an error, the message holds at most the id for the response.
 func parse(body []byte) (message, *rpcError) {
 	var fields map[string]json.RawMessage
 	if !json.Valid(body) || !utf8.Valid(body) {
@@ -64,21 +62,21 @@ func (m *message) readMethod(raw json.RawMessage) *rpcError {
 	return nil
 }
 
-// declared returns the version that the message itself names, as modern ones do.
+// declared returns the version in the message itself; only modern messages have one.
 func (m message) declared() version {
 	var params struct {
 		Meta *mcpgo.Meta `json:"_meta"`
 	}
-	// The transport reads it with the same type: both must come to the same view of the era.
+	// The transport parses it with the same type, so both see the same version.
 	if m.params == nil || json.Unmarshal(m.params, &params) != nil {
 		return ""
 	}
 	return version(params.Meta.ProtocolVersion())
 }
 
-// bytes writes the message for the transport.
+// bytes encodes the message for the transport.
 func (m message) bytes() []byte {
-	method, _ := json.Marshal(m.method) // a string can always be written
+	method, _ := json.Marshal(m.method) // strings always marshal
 	var b bytes.Buffer
 	b.WriteString(`{"jsonrpc":"2.0","method":`)
 	b.Write(method)
@@ -94,16 +92,16 @@ func (m message) bytes() []byte {
 	return b.Bytes()
 }
 
-// toolCall is what the params of tools/call say.
+// toolCall holds the params of tools/call.
 type toolCall struct {
 	Name      string                     `json:"name"`
 	Arguments map[string]json.RawMessage `json:"arguments"`
-	// InputResponses and RequestState are what a call that was to be confirmed comes back with.
+	// InputResponses and RequestState come with a repeated call that had to be confirmed.
 	InputResponses map[string]json.RawMessage `json:"inputResponses"`
 	RequestState   string                     `json:"requestState"`
 }
 
-// readToolCall reads the params of tools/call.
+// readToolCall parses the params of tools/call.
 func (m message) readToolCall() (toolCall, *rpcError) {
 	var c toolCall
 	if err := json.Unmarshal(m.params, &c); m.params == nil || err != nil || c.Name == "" {

@@ -13,10 +13,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// zoneSource says where the zone of a call comes from.
+// zoneSource is the source of a call's time zone.
 type zoneSource string
 
-// The sources, the first that names a zone winning.
+// The sources; the first that names a zone wins.
 const (
 	zoneOfArgument zoneSource = "argument"
 	zoneOfUser     zoneSource = "user"
@@ -24,37 +24,37 @@ const (
 	zoneOfNobody   zoneSource = "default"
 )
 
-// zoned is the zone in which a call means its local times and gets its answers.
+// zoned is the time zone of a call, for its local times and its results.
 type zoned struct {
 	*zone.Zone
 	source zoneSource
-	// seen are the times of the event or task that the call is about, by their parameters: see agrees.
+	// seen are the current times of the call's event or task, by parameter: see agrees.
 	seen map[string]time.Time
-	// floating tells that what is written keeps no zone.
+	// floating is set if the call writes floating times.
 	floating bool
-	// series is set when the times are for more than one instance: see agrees.
+	// series is set if the times apply to more than one instance: see agrees.
 	series bool
 }
 
-// repeating is the zone for times of a series; zero for a single event.
+// repeating returns the zone for times of a series, if series is set.
 func (z zoned) repeating(series bool) zoned {
 	z.series = z.series || series
 	return z
 }
 
-// inZone is what tools take that are given local times or tell them. What it is by default, the instructions say.
+// inZone holds the parameter of tools that take or return local times. The instructions explain its default.
 type inZone struct{ timezone string }
 
 func (in *inZone) takesZone() field {
 	return wordTo(&in.timezone, "timezone", "")
 }
 
-// takesZoneKept is for tools that change what has a zone already.
+// takesZoneKept is for tools that change objects which already have a time zone.
 func (in *inZone) takesZoneKept() field {
 	return wordTo(&in.timezone, "timezone", "Or floating.")
 }
 
-// floating is the zone of what is at a time of day wherever one is.
+// floating is the parameter's value for floating times.
 const floating = "floating"
 
 // zoneToWrite is zoneFor for a call that gives an event times, which may be floating.
@@ -67,8 +67,8 @@ func (b toolbox) zoneToWrite(c *call, in inZone, cal calendar.Calendar) (zoned, 
 	return z, nil
 }
 
-// zoneFor decides on the zone of a call about a calendar, or about none. Only an argument that means nothing
-// is an error: a stored name that does gives way to the next.
+// zoneFor returns the time zone of a call, which may be about one calendar. Only an unknown zone in an argument is an
+// error; an unknown zone in a setting is skipped.
 func (b toolbox) zoneFor(c *call, in inZone, cal calendar.Calendar) (zoned, error) {
 	if in.timezone == "" {
 		return b.usualZone(c, cal), nil
@@ -80,7 +80,7 @@ func (b toolbox) zoneFor(c *call, in inZone, cal calendar.Calendar) (zoned, erro
 	return zoned{Zone: z, source: zoneOfArgument}, nil
 }
 
-// usualZone is that of a call which names none.
+// usualZone is the time zone of a call that names none.
 func (b toolbox) usualZone(c *call, cal calendar.Calendar) zoned {
 	for _, stored := range [...]struct {
 		name   string
@@ -93,19 +93,19 @@ func (b toolbox) usualZone(c *call, cal calendar.Calendar) zoned {
 	return zoned{Zone: zone.UTC(), source: zoneOfNobody}
 }
 
-// moment is a time as a call gave it.
+// moment is a time in an argument.
 type moment struct {
 	at time.Time
-	// date means a whole day: at is then midnight UTC at its beginning.
+	// date marks an all-day date: at is midnight UTC at its start.
 	date bool
-	// basic means a date in the form of iCalendar, by whose rules an end is the day after the last.
+	// basic marks a date in iCalendar's format, where an end is the day after the last.
 	basic bool
-	// local means that the call gave a wall-clock time, which at is in the zone of the call.
+	// local is set if the call gave a local time; at is that time in the zone of the call.
 	local bool
 }
 
-// behind is where what ends at a moment ends. People, and our lists, give the last of whole days as
-// 2026-03-02; iCalendar gives the day after it, as 20260303 (RFC 5545 §3.6.1).
+// behind is the exclusive end. People, and our lists, give the last day as 2026-03-02; iCalendar gives the day after
+// it, as 20260303 (RFC 5545 §3.6.1).
 func (m moment) behind() moment {
 	if m.date && !m.basic {
 		return m.next()
@@ -113,13 +113,13 @@ func (m moment) behind() moment {
 	return m
 }
 
-// next is the day after a whole day.
+// next is the day after a date.
 func (m moment) next() moment {
 	m.at, m.basic = m.at.AddDate(0, 0, 1), true
 	return m
 }
 
-// readSpan reads the start and the end of an event.
+// readSpan parses the start and the end of an event.
 func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	if start, err = z.read("start", from); err != nil {
 		return start, end, err
@@ -130,7 +130,7 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	if start.date != end.date {
 		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, quote(from), quote(to))
 	}
-	// People who give the same day twice mean that day, in whatever form.
+	// The same day as start and end means that day, in either format.
 	if start.date && start.at.Equal(end.at) {
 		return start, end.next(), nil
 	}
@@ -141,8 +141,8 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	return start, end, nil
 }
 
-// read reads the time that a parameter gives, in any of the forms. When the clocks are put
-// forward or back, there may be no such time or two: which is meant is for the caller to say.
+// read parses the time in a parameter, in any of the formats. A local time during a clock change may not exist or may
+// occur twice. Then read returns an error, and the caller must choose an instant.
 func (z zoned) read(parameter, value string) (moment, error) {
 	value = strings.TrimSpace(value)
 	t, err := timetext.Parse(value, z.Zone)
@@ -167,10 +167,9 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	return m, err
 }
 
-// agrees refuses a time of a series whose offset, or Z, is not that of the zone that the call names with it. One event is
-// at the moment that was written. A series is at a time of day, which its zone shows on every day: models that put a Z
-// behind whatever a person said would have all of it, and all guests, come an hour or two late. The event's own time
-// can be given back as it was read.
+// agrees refuses a time of a series whose offset, or Z, differs from the time zone in the same call. A single event is
+// at the given instant. A series keeps its local time: a model that appends Z to a local time would make the whole
+// series start an hour or two late for all attendees. The event's current time is always accepted.
 func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil) error {
 	local, _ := z.Resolve(written)
 	if !z.series || z.source != zoneOfArgument || local.Equal(at) || z.Civil(at) == written {
@@ -185,10 +184,10 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 	return e
 }
 
-// clockForm is how times of day are written.
+// clockForm is the format of a time of day.
 const clockForm = "15:04"
 
-// serves refuses to put a series on a clock that is nothing but an offset.
+// serves refuses a series whose time zone is only an offset.
 func (z zoned) serves(t edit.Times, series bool) error {
 	start, given := t.Start.Value()
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {

@@ -58,8 +58,8 @@ func TestTheMomentCountsBesideAZone(t *testing.T) {
 	}
 }
 
-// TestASeriesNeedsItsTimeOfDay: where the times are those of a series, another offset than the zone's is refused with both
-// readings, and each of them is taken (mcp B3).
+// TestASeriesNeedsItsTimeOfDay: for a series, an offset that differs from the zone's is refused with both
+// interpretations, and each of them is accepted (mcp B3).
 func TestASeriesNeedsItsTimeOfDay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -85,7 +85,7 @@ func TestASeriesNeedsItsTimeOfDay(t *testing.T) {
 			}
 		}
 	}
-	// Where the clocks skip what is written, both readings are one moment (Casablanca skips 02:00 to 03:00).
+	// If the clocks skip the given time, both interpretations are one moment (Casablanca skips 02:00 to 03:00).
 	for _, at := range []string{"2026-12-03T11:00:00+01:00", "2027-03-14T02:00:00Z"} {
 		zone := map[bool]string{true: "Europe/Berlin", false: "Africa/Casablanca"}[strings.HasSuffix(at, "+01:00")]
 		use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "X", "start": at, "rrule": "FREQ=DAILY;COUNT=2", "timezone": zone}, new(any))

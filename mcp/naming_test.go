@@ -43,8 +43,8 @@ func TestNamesStandForIDs(t *testing.T) {
 	})
 }
 
-// TestNamesOfOthersTakeNothingOver: anyone who shares a calendar chooses what it is called, and an event what its uid is. Neither gets
-// what is meant for another.
+// TestNamesOfOthersTakeNothingOver: a user who shares a calendar chooses its name, and the uids of its events. Neither
+// can divert calls that are meant for another.
 func TestNamesOfOthersTakeNothingOver(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -80,8 +80,8 @@ func (h *house) first(t *testing.T, door string) calendar.CalendarID {
 	return ""
 }
 
-// TestForeignMarkdownIsDefused: an image or a link in what somebody else wrote is text in texts, and in the structure as it was; one's
-// own words stay.
+// TestForeignMarkdownIsDefused: foreign images and links are plain text in texts, and unchanged in the structured
+// content; the user's own stay.
 func TestForeignMarkdownIsDefused(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -119,8 +119,8 @@ func (h *house) defused(t *testing.T, door, tool string, args params) {
 	}
 }
 
-// TestMovesTellConflicts: whatever moves an event says what else is on then; one instance of a series is compared alone.
-// It is mcp C6.
+// TestMovesTellConflicts: every move of an event reports its conflicts; a single instance is compared alone
+// (mcp C6).
 func TestMovesTellConflicts(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// offers makes a house where shares wait for an answer, and in which bob offers alice calendars of these names.
+// offers makes a house where shares need acceptance, and where bob offers alice calendars of these names.
 func offers(t *testing.T, url string, access calendar.Access, names ...string) (h *house, ids []calendar.CalendarID) {
 	t.Helper()
 	h = newHouse(t, url)
@@ -108,7 +108,7 @@ func TestOfferIsConfirmed(t *testing.T) {
 			p := &person{action: mcpgo.ElicitationResponseActionDecline}
 			c := connect(t, h.open(t, h.config()), "alice-other", version, p)
 			args := params{"calendar_id": string(ids[0]), "accept": true}
-			if said, refused := callBy(t, c, "update_calendar", args); !refused || !strings.Contains(said, "said no") {
+			if said, refused := callBy(t, c, "update_calendar", args); !refused || !strings.Contains(said, "declined") {
 				t.Errorf("declined: %s", said)
 			}
 			if asked := strings.Join(p.questions(), "\n"); !strings.Contains(asked, `accepted the calendar "Choir", which "bob" shares with you (read-write)`) {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// maxPaced is from how many tokens on those that have not asked for a while are forgotten.
+// maxPaced is the number of entries that triggers the removal of idle tokens.
 const maxPaced = 4096
 
-// pace bounds how often a token may ask: calls at once, and as many again in each minute.
+// pace is a rate limit per token: a burst of calls, refilled within a minute.
 type pace struct {
 	calls int
 	every time.Duration
 	now   func() time.Time
 
 	mu sync.Mutex
-	// rested is when each owner may make all calls at once again.
+	// rested is when each owner may make a full burst again.
 	rested map[owner]time.Time
 }
 
@@ -37,15 +37,14 @@ func (p *pace) admit(w http.ResponseWriter, o owner) bool {
 	return false
 }
 
-// take counts a request. It returns how long to wait where there were too many; those that are
-// refused do not count.
+// take counts a request. If there were too many, it returns the time to wait; refused requests do not count.
 func (p *pace) take(o owner) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
 	all := time.Duration(p.calls) * p.every
 	rested := p.rested[o]
-	// A clock that was set back must not keep anybody out for as long.
+	// If the clock was set back, the old time must not block the token until then.
 	if rested.Before(now) || rested.After(now.Add(all)) {
 		rested = now
 	}
@@ -58,7 +57,7 @@ func (p *pace) take(o owner) time.Duration {
 	return 0
 }
 
-// forget makes room. Anyone who is rested is as good as unknown.
+// forget removes tokens that may make a full burst; they need no entry.
 func (p *pace) forget(now time.Time) {
 	if len(p.rested) < maxPaced {
 		return

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestPaceOfAToken: anyone who asks too often waits, and nobody else does (mcp D9).
+// TestPaceOfAToken: a token with too many requests must wait, and other tokens need not (mcp D9).
 func TestPaceOfAToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -69,7 +69,7 @@ func TestPaceForgets(t *testing.T) {
 	}
 }
 
-// TestCallsAreCounted: by the tool and what came of it, and by nothing that a client makes up.
+// TestCallsAreCounted: by tool and outcome, and never by text from a client.
 func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

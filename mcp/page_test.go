@@ -21,9 +21,9 @@ const pageFile = "../docs/mcp.md"
 // toolsHead begins the part of the page that the test writes; the next head of its level ends it.
 const toolsHead = "\n## Tools\n"
 
-// TestPage holds docs/mcp.md to what tools/list says, and to what its examples come to on a real
-// store. With -update it writes the page anew around the examples, which people write: JSON
-// objects, one call each, in a fence below the tool's head. The answer to the last is shown.
+// TestPage compares docs/mcp.md with tools/list, and its examples with their results on a real store. With -update it
+// rewrites the page around the examples, which authors write: JSON objects, one call each, in a fence below the tool's
+// heading. The page shows the result of the last.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(pageFile)
@@ -90,7 +90,7 @@ func writeTools(t *testing.T, examples map[string]string) string {
 	return b.String()
 }
 
-// nature says what the tool needs and what it may do.
+// nature describes the scope and the hints of a tool.
 func nature(t tool) string {
 	what := "Changes calendars"
 	switch {
@@ -127,8 +127,7 @@ func writeParameters(b *strings.Builder, takes []field) {
 	}
 }
 
-// tryExample runs the calls of an example on a store of its own, and returns what the last
-// answers, as people read it.
+// tryExample runs the calls of an example on a store of its own, and returns the last result as text.
 func tryExample(t *testing.T, name, calls string) string {
 	t.Helper()
 	h := newHouse(t, testdb.SQLite(t))
@@ -225,7 +224,7 @@ func TestPageNamesPrompts(t *testing.T) {
 	}
 }
 
-// TestPageConfigurations: what a reader pastes into a host's settings is JSON.
+// TestPageConfigurations: the configurations to paste into a host are valid JSON.
 func TestPageConfigurations(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(pageFile)

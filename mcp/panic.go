@@ -6,8 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// errPanic is a panic as an error, for the log: where it was, and what it was. The runtime's own words say
-// nothing of anybody's calendar; any other value may hold a piece of it, so that its type has to do.
+// errPanic converts a panic to an error for the log, with a stack trace. A runtime error contains no user data. Any
+// other value may contain some, so only its type is logged.
 func errPanic(panicked any) error {
 	what := fmt.Sprintf("%T", panicked)
 	if err, ok := panicked.(runtime.Error); ok {
@@ -16,7 +16,7 @@ func errPanic(panicked any) error {
 	return fmt.Errorf("panic: %s\n%s", what, debug.Stack())
 }
 
-// rescue, where it is deferred, makes a panic the error.
+// rescue, when deferred, converts a panic to an error.
 func rescue(err *error) {
 	if p := recover(); p != nil {
 		*err = errPanic(p)

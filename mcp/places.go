@@ -8,12 +8,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// places bounds how many calls are in work at once, and how many wait for that: a call may read through objects of
-// megabytes, and on few processors no call is done sooner for having begun sooner.
+// places limits the number of running calls and of waiting calls. A call may parse objects of several megabytes, and
+// with few processors more concurrency makes no call finish sooner.
 type places struct {
 	free chan struct{}
 	wait time.Duration
-	// line bounds those who wait, share those of them that come with one token.
+	// line limits all waiting calls, share the waiting calls of one token.
 	line, share int
 
 	mu      sync.Mutex
@@ -21,7 +21,7 @@ type places struct {
 	all     int
 }
 
-// The bounds there are.
+// The limits.
 const (
 	placesMost  = 4
 	placesWait  = 20 * time.Second
@@ -33,8 +33,8 @@ func newPlaces() *places {
 	return &places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[owner]int)}
 }
 
-// enter waits for a place, which leave gives back. It is Unavailable where too many wait already, or waited too long; anyone who does not
-// wait any more leaves the line.
+// enter waits for a slot, which leave frees. It returns Unavailable if too many calls wait, or this one waited too
+// long, and ctx's error if ctx ends first.
 func (p *places) enter(ctx context.Context, who owner) (leave func(), err error) {
 	leave = func() { <-p.free }
 	select {
@@ -79,6 +79,6 @@ func (p *places) unqueue(who owner) {
 }
 
 func errBusy() error {
-	return calendar.Errorf(calendar.Unavailable, "", "too many calls are in work at once").
-		Advising("wait a moment, then make the same call again; make one call after the other")
+	return calendar.Errorf(calendar.Unavailable, "", "too many calls are running").
+		Advising("wait a moment, then repeat the call; send one call at a time")
 }

@@ -18,25 +18,24 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// exchange is a request and what is known of it, for the tools, which the transport hands
-// nothing but a context.
+// exchange is a request with its context. The tools find it in their context.Context, because the transport passes
+// only that.
 type exchange struct {
 	caller  calendar.Caller
 	version version
-	// session is the one that the request belongs to, if any.
+	// session is the session of the request, or "".
 	session sessionID
 	message message
 	call    toolCall
-	// faultID names the log line of a fault of ours.
+	// faultID identifies the log line of an internal error.
 	faultID string
-	// ran is set when a tool answered, refused when its answer is not the transport's.
+	// ran is set if a tool has answered. refused is set if its response replaces the transport's.
 	ran     bool
 	refused *refusal
-	// asks tells that the client can ask the person in front of it, opens that it can have them open a page, reply is where it is told
-	// to.
+	// asks is set if the client supports elicitation by form, opens if by page. reply is where an elicitation is sent.
 	asks, opens bool
 	reply       *reply
-	// mail tells that the caller has mail to read.
+	// mail is set if the caller has linked mail.
 	mail bool
 }
 
@@ -71,8 +70,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.C
 	}
 }
 
-// faultID names the log line of a fault. The server has named the request in the response, for its
-// own log line.
+// faultID identifies the log line of an internal error. It is the request id that package server has put into the
+// response and its own log.
 func (h *Handler) faultID(w http.ResponseWriter) string {
 	if id := w.Header().Get("X-Request-Id"); id != "" {
 		return id
@@ -80,7 +79,7 @@ func (h *Handler) faultID(w http.ResponseWriter) string {
 	return h.config.NewID()
 }
 
-// readBody takes the message in, within the limit.
+// readBody reads the message, up to the limit.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
@@ -89,7 +88,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.config.Limits.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.Is(err, auth.ErrUnauthorized): // it was good when the body began
+	case errors.Is(err, auth.ErrUnauthorized): // it was valid when the body began
 		auth.RefuseJSON(w, http.StatusUnauthorized)
 	case errors.As(err, &tooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.config.Limits.BodyBytes))
@@ -99,12 +98,11 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool
 	return body, err == nil
 }
 
-// agree settles version and session. The headers that the transport will see are made to say
-// what was settled.
+// agree determines the version and the session, and sets the headers for the transport accordingly.
 func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) bool {
 	claimed := headerVersion(r)
 	if declared := x.message.declared(); declared.modern() || claimed.modern() {
-		// The transport compares the two, and answers a version that it doesn't speak.
+		// The transport compares the two, and responds to an unsupported version.
 		x.version = max(declared, claimed)
 		x.asks, x.opens = abilities(x.message.capabilities())
 		header.Del(sessionHeader)
@@ -136,10 +134,9 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 	return true
 }
 
-// isStray tells whether a message is accepted and goes no further. An answer: it is ours alone, see heed.
-// A cancellation without a session: mcp-go knows calls by session id and request id
-// alone, and would let any user cancel another's who has no session either, as all of
-// 2026-07-28 (which cancels by closing the response).
+// isStray reports whether a message is accepted but not passed on. Responses are for us only: see heed. So are
+// cancellations of 2026-07-28, which has no sessions. mcp-go finds calls by session id and request id, so a user
+// without a session could cancel another user's call. Clients of that version cancel by closing the response.
 func (x *exchange) isStray() bool {
 	switch {
 	case x.version.modern():
@@ -153,14 +150,14 @@ func (x *exchange) isStray() bool {
 
 const cancelled = "notifications/cancelled"
 
-// ours are the requests that mcp-go is not asked to answer.
+// ours are the requests that we answer without mcp-go.
 var ours = map[string]func(*Handler, http.ResponseWriter, *http.Request, *exchange, http.Header){
 	string(mcpgo.MethodResourcesSubscribe):   (*Handler).subscribe,
 	string(mcpgo.MethodResourcesUnsubscribe): (*Handler).unsubscribe,
 	string(mcpgo.MethodSubscriptionsListen):  (*Handler).listenTo,
 }
 
-// pass sees to it that the message is answered.
+// pass answers the message.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	x.mail = h.hasMail(r.Context(), x)
 	if x.message.method == string(mcpgo.MethodToolsCall) {
@@ -181,8 +178,8 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, head
 	h.forward(w, r, x, header)
 }
 
-// lacks are the scopes that a call wants and that its program can ask the user for. The transport is not asked: it would have
-// no words for that but those for a call that failed.
+// lacks returns the scopes that a call needs and that its OAuth client can request. The check comes before the
+// transport, which could only report a failed call.
 func (h *Handler) lacks(x *exchange) calendar.Scope {
 	if !x.caller.Delegated || h.config.StepUp == nil {
 		return 0
@@ -195,7 +192,7 @@ func (h *Handler) lacks(x *exchange) calendar.Scope {
 	return 0
 }
 
-// forward hands the message to the transport and settles its answer.
+// forward passes the message to the transport and adapts its response.
 func (h *Handler) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	out := newReply(w, func(status int, body []byte) (int, []byte) { return h.settle(w, x, status, body) })
 	x.reply = out
@@ -203,18 +200,17 @@ func (h *Handler) forward(w http.ResponseWriter, r *http.Request, x *exchange, h
 	out.finish()
 }
 
-// request is the message as the transport gets it.
+// request is the message for the transport.
 func (x *exchange) request(r *http.Request, header http.Header) *server.HTTPRequest {
 	return &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Body: x.message.bytes(), Context: x.within(r.Context())}
 }
 
-// within is the context of the exchange, for what is handed nothing else.
+// within adds the exchange to a context.
 func (x *exchange) within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
-// send answers a request that the transport was not asked to answer: with a result, unless it was
-// refused.
+// send responds to a request that bypasses the transport: with a result, unless it was refused.
 func (h *Handler) send(w http.ResponseWriter, x *exchange, result any) {
 	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.message.id, result})
 	if err != nil {
@@ -232,14 +228,14 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
 }
 
-// resultReply is a JSON-RPC answer that is a result.
+// resultReply is a JSON-RPC response with a result.
 type resultReply struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Result  any             `json:"result"`
 }
 
-// settle makes the transport's answer ours.
+// settle adapts the transport's response.
 func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []byte) (int, []byte) {
 	if x.refused != nil {
 		if x.refused.status == http.StatusServiceUnavailable {
@@ -267,7 +263,7 @@ func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []
 	return statusOf(x.version, e.Code), encodeError(x.message.id, e)
 }
 
-// hasResult tells whether an answer is a result, without reading it: a list of tools is long.
+// hasResult reports whether a response is a result, without parsing it: a list of tools is long.
 func hasResult(body []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

@@ -15,22 +15,22 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// prompt is one row of the table of prompts: what a person can pick in a host, to have the
-// assistant go about something in a way that has proved itself.
+// prompt is a row in the table of prompts. Users pick a prompt in their host, and the assistant then follows a proven
+// procedure.
 type prompt struct {
 	name, title, description string
-	// asks is an empty form of it.
+	// asks returns an empty form.
 	asks func() form
 }
 
-// form is what a prompt wants to know. All are texts: hosts have nothing else for arguments.
+// form holds the arguments of a prompt. All are strings: MCP has no other type for them.
 type form interface {
 	takes() []field
-	// lines say what to do, when the form is filled; tools stand in backticks.
+	// lines returns the instructions once the form is filled in; tools are in backticks.
 	lines() []string
 }
 
-// weeks are those that can be planned.
+// weeks are the weeks that can be planned.
 var weeks = []string{"this week", "next week"}
 
 func (toolbox) prompts() []prompt {
@@ -129,7 +129,7 @@ func (in *cleaning) lines() []string {
 	}
 }
 
-// said is an argument as the prompt repeats it, or what stands in for it.
+// said quotes an argument in a prompt, or its default.
 func said(value, missing string) string {
 	return strconv.Quote(visible(cmp.Or(strings.TrimSpace(value), missing)))
 }
@@ -143,8 +143,7 @@ func (p prompt) declare() mcpgo.Prompt {
 	return declared
 }
 
-// visiblePrompts leaves out the prompts where a token can't read, and what the client's version
-// has no word for.
+// visiblePrompts hides the prompts from a token that cannot read, and the fields that the client's version lacks.
 func (h *Handler) visiblePrompts(ctx context.Context, declared []mcpgo.Prompt) []mcpgo.Prompt {
 	x := exchangeOf(ctx)
 	if x.message.method != string(mcpgo.MethodPromptsList) {
@@ -162,14 +161,14 @@ func (h *Handler) visiblePrompts(ctx context.Context, declared []mcpgo.Prompt) [
 	return visible
 }
 
-// prompter makes a prompt one of mcp-go's.
+// prompter returns mcp-go's handler for a prompt.
 func (h *Handler) prompter(p prompt) func(context.Context, mcpgo.GetPromptRequest) (*mcpgo.GetPromptResult, error) {
 	return func(ctx context.Context, r mcpgo.GetPromptRequest) (*mcpgo.GetPromptResult, error) {
 		result := &mcpgo.GetPromptResult{Description: p.description}
 		h.attend(ctx, func(c *call) (err error) {
 			sent := make(map[string]json.RawMessage)
 			for name, value := range r.Params.Arguments {
-				sent[name], _ = json.Marshal(value) // a string can always be written
+				sent[name], _ = json.Marshal(value) // strings always marshal
 			}
 			filled := p.asks()
 			if err = readArguments(p.name, filled.takes(), sent, false); err != nil {
@@ -183,7 +182,7 @@ func (h *Handler) prompter(p prompt) func(context.Context, mcpgo.GetPromptReques
 	}
 }
 
-// prompt writes the text of a prompt. It begins with the time: models have none of their own.
+// prompt returns the text of a prompt. It begins with the current time, which models do not know.
 func (b toolbox) prompt(c *call, f form) (string, error) {
 	if c.caller.Scopes&calendar.ScopeRead == 0 {
 		return "", calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may not read")

@@ -17,10 +17,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// proposing is the word of respond_to_event for a guest who would rather have another time.
+// proposing is the answer in respond_to_event that proposes another time.
 const proposing = "propose"
 
-// propose tells the organizer of an event that the user would rather have another time.
+// propose sends the organizer a proposal for another time.
 func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if !isTime(in.start) {
 		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" where it is to last longer or shorter`)
@@ -40,7 +40,7 @@ func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswe
 	return c.responded(s, s.found, "PROPOSED", told)
 }
 
-// responded is an event after the user has said something about it.
+// responded returns an event after the user's response.
 func (c *call) responded(s subject, now query.Instance, said string, told []calendar.Told) (answer, error) {
 	return same(c.respondedView(s, now, said, told))
 }
@@ -52,15 +52,16 @@ func (c *call) respondedView(s subject, now query.Instance, said string, told []
 	}
 }
 
-// proposals are all that guests propose. A token that is bound to some calendars has no inbox, and so none.
+// proposals returns all open proposals of attendees. A token restricted to some calendars cannot read the inbox, so it
+// gets none.
 func (b toolbox) proposals(ctx context.Context, c *call) (query.Proposals, error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
-		return query.Proposals{}, nil //nolint:nilerr // which is no fault
+		return query.Proposals{}, nil //nolint:nilerr // that is not an error
 	}
 	return b.service.Proposals(ctx, c.caller, c.meter)
 }
 
-// proposed are the proposals of guests that a call may mean: for that event, and at those times that it says.
+// proposed returns the proposals that a call may refer to: for its event, and at its times if it gives any.
 func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
 	found, err := b.proposals(ctx, c)
 	if err != nil {
@@ -92,10 +93,10 @@ func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnsw
 	}), nil
 }
 
-// until is when what is proposed ends: with its start where neither it nor the event says more.
+// until is the end of a proposal, or its start if neither the proposal nor the event has an end.
 func until(p query.Proposal) ical.Time { return cmp.Or(p.Proposal.End, p.Proposal.Start) }
 
-// means tells whether a call that gives a moment means a time that is proposed. A floating one is at its place on the clock.
+// means reports whether a moment in a call equals a proposed time. A floating time is compared in the zone of the call.
 func (z zoned) means(m moment, t ical.Time) bool {
 	switch given := ical.Instant(m.at); {
 	case m.date || t.IsDate():
@@ -108,7 +109,7 @@ func (z zoned) means(m moment, t ical.Time) bool {
 	}
 }
 
-// decide takes up what guests proposed for an event of the user's, or turns it down.
+// decide accepts or declines the proposals of attendees for an event of the user.
 func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal) (answer, error) {
 	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
 	if !d.Accept && in.answer != "decline" {
@@ -127,7 +128,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		}
 		return c.responded(s, s.found, "PROPOSAL-DECLINED", told)
 	}
-	d.Message, d.Proposal = all[0].Message, all[0].Proposal // the others that say the same are settled by it
+	d.Message, d.Proposal = all[0].Message, all[0].Proposal // this also settles other proposals for the same time
 	edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
@@ -139,8 +140,8 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	return c.responded(s, now, "PROPOSAL-ACCEPTED", edited.Told)
 }
 
-// turnDown turns down proposals of several for the same time. One that was replaced or decided meanwhile, whether before it is read here or
-// after, keeps nobody's from it; the error says whose came to nothing all the same.
+// turnDown declines the proposals of several attendees for the same time. A proposal that was replaced or decided in
+// the meantime does not stop the others; the error names the declined ones.
 func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
 	var told []calendar.Told
 	var down []string
@@ -163,10 +164,10 @@ func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Deci
 	return told, err
 }
 
-// overtaken are the reasons for which a proposal is no longer there to be decided.
+// overtaken are the error reasons of a proposal that can no longer be decided.
 var overtaken = []calendar.Reason{calendar.Exists, calendar.Stale, calendar.NotFound}
 
-// partly is why some proposals were not turned down, and whose were.
+// partly is the error if some proposals were not declined; it names the declined ones.
 func partly(failed []error, down []string) error {
 	if len(failed) == 0 {
 		return nil
@@ -188,7 +189,7 @@ func partly(failed []error, down []string) error {
 	return &e
 }
 
-// oneWish sees that the proposals which a call means are for one time: nobody turns down with one what they have not seen.
+// oneWish checks that all proposals are for the same time, so that the user declines none that they have not seen.
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
 		if p.Proposal.Start != all[0].Proposal.Start || until(p) != until(all[0]) {
@@ -199,10 +200,10 @@ func (s subject) oneWish(all []query.Proposal) error {
 	return nil
 }
 
-// mostWishes is how many proposals for one event are told.
+// mostWishes limits the proposals that are listed for one event.
 const mostWishes = 10
 
-// wishes are proposals in a line each. What their makers say is other people's text.
+// wishes describes each proposal in one line. The comments are foreign text.
 func (z zoned) wishes(all []query.Proposal) []shown {
 	var list []shown
 	for i, p := range all {
@@ -218,7 +219,7 @@ func (z zoned) wishes(all []query.Proposal) []shown {
 	return list
 }
 
-// wanted are the times that are proposed, each once and in none of their makers' words: a refusal shows all of them in full.
+// wanted lists the proposed times, each once and without foreign text, because refusals show them in full.
 func (z zoned) wanted(all []query.Proposal) string {
 	var list []string
 	for _, p := range all {
@@ -232,7 +233,7 @@ func (z zoned) wanted(all []query.Proposal) string {
 	return strings.Join(list, "; ")
 }
 
-// fromTo writes the times of a proposal.
+// fromTo formats the times of a proposal.
 func (z zoned) fromTo(p schedule.Proposal) string {
 	if p.End.IsZero() {
 		return z.when(p.Start)
@@ -240,7 +241,7 @@ func (z zoned) fromTo(p schedule.Proposal) string {
 	return z.when(p.Start) + " to " + z.when(p.End)
 }
 
-// when writes a time that is proposed, as a call may give it back.
+// when formats a proposed time so that a call can give it back.
 func (z zoned) when(t ical.Time) string {
 	if t.Form != ical.FormUTC {
 		text := t.Civil.String()
@@ -253,7 +254,7 @@ func (z zoned) when(t ical.Time) string {
 	return day(at.Weekday().String(), at.Format(time.RFC3339))
 }
 
-// wishesAbout groups proposals by the event, or the instance, that they are for.
+// wishesAbout groups proposals by event or instance.
 func wishesAbout(all []query.Proposal) [][]query.Proposal {
 	var groups [][]query.Proposal
 	for _, p := range all {
@@ -269,7 +270,7 @@ func wishesAbout(all []query.Proposal) [][]query.Proposal {
 	return groups
 }
 
-// writeWishes says them for reading.
+// writeWishes writes proposals as text.
 func writeWishes(b *strings.Builder, all []shown) {
 	for _, w := range all {
 		fmt.Fprintf(b, "   Proposed by %s\n", defused(string(w)))

@@ -13,8 +13,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestProposals: alice would rather have another time, bob is shown it and feeds back what he was shown: he takes up one, and
-// turns down another.
+// TestProposals: alice proposes other times; bob sees them and sends them back: he accepts one and declines another.
 func TestProposals(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -97,8 +96,8 @@ func TestProposals(t *testing.T) {
 	})
 }
 
-// TestProposalsAreDecidedOneByOne: two guests would rather have two other times. Neither is taken up nor turned down before it
-// is said which, also by a call that was told what there is and gives it back; the other one stays open.
+// TestProposalsAreDecidedOneByOne: two attendees propose two different times. Neither is accepted or declined before
+// the call names one, also if it sends back the list that it got; the other stays open.
 func TestProposalsAreDecidedOneByOne(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -192,7 +191,7 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 	})
 }
 
-// replaced is a store in which something happens when messages are read after one was decided: before the first of them, or behind it.
+// replaced is a store with a callback when messages are read after a decision: before the first of them, or after it.
 type replaced struct {
 	calendar.Store
 	armed, decided, before bool
@@ -295,7 +294,7 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 	}
 }
 
-// written is what a call gives, as it is sent.
+// written encodes the arguments of a call.
 func written(t *testing.T, args params) string {
 	t.Helper()
 	data, err := json.Marshal(args)

@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// settler makes the transport's answer ours: see Handler.settle.
+// settler adapts the transport's response: see Handler.settle.
 type settler func(status int, body []byte) (int, []byte)
 
-// reply is what the transport writes to. An answer in JSON is held back until it is settled;
-// a stream of events goes out as it comes, with the answer in it settled on its way.
+// reply is the writer for the transport. It buffers a JSON response until that is settled. Events of a stream pass
+// through at once, and the response among them is settled on the way.
 type reply struct {
 	w      http.ResponseWriter
 	settle settler
 
-	// mu keeps keep-alive comments out of the middle of events.
+	// mu keeps keep-alive comments from splitting events.
 	mu        sync.Mutex
 	status    int
 	body      bytes.Buffer
 	streaming bool
-	// asked tells that the client was asked something on the way: the answer is then the last event.
+	// asked is set once an elicitation was sent: the response is then the last event.
 	asked bool
 }
 
@@ -45,12 +45,12 @@ func (p *reply) WriteHeader(status int) {
 		return
 	}
 	p.streaming = true
-	// nginx and its kin hold responses back until they are whole, unless told not to.
+	// nginx and similar proxies buffer responses unless told not to.
 	p.w.Header().Set("X-Accel-Buffering", "no")
 	p.w.WriteHeader(status)
 }
 
-// Write implements server.HTTPResponseWriter. The transport writes each event at once.
+// Write implements server.HTTPResponseWriter. The transport writes each event in one call.
 func (p *reply) Write(data []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +65,7 @@ func (p *reply) Write(data []byte) (int, error) {
 
 const eventPrefix, eventSuffix = "event: message\ndata: ", "\n\n"
 
-// settleEvent settles an event that carries the answer. Notifications have a method, and
-// pass.
+// settleEvent settles an event that carries the response. Notifications pass unchanged.
 func (p *reply) settleEvent(event []byte) []byte {
 	data, ok := bytes.CutPrefix(event, []byte(eventPrefix))
 	data, whole := bytes.CutSuffix(data, []byte(eventSuffix))
@@ -85,11 +84,11 @@ func (p *reply) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.streaming {
-		_ = http.NewResponseController(p.w).Flush() // the client may be gone
+		_ = http.NewResponseController(p.w).Flush() // the client may have disconnected
 	}
 }
 
-// ask sends a request to the client before its call is answered.
+// ask sends a request to the client before the response to its call.
 func (p *reply) ask(request any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,21 +99,21 @@ func (p *reply) ask(request any) error {
 	return sse{p.w}.send(request)
 }
 
-// wait keeps the connection while a person thinks.
+// wait keeps the connection alive while a user decides.
 func (p *reply) wait() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return sse{p.w}.comment()
 }
 
-// finish sends what was held back.
+// finish sends the buffered response.
 func (p *reply) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked {
-		p.w.Header().Set("Content-Type", "text/event-stream") // as it began, whatever the transport has made of it
+		p.w.Header().Set("Content-Type", "text/event-stream") // the stream has begun, even if the transport has changed the header since
 		_, body := p.settle(p.status, p.body.Bytes())
-		_ = sse{p.w}.send(json.RawMessage(body)) // the client may be gone
+		_ = sse{p.w}.send(json.RawMessage(body)) // the client may have disconnected
 		return
 	}
 	if p.streaming || p.status == 0 {
@@ -125,5 +124,5 @@ func (p *reply) finish() {
 		status, body = p.settle(status, body)
 	}
 	p.w.WriteHeader(status)
-	_, _ = p.w.Write(body) // the client may be gone
+	_, _ = p.w.Write(body) // the client may have disconnected
 }

@@ -13,12 +13,11 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// codeNoResource is what versions before 2026-07-28 have for a resource that is not there.
+// codeNoResource is the code for a missing resource before 2026-07-28.
 const codeNoResource rpcCode = mcpgo.RESOURCE_NOT_FOUND
 
-// attend does the work of a request that is no call of a tool. What goes wrong there, panics
-// included, becomes the answer here: mcp-go would send its text, or drop the connection. What
-// a caller may see, the work asks for the caller.
+// attend runs the work of a request that is not a tool call. It turns errors, including panics, into a response itself:
+// mcp-go would send their text, or drop the connection. The work itself checks the caller's access.
 func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	x := exchangeOf(ctx)
 	c := &call{caller: x.caller}
@@ -55,8 +54,8 @@ func (h *Handler) metered(ctx context.Context, c *call, work func(*call) error) 
 	return work(c)
 }
 
-// renderError turns an error into what clients get where there is no result to put it in: a
-// JSON-RPC error at every version. Later versions forbid codes of our own.
+// renderError converts an error for responses that have no result to hold it: to a JSON-RPC error in every version.
+// Later versions forbid codes of our own.
 func renderError(err error, v version, faultID string, foreign ...shown) refusal {
 	reason := reasonOf(err)
 	how := outcomes[reason]
@@ -75,23 +74,23 @@ func renderError(err error, v version, faultID string, foreign ...shown) refusal
 	return refusal{err: rpcErrorf(code, "%s", text), status: statusOf(v, code)}
 }
 
-// errNoPrompt refuses a prompt that there is not.
+// errNoPrompt refuses an unknown prompt.
 func (h *Handler) errNoPrompt(x *exchange) *rpcError {
 	var asked struct{ Name string }
-	_ = json.Unmarshal(x.message.params, &asked) // the transport has read it
+	_ = json.Unmarshal(x.message.params, &asked) // the transport has parsed it
 	names := each(h.box.prompts(), func(p prompt) string { return p.name })
 	return rpcErrorf(codeParams, "no prompt %s: there are %s", quote(asked.Name), strings.Join(names, ", "))
 }
 
-// errNoResource refuses an address that is none of ours.
+// errNoResource refuses a URI that is not ours.
 func errNoResource(x *exchange, code rpcCode) *rpcError {
 	e := rpcErrorf(code, "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
 	e.Data = x.askedURI()
 	return e
 }
 
-// askedURI is the address that was asked for, as it stands beside the error for one that is not
-// there (MCP "Resources", Error Handling); nil where the request has none.
+// askedURI returns the requested URI, for the data of an error about a missing resource (MCP "Resources", Error
+// Handling), or nil if the request has none.
 func (x *exchange) askedURI() json.RawMessage {
 	var asked struct {
 		URI string `json:"uri"`
@@ -99,6 +98,6 @@ func (x *exchange) askedURI() json.RawMessage {
 	if json.Unmarshal(x.message.params, &asked) != nil || asked.URI == "" {
 		return nil
 	}
-	data, _ := json.Marshal(asked) // a string can always be written
+	data, _ := json.Marshal(asked) // strings always marshal
 	return data
 }

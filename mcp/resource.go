@@ -17,8 +17,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// The addresses of resources: a calendar, and an event or task by the id that search and
-// list_events give.
+// The URIs of resources: a calendar, and an event or task by the id from search or list_events.
 const (
 	calendarAddress  = "calendar://"
 	eventAddress     = "calendar://event/"
@@ -28,10 +27,10 @@ const (
 
 const calendarType = "text/calendar"
 
-// mostResource bounds the text of a resource: hosts put it whole before their model.
+// mostResource limits the text of a resource, because hosts show the whole text to their model.
 const mostResource = 512 << 10
 
-// addResources tells mcp-go of the resources.
+// addResources registers the resource templates with mcp-go.
 func (h *Handler) addResources(s *server.MCPServer) {
 	s.AddResourceTemplate(mcpgo.NewResourceTemplate(calendarTemplate, "calendar",
 		mcpgo.WithTemplateDescription("A calendar with all its events and tasks, as iCalendar. The id is from list_calendars."),
@@ -41,7 +40,7 @@ func (h *Handler) addResources(s *server.MCPServer) {
 		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(eventAddress, h.box.eventText))
 }
 
-// listResources lists the caller's calendars. mcp-go knows no resources but those that all have.
+// listResources lists the caller's calendars. mcp-go itself supports only resources that are the same for all callers.
 func (h *Handler) listResources(ctx context.Context, _ any, r *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult) {
 	h.attend(ctx, func(c *call) error {
 		skip, err := skipped(r.Params.Cursor)
@@ -63,10 +62,10 @@ func (h *Handler) listResources(ctx context.Context, _ any, r *mcpgo.ListResourc
 	})
 }
 
-// mostResources is how many calendars one list has.
+// mostResources limits the calendars on one page.
 const mostResources = 100
 
-// skipped is how many resources were listed before a cursor. What is no base64 the transport has refused.
+// skipped is the number of resources before a cursor. The transport has already refused invalid base64.
 func skipped(cursor mcpgo.Cursor) (int, error) {
 	if cursor == "" {
 		return 0, nil
@@ -79,7 +78,7 @@ func skipped(cursor mcpgo.Cursor) (int, error) {
 	return skip, nil
 }
 
-// listTemplates leaves out the resources that no address would be answered of.
+// listTemplates omits the templates that the caller may not read.
 func (h *Handler) listTemplates(ctx context.Context, _ any, _ *mcpgo.ListResourceTemplatesRequest, result *mcpgo.ListResourceTemplatesResult) {
 	who := exchangeOf(ctx).caller
 	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcpgo.ResourceTemplate) bool {
@@ -87,11 +86,11 @@ func (h *Handler) listTemplates(ctx context.Context, _ any, _ *mcpgo.ListResourc
 	})
 }
 
-// templates are the resources there are, with what takes to be given them.
+// templates maps each resource template to the tools that a caller needs for it.
 var templates = map[string]besides{calendarTemplate: allEvents, eventTemplate: wholeEvents}
 
-// readable returns the calendars of which the caller may see more than busy times; none where
-// the token can't read, or is for tools that do not list them.
+// readable returns the calendars whose objects the caller can read. It returns none if the token lacks the read scope,
+// or is restricted to tools that list no calendars.
 func (b toolbox) readable(ctx context.Context, c *call) ([]calendar.Calendar, error) {
 	if c.caller.Scopes&calendar.ScopeRead == 0 || !listOfCalendars.to(c.caller) {
 		return nil, nil
@@ -106,7 +105,7 @@ func (b toolbox) readable(ctx context.Context, c *call) ([]calendar.Calendar, er
 	return readable, err
 }
 
-// reader makes the text of one kind of resource one of mcp-go's.
+// reader returns mcp-go's handler for one kind of resource.
 func (h *Handler) reader(prefix string, text func(context.Context, *call, string) ([]byte, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, r mcpgo.ReadResourceRequest) ([]mcpgo.ResourceContents, error) {
 		var contents []mcpgo.ResourceContents
@@ -123,7 +122,7 @@ func (h *Handler) reader(prefix string, text func(context.Context, *call, string
 	}
 }
 
-// calendarText is a whole calendar, without the objects that an older program took and this one cannot read.
+// calendarText is a whole calendar. It skips stored objects that can no longer be parsed.
 func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte, error) {
 	if err := allEvents.check(c.caller); err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 	return out.Bytes(), err
 }
 
-// eventText is an event or a task, with all of its series.
+// eventText is an event with its whole series, or a task.
 func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, error) {
 	if err := wholeEvents.check(c.caller); err != nil {
 		return nil, err
@@ -172,10 +171,10 @@ func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, e
 	return o.Data, err
 }
 
-// errFull is what a boundedBuffer says when it can take no more.
+// errFull is the error of a full boundedBuffer.
 var errFull = errors.New("the text is longer than a resource may be")
 
-// boundedBuffer is a buffer of mostResource bytes; full tells that more was to go in.
+// boundedBuffer is a buffer of at most mostResource bytes; full is set if a write exceeded that.
 type boundedBuffer struct {
 	bytes.Buffer
 	full bool

@@ -38,8 +38,8 @@ type resourceResult struct {
 	Contents []struct{ URI, MIMEType, Text string }
 }
 
-// TestResourcesAreRead: what is listed or completed can be read, a series whole, by anyone who has it
-// and nobody else, on either engine.
+// TestResourcesAreRead: listed and completed resources can be read, with whole series, by users with access and by no
+// others, on either engine.
 func TestResourcesAreRead(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -75,7 +75,7 @@ func TestResourcesAreRead(t *testing.T) {
 	})
 }
 
-// TestResourceIsBounded: a calendar that no host could take is refused with what to do instead.
+// TestResourceIsBounded: a calendar that is too large for hosts is refused with an alternative.
 func TestResourceIsBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -114,7 +114,7 @@ func TestFaultsOfRequests(t *testing.T) {
 
 var backticked = regexp.MustCompile("`([^`]*)`")
 
-// TestPromptsNameTools: what a prompt sends a model to is there.
+// TestPromptsNameTools: the tools that a prompt names exist.
 func TestPromptsNameTools(t *testing.T) {
 	t.Parallel()
 	names := make(map[string]bool)
@@ -149,14 +149,14 @@ func TestPromptPanics(t *testing.T) {
 	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {
 		t.Errorf("err %v, refused %+v", err, x.refused)
 	}
-	// A panic's value may be a piece of somebody's calendar.
+	// A panic's value may contain user data.
 	if log := h.Log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") || strings.Contains(log, "secret") {
 		t.Errorf("the log has not what the client lacks, or more:\n%s", log)
 	}
 }
 
-// TestResourceWithoutWhatCannotBeRead: an object that a damaged disk left unreadable is left out of its
-// calendar, as a GET leaves it out, and the log tells where it is broken, not what it says (security M10).
+// TestResourceWithoutWhatCannotBeRead: an object that a damaged disk left unreadable is omitted from its calendar, as
+// in a GET, and the log tells its position, not its content (security M10).
 func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

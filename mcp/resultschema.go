@@ -11,25 +11,25 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// resultSchemas writes the schemas of results, out of the types that hold them. A list of all tools must stay
-// short, so that a schema says nothing twice: what a field means stands where the field is met first, and what
-// tools that write tell of an event besides is declared by the one that reads it.
+// resultSchemas generates the schemas of results from their types. A list of all tools must stay short, so nothing is
+// repeated. A field is described where it first occurs. Tools that change an event refer to the tool that reads it for
+// the details.
 type resultSchemas struct {
-	// said are the fields that were explained, each with its explanation.
+	// said are the fields that already have a description, each with its text.
 	said map[[2]string]bool
-	// listed are the types of items whose fields were told.
+	// listed are the item types whose fields were already given.
 	listed map[reflect.Type]bool
-	// writes tells that the tool at hand changes something, reader names the tool that has the fields which were
-	// left out for that.
+	// writes is set if the current tool changes data. reader is then the tool that declares the omitted fields.
 	writes bool
 	reader string
-	// tools are the names of those that are listed.
+	// tools are the names of the listed tools.
 	tools map[string]bool
-	// refuses tells that it was said how a refusal looks.
+	// refuses is set once the error field has been described.
 	refuses bool
 }
 
-// outputSchemas are those of tools that are listed together, by name. The tools that most tokens are for come first, and explain.
+// outputSchemas returns the schemas of tools that are listed together, by name. The tools that most tokens have come
+// first, and hold the descriptions.
 func outputSchemas(tools []tool) map[string]json.RawMessage {
 	inOrder := slices.SortedStableFunc(slices.Values(tools), func(a, b tool) int {
 		return cmp.Or(cmp.Compare(a.place(), b.place()), strings.Compare(a.name, b.name))
@@ -45,11 +45,11 @@ func outputSchemas(tools []tool) map[string]json.RawMessage {
 	return schemas
 }
 
-// place is the smaller the more tokens see the tool.
+// place orders tools: the more tokens have a tool, the lower its place.
 func (t tool) place() int {
 	place := 0
 	if t.mail {
-		return 4 // few see them
+		return 4 // few users have linked mail
 	}
 	if !slices.Contains(coreTools[:], calendar.ToolName(t.name)) {
 		place = 2
@@ -60,8 +60,8 @@ func (t tool) place() int {
 	return place
 }
 
-// of is the schema of a tool's structured results, refusals included: the SDKs for TypeScript hold these to it as
-// well, and keep from their users what doesn't fit. So no field is required.
+// of returns the schema of a tool's structured results, including refusals. The TypeScript SDKs validate these too, and
+// hide a result that does not match. Therefore no field is required.
 func (s *resultSchemas) of(result any) json.RawMessage {
 	fields := s.properties(reflect.TypeOf(result))
 	if !s.refuses {
@@ -75,7 +75,7 @@ func (s *resultSchemas) of(result any) json.RawMessage {
 	return encodeSchema(schema)
 }
 
-// schema is that of what encoding/json writes of a type.
+// schema returns the schema of a type as encoding/json writes it.
 func (s *resultSchemas) schema(t reflect.Type) members {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -97,13 +97,13 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 	case reflect.String:
 		return members{{"type", text}}
 	default:
-		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at the start
+		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at startup
 	}
 }
 
-// properties are the fields of a result. The tag doc says more of one, and is only for what would be misread: most
-// hosts don't show it to the model, which sees the results. The tag in names the tool that declares a field, or the
-// fields of what is embedded, for those that write and are listed with it.
+// properties returns the fields of a result. The tag doc adds a description, only for fields that could be misread,
+// because most hosts hide it from the model. The tag in names the tool that declares a field, or the fields of an
+// embedded struct. Tools that change data then omit these, if that tool is listed too.
 func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 	for f := range t.Fields() {
 		if reader := f.Tag.Get("in"); s.writes && s.tools[reader] {

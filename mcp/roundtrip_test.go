@@ -83,8 +83,8 @@ func readings(t *testing.T, door, uid, zone string) []spoken {
 	return all
 }
 
-// TestWhatIsReadCanBeWrittenBack gives every tool that takes times what every tool that tells them has
-// said: the event stays as it is, to the letter, and a new one takes the same time (A2) (mcp A2).
+// TestWhatIsReadCanBeWrittenBack gives every tool that takes times the times that every other tool returned: the event
+// stays the same to the letter, and a new one gets the same time (A2) (mcp A2).
 func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -106,7 +106,7 @@ func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 	}
 }
 
-// writeBack gives each tool that writes what was read.
+// writeBack gives each writing tool the values that were read.
 func (h *house) writeBack(t *testing.T, door, uid, zone string, r spoken) {
 	t.Helper()
 	before := string(h.stored(t, uid))

@@ -9,8 +9,8 @@ import (
 // kind is a type of JSON Schema.
 type kind string
 
-// The kinds that values have. Hosts differ in what else of JSON Schema they read, so there is
-// nothing else: no list of types, no $ref, no combination.
+// The types of values. Hosts differ in their support for JSON Schema, so nothing more is used: no type lists, no $ref,
+// no combinations.
 const (
 	text   kind = "string"
 	yesNo  kind = "boolean"
@@ -19,32 +19,31 @@ const (
 	group  kind = "object"
 )
 
-// field is a parameter of a tool. The schema that a model sees and the check of what it sends are
-// made from the same row.
+// field is a parameter of a tool. It yields both the schema for the model and the validation of arguments.
 type field struct {
 	name string
 	kind kind
-	// doc says what its name and its words do not.
+	// doc describes the parameter, if its name and words are not enough.
 	doc      string
 	optional bool
-	// first tells that it must be given by clients of the first version, whose contract says so.
+	// first is set if clients of the first version must give it, as their contract says.
 	first bool
-	// longest bounds a text, in characters; least and most bound a number, and most how many items a list has.
-	// The schema leaves them out: not every host reads such words, and they cost. Where a person could want more,
-	// doc says how much there may be.
+	// longest limits a string, in characters. least and most limit a number; most also limits the items of a list. The
+	// schema leaves them out: not every host reads them, and they cost tokens. If users may want more, doc states the
+	// limit.
 	longest, least, most int
-	// words are all that a text may be, if it is not free.
+	// words are the only allowed values of a string, if set.
 	words []string
-	// item is the kind of a list's items: text or number.
+	// item is the type of a list's items: text or number.
 	item kind
-	// fill reads what was sent into what the parameter is bound to, or says what is wrong with it.
+	// fill parses an argument into the parameter's target, or returns a complaint.
 	fill func(f field, raw json.RawMessage) (complaint string)
-	// writes tells that the tool changes something, names that the text is written nowhere, but names what is there.
+	// writes is set if the tool changes data. names is set if the string is only used to find an object.
 	writes, names bool
 }
 
-// members are those of an object of JSON, in their order: a person fills a form in from the top, and a model that
-// is held to a schema writes what it has in the schema's order.
+// members are the members of a JSON object, in order. Users fill in a form from top to bottom, and a model that is held
+// to a schema writes its arguments in the schema's order.
 type members []member
 
 type member struct {
@@ -52,7 +51,7 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the object.
+// MarshalJSON writes the members in their order.
 func (m members) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	for i, one := range m {
@@ -74,7 +73,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inputSchema is the schema of a tool's arguments.
+// inputSchema returns the schema of a tool's arguments.
 func inputSchema(fields []field, v version) json.RawMessage {
 	var properties members
 	var required []string
@@ -84,7 +83,7 @@ func inputSchema(fields []field, v version) json.RawMessage {
 			required = append(required, f.name)
 		}
 	}
-	// What else is sent is refused (see unknown), and hosts that check a call before they make it can know so.
+	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
 	return encodeSchema(append(objectSchema(properties, required), member{"additionalProperties", false}))
 }
 
@@ -102,7 +101,8 @@ func (f field) schema() members {
 	return s
 }
 
-// objectSchema leaves open what else there may be, as results have nothing else: to say so would cost each object.
+// objectSchema does not forbid additional properties: results have none, and saying so would cost tokens in each
+// object.
 func objectSchema(properties members, required []string) members {
 	object := members{{"type", group}, {"properties", properties}}
 	if len(required) > 0 {
@@ -114,7 +114,7 @@ func objectSchema(properties members, required []string) members {
 func encodeSchema(schema members) json.RawMessage {
 	data, err := schema.MarshalJSON()
 	if err != nil {
-		// Strings, numbers and lists; there is nothing in them that JSON can't hold.
+		// Strings, numbers and lists always marshal.
 		panic(fmt.Sprintf("encoding a schema: %v", err))
 	}
 	return data

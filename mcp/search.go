@@ -15,14 +15,14 @@ import (
 const (
 	usualFound = 20
 	mostFound  = 100
-	// mostConnected is how many results a connector takes: OpenAI's read no more than fifty.
+	// mostConnected limits the results for a connector: OpenAI's read no more than fifty.
 	mostConnected = 50
-	// longestQuery bounds what is looked for.
+	// longestQuery limits a search text.
 	longestQuery = 500
 )
 
-// searchTools find events, and search tasks as well, by what they say. search and fetch are the two that OpenAI's
-// connectors ask of every server, in the form that they ask for.
+// searchTools returns the tools that search for words. OpenAI's connectors require every server to have search and
+// fetch, in exactly this form.
 func (b toolbox) searchTools() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
@@ -39,14 +39,14 @@ func (b toolbox) searchTools() []tool {
 	})}
 }
 
-// wanted are the words that are looked for.
+// wanted holds the search text.
 type wanted struct{ words string }
 
 func (in *wanted) takes() []field {
 	return []field{textTo(&in.words, "query", "").needed().upTo(longestQuery)}
 }
 
-// searchQuestion is what search_events takes.
+// searchQuestion holds the arguments of search_events.
 type searchQuestion struct {
 	wanted
 	inCalendar
@@ -64,7 +64,7 @@ func (in *searchQuestion) takes() []field {
 	)
 }
 
-// foundView is what search_events returns.
+// foundView is the result of search_events.
 type foundView struct {
 	Events    []listedEvent `json:"events"`
 	Calendars []legendView  `json:"calendars,omitempty"`
@@ -73,7 +73,7 @@ type foundView struct {
 	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing has the words asked for; these were found."`
 	Tasks     int           `json:"tasks,omitempty" doc:"No event, but so many tasks have these words: list_tasks with them as query."`
 	zoneView
-	// Untrusted is about did_you_mean: these words are from the events.
+	// Untrusted covers did_you_mean, whose words come from the events.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
@@ -135,13 +135,13 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// resultsView is what search returns.
+// resultsView is the result of search.
 type resultsView struct {
 	Results   []resultView `json:"results"`
 	Truncated bool         `json:"truncated,omitempty"`
 }
 
-// resultView is an event or a task as connectors want it.
+// resultView is an event or a task in the form for connectors.
 type resultView struct {
 	ID    string `json:"id"`
 	Title shown  `json:"title"`
@@ -170,27 +170,27 @@ func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error
 	return same(v)
 }
 
-// url is what an event is cited by. It opens nothing outside of this server.
+// url is the URL for citing an event. Only this server can resolve it.
 func (id eventID) url() string { return "calendar://event/" + id.String() }
 
 // headline is a title that is never empty.
 func headline(title string) string { return cmp.Or(title, "(no title)") }
 
-// oneFound is what fetch takes.
+// oneFound holds the arguments of fetch.
 type oneFound struct{ id string }
 
 func (in *oneFound) takes() []field {
 	return []field{wordTo(&in.id, "id", "From search.").needed()}
 }
 
-// fetchedView is an event or a task as connectors want it.
+// fetchedView is an event or a task in the form for connectors.
 type fetchedView struct {
 	ID       string       `json:"id"`
 	Title    shown        `json:"title"`
 	Text     shown        `json:"text"`
 	URL      string       `json:"url"`
 	Metadata metadataView `json:"metadata"`
-	// Untrusted is about all of it.
+	// Untrusted covers all of it.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
@@ -213,7 +213,7 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 	}
 	event := s.found.Component
 	times := s.zone.times(s.found)
-	// Each has a line of its own, so that none can forge the next.
+	// Each has its own line, so that no text can forge the next line.
 	title, place := headline(short(content.TextOf(event, "SUMMARY"), maxShown)), short(content.TextOf(event, "LOCATION"), maxShown)
 	lines := []string{
 		"Title: " + title, "Calendar: " + short(s.cal.Name, maxShown),
@@ -230,7 +230,7 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 	return same(v)
 }
 
-// more are the lines about an event that few have.
+// more returns lines for details that few events have.
 func more(v detailsView) []string {
 	var lines []string
 	for _, l := range [...]struct{ name, text string }{

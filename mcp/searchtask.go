@@ -14,15 +14,16 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// A person who searches does not say whether it is an event or a task that they look for. So search finds both, and
-// search_events says where tasks have what no event has. A token for certain tools is told of no more tasks than its tools tell.
+// A user who searches does not say whether they mean an event or a task. Therefore search finds both, and search_events
+// points to tasks if no event matches. A token restricted to some tools learns no more about tasks than its tools
+// reveal.
 
-// mostTasks is how many tasks are listed beside events, where not all of both can be.
+// mostTasks limits the tasks that are listed with events, if not all of both fit.
 const mostTasks = 10
 
 func isTask(o query.Occurrence) bool { return o.Object.Kind == calendar.Todo }
 
-// find finds events and tasks that have the words.
+// find returns events and tasks that contain the words.
 func (b toolbox) find(ctx context.Context, c *call, q query.EventSearch) (query.Finds, error) {
 	found, err := b.service.SearchEvents(ctx, c.caller, q)
 	if err != nil {
@@ -35,7 +36,7 @@ func (b toolbox) find(ctx context.Context, c *call, q query.EventSearch) (query.
 	return beside(found, tasks), err
 }
 
-// beside is what was found of both. What has the words goes before what has words like them.
+// beside merges the events and tasks that were found. Exact matches win over similar words.
 func beside(found, tasks query.Finds) query.Finds {
 	none, other := len(found.Occurrences) == 0, len(tasks.Occurrences) == 0
 	switch {
@@ -51,26 +52,26 @@ func beside(found, tasks query.Finds) query.Finds {
 	return found
 }
 
-// tasksOf are the tasks among what was found.
+// tasksOf returns only the tasks.
 func tasksOf(found query.Finds) query.Finds {
 	found.Occurrences = slices.DeleteFunc(slices.Clone(found.Occurrences), func(o query.Occurrence) bool { return !isTask(o) })
 	return found
 }
 
-// tasksDue are the tasks that are due in a time: those that have the words or, without words, all of them.
+// tasksDue returns the tasks that are due in a time range and contain the words. Without words it returns all of them.
 func (b toolbox) tasksDue(ctx context.Context, c *call, z zoned, words string, when daterange.Range) (query.Finds, error) {
 	if words == "" {
 		return b.allDue(ctx, c, z, when)
 	}
 	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: words, Timezone: z.Zone, Limit: mostConnected, Meter: c.meter})
 	if err != nil || found.Meant != nil {
-		return query.Finds{}, err // one that has words like those asked for is none that was asked for
+		return query.Finds{}, err // a task with similar words is no match
 	}
 	found.Occurrences = slices.DeleteFunc(found.Occurrences, func(o query.Occurrence) bool { return !dueIn(o.Instance, when) })
 	return found, nil
 }
 
-// allDue are the tasks that are due in a time, as list_tasks lists them.
+// allDue returns all tasks that are due in a time range, in the order of list_tasks.
 func (b toolbox) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
 	calendars, _, err := b.taskCalendars(ctx, c, &tasksQuestion{})
 	for _, cal := range calendars {
@@ -95,7 +96,7 @@ func dueIn(i query.Instance, when daterange.Range) bool {
 	return !due.Before(when.From) && due.Before(when.Until)
 }
 
-// tasksInstead is how many tasks have the words that no event has.
+// tasksInstead counts the tasks with the words, if no event has them.
 func (b toolbox) tasksInstead(ctx context.Context, c *call, q query.EventSearch, found query.Finds) (int, error) {
 	if len(found.Occurrences) > 0 && found.Meant == nil || !listOfTasks.to(c.caller) {
 		return 0, nil
@@ -121,7 +122,7 @@ func tasksHave(n int) string {
 	}
 }
 
-// foundTask is what there is to say of a task that was found, besides; of an event, nothing.
+// foundTask holds the extra fields of a task that was found; for an event it is empty.
 type foundTask struct {
 	Kind   string `json:"kind,omitempty" doc:"task; none is an event."`
 	Due    string `json:"due_local,omitempty"`
@@ -134,7 +135,7 @@ func (z zoned) foundTask(i query.Instance) foundTask {
 	return v
 }
 
-// words say it for people: "task, due Fri 2026-03-06, done".
+// words describes the task for people: "task, due Fri 2026-03-06, done".
 func (v foundTask) words(z zoned, i query.Instance) string {
 	words := []string{v.Kind}
 	if due := i.Due(); due.Time.IsZero() {
@@ -155,7 +156,7 @@ func (v foundTask) words(z zoned, i query.Instance) string {
 	return strings.Join(words, ", ")
 }
 
-// fetchedTask is what fetch tells of a task besides, with what the tools for tasks take.
+// fetchedTask holds the extra fields that fetch returns for a task, including the arguments for the task tools.
 type fetchedTask struct {
 	foundTask
 	CalendarID   calendar.CalendarID `json:"calendar_id,omitempty"`
@@ -165,7 +166,7 @@ type fetchedTask struct {
 	More         bool                `json:"more_subtasks,omitempty"`
 }
 
-// subtaskView is a task that is a part of the one that was fetched, and can be fetched likewise.
+// subtaskView is a subtask of the fetched task; fetch can get it too.
 type subtaskView struct {
 	ID    string `json:"id"`
 	Title shown  `json:"title"`
@@ -173,7 +174,7 @@ type subtaskView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-// fetchTask is fetch of a task, where there is no event of this id for the reason given.
+// fetchTask is fetch for a task. It returns noEvent if the id belongs to no task either.
 func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent error) (answer, error) {
 	if calendar.ReasonOf(noEvent) != calendar.NotFound || !wholeTasks.to(c.caller) {
 		return answer{}, noEvent
@@ -209,7 +210,8 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(), Metadata: m, Untrusted: task.Untrusted})
 }
 
-// taskLines are what fetch tells of a task, but for its notes and its parts. Each has a line of its own, so that none can forge the next.
+// taskLines is the text of fetch for a task, without notes and subtasks. Each detail has its own line, so that no text
+// can forge the next line.
 func (s subject) taskLines(title, place string, task taskDetailsView) []string {
 	said := s.zone.foundTask(s.found)
 	lines := []string{"Title: " + title, "This is a " + said.words(s.zone, s.found) + ".", "Calendar: " + short(s.cal.Name, maxShown)}

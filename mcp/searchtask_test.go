@@ -26,8 +26,8 @@ func (h *house) furnishTasks(t *testing.T) {
 	h.put(t, work, "adviser", wrapped(calendar.Event, "adviser", "DTSTART;"+berlin+"20260304T090000", "DURATION:PT1H", "SUMMARY:Tax adviser"))
 }
 
-// TestSearchFindsTasks: what a person looks for may be a task. Whatever search returns can be fetched, and says when a task is due and
-// whether it is done.
+// TestSearchFindsTasks: users may search for a task. Every result of search can be fetched, and says when a task is due
+// and whether it is done.
 func TestSearchFindsTasks(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -121,8 +121,8 @@ func TestSearchByTimeListsTasks(t *testing.T) {
 	})
 }
 
-// TestFetchShowsSubtasks: with a task comes what is to be done for it, in text and structure, and each part can be fetched likewise.
-// It is mcp C1.
+// TestFetchShowsSubtasks: a task comes with its subtasks, in text and structured content, and each of them can be
+// fetched. It is mcp C1.
 func TestFetchShowsSubtasks(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -183,7 +183,7 @@ func TestSearchEventsPointsToTasks(t *testing.T) {
 	})
 }
 
-// TestSearchTellsOfTasksByAccess: of tasks nobody is told more by searching than by listing them.
+// TestSearchTellsOfTasksByAccess: a search reveals no more about tasks than a list does.
 func TestSearchTellsOfTasksByAccess(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestSeedAtLaterVersions: what the tools of the first version's page said there, they say at the
-// versions since, with and without sessions; what was a JSON-RPC error is a result to be read.
+// TestSeedAtLaterVersions: the tools of the first version return the same in later versions, with and without sessions;
+// JSON-RPC errors become readable results.
 func TestSeedAtLaterVersions(t *testing.T) {
 	t.Parallel()
 	for _, noun := range []string{"calendars", "events", "sharing"} {
@@ -29,12 +29,11 @@ func TestSeedAtLaterVersions(t *testing.T) {
 	}
 }
 
-// made are ids and etags. How many ids a request takes is not the same at each version, and etags
-// hang on them; the order in which they are made is the same.
+// made are ids and etags. The number of ids per request depends on the version, and etags depend on the ids; their
+// order is the same.
 var made = regexp.MustCompile(`00000000-0000-4000-8000-0*([0-9]+)|[0-9a-f]{32}`)
 
-// saidIn returns what the answers to calls say in a conversation, in their order: as text, whether
-// they are refusals or not.
+// saidIn returns the texts of the results of a conversation's calls, in order, refusals included.
 func saidIn(t *testing.T, file string, v version) []string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)

@@ -11,33 +11,33 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// Connectors hand on what a person has said: "the dentist next week", "when did I last meet Anna". All words of that
-// are in no event. So what says when is read as a time, what only makes it a sentence is left out, and where even
-// then nothing has all words, what has most of them is found.
+// Connectors pass on a user's own sentence: "the dentist next week", "when did I last meet Anna". No event contains all
+// of these words. Therefore the date is parsed as a time range, and filler words are dropped. If still nothing has all
+// words, the search returns the events and tasks that have most of them.
 
-// sentence is what there is to look for in what a person said.
+// sentence is a parsed search sentence.
 type sentence struct {
 	words []string
-	// when is the time that it names; nil is any.
+	// when is the time range that it names, or nil.
 	when *daterange.Range
-	// past tells that they ask for what is over.
+	// past is set if the sentence is about the past.
 	past bool
 }
 
 const (
-	// longestTime is how many words name a time, most.
+	// longestTime is the highest number of words in a date.
 	longestTime = 6
-	// mostWords is how many words of a sentence are looked for one by one.
+	// mostWords limits the words that are searched one by one.
 	mostWords = 8
 )
 
-// fillers make a sentence, and are looked for only where there is nothing else. The tense is in some of them.
+// fillers are words that carry no meaning for a search. Some of them show the tense.
 var fillers = wordSet(`a about all an and any anything appointment appointments are as at be been before can could did do does event events find for from
 	get give go going got had happen happened happening happens has have how i in is it know let list look many me meet meeting meetings met
 	my next of on or our please see schedule scheduled search show some tell that the there these this those to upcoming us was we were what when where which
 	who whom whose will with would you your calendar last ago previous previously recently`)
 
-// pasts tell that somebody asks for what is over.
+// pasts are words that show that the sentence is about the past.
 var pasts = wordSet(`did was were had happened met last ago previous previously recently`)
 
 func wordSet(text string) map[string]bool {
@@ -48,7 +48,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// readSentence takes a sentence apart.
+// readSentence parses a sentence.
 func readSentence(text string, r daterange.Reader) sentence {
 	var s sentence
 	said := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n?!,;\"“”()", c) })
@@ -67,8 +67,8 @@ func readSentence(text string, r daterange.Reader) sentence {
 	return s
 }
 
-// timeAt reads the time with which some words begin, as many of them as say one. A bare number or the name of a month alone may be
-// anything.
+// timeAt parses the longest date at the start of the words. A bare number or month name alone is ambiguous, and is not
+// taken as a date.
 func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
 	for n = min(len(said), longestTime); n > 0; n-- {
 		text := strings.Join(said[:n], " ")
@@ -79,7 +79,7 @@ func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
 	return when, 0
 }
 
-// searchSaid finds what somebody asks for in their own words.
+// searchSaid searches for a user's own sentence.
 func (b toolbox) searchSaid(ctx context.Context, c *call, z zoned, said string) (query.Finds, error) {
 	q := query.EventSearch{Text: said, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter}
 	literal, err := b.find(ctx, c, q)
@@ -94,7 +94,7 @@ func (b toolbox) searchSaid(ctx context.Context, c *call, z zoned, said string) 
 	return b.searchAny(ctx, c, z, s)
 }
 
-// firstOf is the first of two answers that has something.
+// firstOf returns the first result that is not empty.
 func firstOf(first, second query.Finds) query.Finds {
 	if len(first.Occurrences) > 0 {
 		return first
@@ -102,7 +102,7 @@ func firstOf(first, second query.Finds) query.Finds {
 	return second
 }
 
-// searchSentence finds what has all words of a sentence, in the time that it names.
+// searchSentence searches for all words of a sentence, in its time range.
 func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentence) (query.Finds, error) {
 	text := strings.Join(s.words, " ")
 	switch {
@@ -129,10 +129,11 @@ func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentenc
 	return beside(back, tasksOf(found)), nil
 }
 
-// backDays is how far back it is looked for what took place last, a little at first.
+// backDays are the numbers of days that a search for the last occurrence goes back, one after the other.
 var backDays = [...]int{7, 31, 366, 5 * 366}
 
-// searchBack finds what has the words and took place last: a series counts as it was, and not as it will be.
+// searchBack returns the past events with the words, the latest first. For a series it uses past instances, not the
+// next one.
 func (b toolbox) searchBack(ctx context.Context, c *call, z zoned, text string) (found query.Finds, err error) {
 	for _, days := range backDays {
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
@@ -158,18 +159,18 @@ func (b toolbox) searchBack(ctx context.Context, c *call, z zoned, text string) 
 	return found, nil
 }
 
-// mostBack is how many instances are looked at there.
+// mostBack limits the instances in such a search.
 const mostBack = 200
 
-// wholeOf names what an occurrence is of.
+// wholeOf identifies the object of an occurrence.
 func wholeOf(o query.Occurrence) eventID { return eventID{Calendar: o.Calendar.ID, UID: o.Object.UID} }
 
-// searchAny finds what has some of the words, most of them first.
+// searchAny returns objects with some of the words, best matches first.
 func (b toolbox) searchAny(ctx context.Context, c *call, z zoned, s sentence) (all query.Finds, err error) {
 	has := make(map[eventID]int)
 	for _, word := range s.words[:min(len(s.words), mostWords)] {
 		if s.when != nil || len(s.words) == 1 {
-			break // what was asked for is not there: other things are no answer
+			break // the sentence names a time or a single word, so other matches would be no answer
 		}
 		found, err := b.find(ctx, c, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
 		if err != nil {

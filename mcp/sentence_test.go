@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestSearchTakesSentences: connectors hand on what a person has said. The clock shows Sunday the 1st of March 2026, 13:00.
-// It is mcp C10.
+// TestSearchTakesSentences: connectors pass on a user's own words. The time is Sunday the 1st of March 2026, 13:00. It
+// is mcp C10.
 func TestSearchTakesSentences(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -16,26 +16,26 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// subject is what a call is about: an event or a task, or instances of a series.
+// subject is the target of a call: an event, a task, or instances of a series.
 type subject struct {
 	cal calendar.Calendar
-	// when is what the call demands of the present state.
+	// when is the call's precondition.
 	when calendar.Precondition
-	// found is the instance that was named, or the object as such.
+	// found is the named instance, or the object as a whole.
 	found query.Instance
-	// id is the recurrence id of the instance; zero when none was named.
+	// id is the recurrence id of the instance, or zero if none was named.
 	id    ical.Time
 	scope edit.Scope
 	zone  zoned
 }
 
-// noun is what people call a kind of object.
+// noun is the name of a kind of object.
 type noun struct {
 	kind calendar.Kind
 	name string
-	// list is the tool that lists them.
+	// list is the tool that lists such objects.
 	list string
-	// one is it with its article, instead what can be done with one that another tool was given.
+	// one is the name with its article. instead names the tools that do take this kind.
 	one, instead string
 }
 
@@ -50,7 +50,7 @@ var (
 	}
 )
 
-// errOther says of what is there that it is nothing for the tool, and what it is for.
+// errOther refuses an object of another kind, and names the tools for it.
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
@@ -61,7 +61,7 @@ func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
 }
 
-// reference is how a call names an event or a task, or how much of a series.
+// reference identifies an event, a task, or part of a series in a call.
 type reference struct {
 	eventID
 	inZone
@@ -73,7 +73,7 @@ func (r *reference) refers() reference { return *r }
 
 func (r *reference) names() calendar.CalendarID { return r.Calendar }
 
-// takesEvent are the parameters that name an event.
+// takesEvent returns the parameters that identify an event.
 func (r *reference) takesEvent() []field {
 	return []field{takesCalendar(&r.Calendar).needed(), r.takesUID().needed()}
 }
@@ -82,7 +82,7 @@ func (r *reference) takesUID() field {
 	return uidTo(&r.UID, "event_uid")
 }
 
-// takesSeries are those that say how much of a series is meant.
+// takesSeries returns the parameters that select instances of a series.
 func (r *reference) takesSeries() []field {
 	return []field{
 		wordTo(&r.RecurrenceID, "recurrence_id", "Of a series, as listed."),
@@ -95,7 +95,7 @@ func (r *reference) takesMatch() field {
 	return wordTo(&r.match, "if_match", "An etag.")
 }
 
-// when is what the call demands of the present state. Models lose the quotes of etags.
+// when is the call's precondition. Models lose the quotes of etags.
 func (r *reference) when() calendar.Precondition {
 	if r.match == "" {
 		return calendar.Precondition{}
@@ -103,7 +103,7 @@ func (r *reference) when() calendar.Precondition {
 	return calendar.Precondition{Match: []calendar.ETag{calendar.ETag(`"` + strings.Trim(r.match, `"`) + `"`)}}
 }
 
-// subject finds what a call is about, and the zone in which it means its times.
+// subject finds the target of a call, and its time zone.
 func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (subject, error) {
 	cal, err := b.calendarNamed(ctx, c, r.Calendar)
 	if err != nil {
@@ -133,7 +133,7 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (sub
 	return s, err
 }
 
-// aim is subject for tools that change things: of a series it must be said how much.
+// aim is subject for tools that change data. For a series, the call must give a scope.
 func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject, error) {
 	s, err := b.subject(ctx, c, n, r)
 	if err != nil || !s.found.Object.Recurring || s.scope == edit.All || s.scope != "" && !s.id.IsZero() {
@@ -150,7 +150,7 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject
 	return subject{}, e
 }
 
-// recurrenceID reads one. A local time is on the clock of the series, whatever the call's.
+// recurrenceID parses a recurrence id. A local time is in the time zone of the series, not of the call.
 func recurrenceID(value string) (ical.Time, error) {
 	if strings.TrimSpace(value) == "" {
 		return ical.Time{}, nil
@@ -182,7 +182,7 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 		Advising("take the uid from " + n.list + ", and mind the calendar")
 }
 
-// writerIn names the writer of an object's texts, unless that is the user.
+// writerIn names the author of an object's texts, unless that is the user.
 func writerIn(c *call, cal calendar.Calendar, o calendar.Object) shown {
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
@@ -191,7 +191,7 @@ func writerIn(c *call, cal calendar.Calendar, o calendar.Object) shown {
 	return standing(c.caller, cal, read.Main()).Untrusted
 }
 
-// objectByUID reads an object, as it will be after the changes that the call is to be made with.
+// objectByUID reads an object. In a batch, it returns the object as earlier changes of the batch leave it.
 func (b toolbox) objectByUID(ctx context.Context, c *call, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
 	if c.batch == nil {
 		return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
@@ -206,8 +206,8 @@ func (b toolbox) objectByUID(ctx context.Context, c *call, cal calendar.Calendar
 	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
 }
 
-// objectShown finds an object by its uid as texts show it: cut where it is an essay, and with escapes for what acts unseen. Some
-// hosts have nothing else of it.
+// objectShown finds an object by its uid as results show it: truncated, and with hidden characters escaped. Some hosts
+// keep only that form.
 func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar, n noun, as calendar.UID) (calendar.Object, error) {
 	var found []calendar.UID
 	for o, err := range b.service.Objects(ctx, c.meter, c.caller, cal, calendar.ObjectQuery{Kinds: calendar.Kinds{n.kind}}) {
@@ -224,10 +224,11 @@ func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar
 	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, found[0])
 }
 
-// target is what an edit of the subject is about.
+// target is the target of an edit.
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
 
-// guests lists the attendees of the instance, and, unless it is changed alone, of the series and of its other single dates.
+// guests lists the attendees of the instance. Unless only that instance changes, it adds the attendees of the series
+// and of its other overrides.
 func (s subject) guests() []edit.Attendee {
 	all := edit.AttendeesOf(s.found.Component)
 	if s.scope == edit.This {
@@ -247,8 +248,8 @@ func (s subject) guests() []edit.Attendee {
 	return all
 }
 
-// after reads what the subject has become from what was stored: the instance that was named, by
-// the name that it has now, or else the object as such. What follows a split is another object. What was refused is outdated, perhaps.
+// after reads the target after a change: the named instance under its new recurrence id, or else the object. After a
+// split, this is the new series. A refused change goes through outdated.
 func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited, refused error) (query.Instance, error) {
 	if refused != nil {
 		return query.Instance{}, b.outdated(ctx, c, s, refused)
@@ -259,13 +260,13 @@ func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited,
 	}
 	now, err := b.service.InstanceOf(ctx, c.meter, s.cal, o, e.Instance)
 	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound || reason == calendar.Invalid) {
-		// A new rule does not have it, or what follows is no series: it is that one instance, moved.
+		// The new rule lacks this instance, or the split-off part is a single event: the moved instance itself.
 		return b.service.InstanceOf(ctx, c.meter, s.cal, o, ical.Time{})
 	}
 	return now, err
 }
 
-// outdated adds to a refusal what the object is now, so that one more try is enough.
+// outdated adds the current state to a refusal of a stale change, so that one retry is enough.
 func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) error {
 	if err == nil || calendar.ReasonOf(err) != calendar.Stale {
 		return err
@@ -285,7 +286,7 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 	return e
 }
 
-// day writes a time with its weekday.
+// day formats a time with its weekday.
 func day(weekday, local string) string {
 	if local == "" {
 		return "any time"

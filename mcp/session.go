@@ -21,27 +21,25 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// sessionID is what a client shows to go on with a session. All there is to know of the
-// session stands in it, sealed for the caller who opened it:
+// sessionID is the id that a client sends to continue a session. It contains the whole state of the session,
+// authenticated for the caller who opened it:
 //
-//	base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
+// base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
 //
-// Further words tell that its client can ask the person in front of it, or have them open a page.
+// Optional words at the end of the text say that the client supports elicitation by form or by page.
 //
-// So no process keeps anything, every process that has the key accepts it, and with another
-// token it is as good as none.
+// So no process stores sessions, every process with the key accepts an id, and with another token it is invalid.
 type sessionID string
 
-// session is what was agreed on when it was opened.
+// session is the state that was agreed on at initialize.
 type session struct {
 	version version
 	opened  time.Time
-	// asks tells that its client can ask the person in front of it, opens that it can have them open a page.
+	// asks is set if the client supports elicitation by form, opens if by page.
 	asks, opens bool
 }
 
-// owner is whose a session is: not the user's alone but the token's, so that one program
-// can't go on with another's session.
+// owner is the owner of a session: a token of a user, so that one client cannot use another's session.
 type owner struct {
 	user  calendar.UserID
 	token calendar.TokenID
@@ -49,11 +47,11 @@ type owner struct {
 
 func ownerOf(c calendar.Caller) owner { return owner{c.User.ID, c.Token} }
 
-// maxEnded bounds the memory of sessions that were ended before their time. One that it
-// forgets can be used again, by its own token alone, which could open a new one as well.
+// maxEnded limits the memory for sessions that were ended early. An id that it forgets becomes valid again, but only
+// for the same token, which could open a new session anyway.
 const maxEnded = 4096
 
-// sessions makes and reads session ids.
+// sessions creates and verifies session ids.
 type sessions struct {
 	key   []byte
 	age   time.Duration
@@ -61,7 +59,7 @@ type sessions struct {
 	newID func() string
 
 	mu sync.Mutex
-	// ended are the ids that were given up, next the oldest of them.
+	// ended are the ids of ended sessions, next the position of the oldest.
 	ended map[sessionID]bool
 	ring  []sessionID
 	next  int
@@ -71,17 +69,16 @@ func newSessions(key []byte, age time.Duration, now func() time.Time, newID func
 	return &sessions{key: key, age: age, now: now, newID: newID, ended: make(map[sessionID]bool)}
 }
 
-// begin makes the id of a new session.
+// begin returns the id of a new session.
 func (s *sessions) begin(o owner, v version, abilities ...string) sessionID {
 	text := strings.Join(append([]string{string(v), strconv.FormatInt(s.now().Unix(), 10), s.newID()}, abilities...), " ")
 	return sessionID(encode([]byte(text)) + "." + encode(s.seal(o, text)))
 }
 
-// resume reads an id back. It is false for whatever the owner has no open session under;
-// why, is nobody's business.
+// resume verifies an id. It returns false, without a reason, for any id that is not an open session of the owner.
 func (s *sessions) resume(o owner, id sessionID) (session, bool) {
 	text, seal, ok := strings.Cut(string(id), ".")
-	// Strict: a session that was given up must not go on under another text which means the same.
+	// Strict: otherwise an ended session could continue under another encoding of the same text.
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if !ok || err != nil || !hmac.Equal([]byte(seal), []byte(encode(s.seal(o, string(plain))))) || s.hasEnded(id) {
 		return session{}, false
@@ -99,13 +96,13 @@ func parseSession(text string) (session, error) {
 	return session{version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord), slices.Contains(fields[3:], opensWord)}, err
 }
 
-// asksWord stands in a session whose client asks, opensWord in one whose client has pages opened.
+// asksWord and opensWord mark a session whose client supports elicitation by form or by page.
 const (
 	asksWord  = "asks"
 	opensWord = "opens"
 )
 
-// abilitiesOf are the words for what a client declares that opens a session.
+// abilitiesOf returns the words for the capabilities in an initialize.
 func abilitiesOf(v version, m message) (words []string) {
 	if v.plain() {
 		return nil
@@ -120,15 +117,14 @@ func abilitiesOf(v version, m message) (words []string) {
 	return words
 }
 
-// seal is the proof that we made the id for this owner. The quotes keep one part from
-// running into the next.
+// seal authenticates an id for its owner. The quotes separate the parts unambiguously.
 func (s *sessions) seal(o owner, text string) []byte {
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write(fmt.Appendf(nil, "mcp session %q %q %q", o.user, o.token, text))
 	return mac.Sum(nil)
 }
 
-// end gives a session up, on this process.
+// end ends a session, on this process only.
 func (s *sessions) end(id sessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,20 +147,20 @@ func (s *sessions) hasEnded(id sessionID) bool {
 	return s.ended[id]
 }
 
-// subscriberOf is what the store knows a session by; nobody can use it as one.
+// subscriberOf is the store's name for a session; it cannot be used as an id.
 func subscriberOf(id sessionID) calendar.SubscriberID {
 	sum := sha256.Sum256([]byte(id))
 	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
 }
 
-// once is an id for a request without a session, good for that request alone. mcp-go keys
-// what it keeps by session id; left empty, all such requests of all users would share it.
+// once returns an id for a single request without a session. mcp-go stores state by session id; with an empty id, all
+// users would share that state.
 func (s *sessions) once() sessionID { return sessionID("once-" + s.newID()) }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// sealed tells mcp-go that sessions are none of its business: ids are made and checked by
-// our layer before a request gets there. An empty id keeps it from remembering the session.
+// sealed disables mcp-go's own sessions: our layer creates and checks ids before a request gets there. The empty id
+// keeps mcp-go from storing the session.
 type sealed struct{}
 
 func (sealed) Generate() string              { return "" }
@@ -172,7 +168,7 @@ func (sealed) Validate(string) (bool, error) { return false, nil }
 
 func (sealed) Terminate(string) (bool, error) { return false, nil }
 
-// endSession serves DELETE: the client gives its session up.
+// endSession serves DELETE: the client ends its session.
 func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	if headerVersion(r).modern() {
 		refuseSessionMethod(w, r)
@@ -193,20 +189,20 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// forget ends what a session that is over subscribes to.
+// forget deletes the subscriptions of an ended session.
 func (h *Handler) forget(ctx context.Context, id sessionID) {
 	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(ctx, "the subscriptions of a session stay until its time is over", slog.String("error", service.ForLog(err)))
+		h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
 	}
 }
 
-// refuseSession answers an id that the caller has no session under. Clients then begin anew
-// (MCP 2025-03-26 "Session Management", rule 4).
+// refuseSession refuses an invalid session id. Clients then open a new session (MCP 2025-03-26 "Session Management",
+// rule 4).
 func refuseSession(w http.ResponseWriter) {
 	refuse(w, http.StatusNotFound, "no such session: open one with initialize")
 }
 
-// refuseSessionMethod answers GET and DELETE at a version without sessions (MCP 2026-07-28).
+// refuseSessionMethod refuses GET and DELETE in a version without sessions (MCP 2026-07-28).
 func refuseSessionMethod(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Allow", http.MethodPost)
 	refuse(w, http.StatusMethodNotAllowed, "this version of the protocol has no sessions and no "+r.Method)

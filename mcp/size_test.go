@@ -75,7 +75,7 @@ func TestAnswersHaveASize(t *testing.T) {
 	}
 }
 
-// TestLongEventsComeInParts: what one answer can't hold, several do.
+// TestLongEventsComeInParts: an event that is too long for one result is split over several.
 func TestLongEventsComeInParts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -12,8 +12,8 @@ import (
 
 const skillFile = "../docs/skill/SKILL.md"
 
-// TestSkillKnowsTheTools: what the skill teaches is there: tools, parameters, the words that they take and the fields of
-// answers; its calls fit the schemas; and no tool of everyday work is left out.
+// TestSkillKnowsTheTools: everything in the skill exists: tools, parameters, their words and the fields of results. Its
+// calls match the schemas, and no tool for everyday work is missing.
 func TestSkillKnowsTheTools(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(skillFile)

@@ -7,24 +7,23 @@ import "caldav-mcp-server/calendar"
 type deed struct {
 	// tool is one of tools/list; without it, a method does something with the resource of an address.
 	tool, method, resource string
-	// arguments are a call's, in which CAL stands for the calendar, ID for an event of it in one
-	// word, CHANGE for its latest change, WHO for bob, TOKEN for his token, SINCE for when he began and OWN for a
-	// calendar of who asks.
+	// arguments are a call's arguments. CAL stands for the calendar, ID for an event in it, CHANGE for its latest
+	// change, WHO for bob, TOKEN for his token, SINCE for the time he began, and OWN for a calendar of the caller.
 	arguments string
-	// needs is what the call takes of the calendar.
+	// needs is the access to the calendar that the call needs.
 	needs calendar.Access
-	// everywhere tells that it names no calendar: anyone who has the scope may call it, and needs is
-	// what it takes to be told of bob's.
+	// everywhere is set if the call names no calendar: anyone with the scope may call it, and needs is the access for
+	// seeing bob's data in the result.
 	everywhere bool
-	// shows tells that the answer has the event's title in it, lists that it has the calendar's name.
+	// shows is set if the result contains the event's title, lists if it contains the calendar's name.
 	shows, lists bool
-	// leaves tells that only those can do it who have a share, hides that it is not there for
-	// whom it is not granted to, whatever else they may do.
+	// leaves is set if the call needs a share, hides if callers without the right get a response as if it did not
+	// exist.
 	leaves, hides bool
-	// own tells that it is about no calendar, but about all that who asks has: no token for certain calendars may do it.
-	// Lacking tells that who asks has nothing that it could be done to.
+	// own is set if the call is about all of the caller's data instead of one calendar: tokens restricted to some
+	// calendars cannot make it. lacking is set if the caller has no data for it.
 	own, lacking bool
-	// titled is from which access on the answer has the title, where with less it has busy times.
+	// titled is the lowest access with which the result has the title; with less it has busy times.
 	titled calendar.Access
 }
 
@@ -35,13 +34,13 @@ func (d deed) String() string {
 	return d.tool + " " + d.arguments
 }
 
-// The words by which an answer tells of the event, and of the calendar.
+// Words that would reveal the event and the calendar in a response.
 const (
 	eventWord    = "zebra"
 	calendarWord = "quagga"
 )
 
-// deeds are those there are. Anyone who adds a tool adds it here.
+// deeds are all calls. Add new tools here.
 func deeds() []deed {
 	const event = `"calendar_id":"CAL","event_uid":"a"`
 	const week = `"start":"2026-03-02","end":"2026-03-08"`

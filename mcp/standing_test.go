@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestForeignTextIsMarked: what somebody else organizes, or has in a calendar that they share, says whose words it has, in text and
-// structure of all tools that show it; what is the user's own does not (security M8).
+// TestForeignTextIsMarked: events that another user organizes, or has in a shared calendar, name their author, in text
+// and structured content of all tools that show them; the user's own do not (security M8).
 func TestForeignTextIsMarked(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -71,7 +71,8 @@ func TestForeignTextIsMarked(t *testing.T) {
 	}
 }
 
-// TestListsTellWhoIsFree: a list says of what does not make its reader busy that it does not, and why, in both halves (mcp B7).
+// TestListsTellWhoIsFree: a list says for events that do not make its reader busy that they do not, and why, in both
+// halves (mcp B7).
 func TestListsTellWhoIsFree(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -11,18 +11,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// statusTools tell an assistant where it stands.
+// statusTools returns the tool that shows the current time and the connection's rights.
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
 		description: "Tells the date, time and weekday, the user's zone, what this connection may do, and the accounts linked. Call it before you turn \"tomorrow\" into a date.",
-		scope:       0, // whatever a token may do, it may know that
+		scope:       0, // every token may call it
 		hints:       hints{readOnly: true},
 		begin:       doing(b.status), gives: statusView{},
 	}}
 }
 
-// statusView is what calendar_auth_status returns.
+// statusView is the result of calendar_auth_status.
 type statusView struct {
 	User        shown                 `json:"user"`
 	DisplayName shown                 `json:"display_name"`
@@ -52,7 +52,7 @@ func (b toolbox) status(ctx context.Context, c *call, _ *nothing) (answer, error
 	return answer{v.prose(), v}, err
 }
 
-// prose says the same in sentences.
+// prose writes the result as text.
 func (v statusView) prose() prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Connected as %s", v.User)
@@ -83,7 +83,7 @@ func (v statusView) prose() prose {
 	return prose(b.String())
 }
 
-// quotedName is the name of a token, where it has one.
+// quotedName is the name of a token, if it has one.
 func quotedName(name shown) string {
 	if name == "" {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// A program that its user let in learns what it has to ask them for, before anything is called; a token
-// that was made for a purpose is refused as ever.
+// An OAuth client learns which scopes to request, before the tool is called; a token created by hand is refused as
+// usual.
 func TestStepUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -13,27 +13,28 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// A message to an address that the user has never written to can carry data to the author of a text that a model has read. Before
-// such a message the user is asked, if the client can ask: the change runs until its recipients are known, and is rolled back. If the
-// user knows all of them, or agrees, it runs again. See docs/decisions/0099-strangers-by-mail.md.
+// A message to an address that the user has never written to could leak data to the author of a text that a model has
+// read. Therefore the user must confirm such a message, if the client can ask. The change runs until its recipients are
+// known, and is rolled back. If the user knows all of them, or agrees, it runs again. See
+// docs/decisions/0099-strangers-by-mail.md.
 
-// recipientsError ends a change whose recipients were not cleared yet.
+// recipientsError aborts a change whose recipients were not cleared yet.
 type recipientsError struct{ all []calendar.Recipient }
 
 // Error implements error.
 func (e *recipientsError) Error() string { return "the recipients are not checked yet" }
 
-// checkRecipients lets a change go on that writes to cleared recipients only.
+// checkRecipients accepts a change that writes to cleared recipients only.
 func (c *call) checkRecipients(all []calendar.Recipient) error {
 	if slices.Equal(all, c.consent.cleared) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this changed while it was checked: nothing was changed").Advising("try it again")
+	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this change differed when it was repeated: nothing was changed").Advising("try it again")
 	e.Cause = &recipientsError{all}
 	return e
 }
 
-// confirmStrangers asks before the user's first message to one or more addresses: one question for all of them.
+// confirmStrangers asks the user to confirm a first message to any of the addresses: one question for all of them.
 func (b toolbox) confirmStrangers(ctx context.Context, c *call, all []calendar.Recipient) error {
 	c.meter = b.service.Meter(ctx, c.caller)
 	defer c.meter.Close()
@@ -64,11 +65,12 @@ func (b toolbox) confirmStrangers(ctx context.Context, c *call, all []calendar.R
 	})
 }
 
-// mostRecalled is how many earlier events with an address are looked at.
+// mostRecalled limits the earlier events with an address that are checked.
 const mostRecalled = 50
 
-// hasWritten reports whether the user has written to an address: the server has mailed it in their name, or it is an attendee of a
-// meeting that they organize in a calendar of their own. Calendars that others fill, such as feeds, prove nothing.
+// hasWritten reports whether the user has written to an address: the server has mailed it in their name, or it is an
+// attendee of a meeting that they organize in a calendar of their own. Calendars that others fill, such as feeds, prove
+// nothing.
 func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) (bool, error) {
 	wrote, err := b.service.WroteTo(ctx, r)
 	if err != nil || wrote {
@@ -91,7 +93,8 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 	return slices.ContainsFunc(found.Occurrences, func(o query.Occurrence) bool { return invitedBy(c.caller.User, o, r.To) }), err
 }
 
-// invitedBy reports whether a user invited an address to an event. The organizer of an event in a linked calendar may be the account.
+// invitedBy reports whether a user invited an address to an event. The organizer of an event in a linked calendar may
+// be the account.
 func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) bool {
 	organizer := o.Component.Property("ORGANIZER")
 	if organizer == nil || !isOwn(user, organizer.Value()) && !isAccount(o.Calendar, organizer) {
@@ -102,7 +105,7 @@ func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) 
 	})
 }
 
-// isAccount reports whether an address belongs to the account that a calendar is linked to.
+// isAccount reports whether an address belongs to the account of a linked calendar.
 func isAccount(cal calendar.Calendar, p *ical.Property) bool {
 	return cal.Origin.Mirrors() && strings.EqualFold(schedule.AddressOf(p.Value()).Mail(), cal.Origin.From)
 }

@@ -36,7 +36,7 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 			eve, mallory := "eve-"+version+"@example.net", "mallory-"+version+"@example.net"
 			said, refused := callBy(t, c, "create_event", meeting(eve, mallory, "bob@example.com", "friend@example.net"))
 			asked := strings.Join(p.questions(), "|")
-			if !refused || !strings.Contains(said, "said no") || strings.Count(asked, "If you accept") != 1 || !strings.Contains(asked, eve) || !strings.Contains(asked, mallory) ||
+			if !refused || !strings.Contains(said, "declined") || strings.Count(asked, "If you accept") != 1 || !strings.Contains(asked, eve) || !strings.Contains(asked, mallory) ||
 				strings.Contains(asked, "bob@") || strings.Contains(asked, "friend@") || h.count(t, home) != before {
 				t.Errorf("%s: asked %s, then said %s", version, asked, said)
 			}
@@ -68,7 +68,7 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 	})
 }
 
-// writableAccount is an account with one calendar, which takes what is written to it and counts it.
+// writableAccount is an account with one calendar, which accepts and counts writes.
 type writableAccount struct{ puts *int }
 
 func (writableAccount) Calendars(context.Context) ([]mirror.Remote, error) {

@@ -16,27 +16,27 @@ import (
 	"caldav-mcp-server/calendar/watch"
 )
 
-// stream is a listening stream that is open.
+// stream is an open event stream.
 type stream struct {
 	owner owner
-	// session is whose it is; "" where there is none, as from 2026-07-28 on.
+	// session is the stream's session, or "" if there is none, as from 2026-07-28 on.
 	session sessionID
-	// watch hears of changes; nil where nobody will be told any.
+	// watch receives changes; nil if the stream has no subscriptions.
 	watch *watch.Watch
 	end   context.CancelFunc
 }
 
-// streams are the listening streams that are open. It counts them by token, and can end them.
+// streams holds the open event streams. It counts them by token, and can end them.
 type streams struct {
 	limit int
 
 	mu sync.Mutex
-	// open has the newest last.
+	// open is ordered; the newest is last.
 	open   []*stream
 	closed bool
 }
 
-// add counts a stream in, if its owner may have one more.
+// add registers a stream, unless its owner has too many.
 func (s *streams) add(added *stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,7 +53,7 @@ func (s *streams) add(added *stream) bool {
 	return true
 }
 
-// remove counts a stream out. Another one of its session may have to go on where it ended.
+// remove unregisters a stream. Another stream of its session may then have to send the remaining notifications.
 func (s *streams) remove(gone *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,9 +71,9 @@ func (s *streams) remove(gone *stream) {
 	s.open = left
 }
 
-// speaks tells whether a stream is the one of its session that has the word: each message goes to
-// one of a session's streams alone (MCP 2025-03-26 "Multiple Connections"). It is the newest, since
-// a client that opens one more may have lost the others without our knowing.
+// speaks reports whether a stream is the one that sends its session's notifications: each message goes to only one
+// stream of a session (MCP 2025-03-26 "Multiple Connections"). It is the newest, because a client that opens another
+// stream may have lost the older ones unnoticed.
 func (s *streams) speaks(asked *stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +105,8 @@ func (s *streams) close() {
 	}
 }
 
-// listen serves GET: a stream for what the server has to say on its own. mcp-go is not asked: it
-// would open one under any id that is sent, whoever's it is.
+// listen serves GET: a stream for the server's own messages. It bypasses mcp-go, which would open a stream for any
+// session id, even another user's.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	claimed := headerVersion(r)
 	id := sessionID(r.Header.Get(sessionHeader))
@@ -122,7 +122,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 		return
 	}
 	place := stream{owner: ownerOf(caller)}
-	// MCP leaves GET without a session to the server: there is nothing to be heard on it.
+	// MCP lets the server decide about GET without a session. This stream sends only keep-alive comments.
 	if id != "" {
 		s, ok := h.sessions.resume(ownerOf(caller), id)
 		if !ok {
@@ -139,8 +139,8 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 	h.serveStream(r.Context(), w, &hearing{stream: place, caller: caller})
 }
 
-// watchSession begins to hear of what a session subscribes to, and of the list of resources,
-// which clients of the first version are not promised, and tokens for other tools do not get.
+// watchSession starts to watch a session's subscriptions and the list of resources. Clients of the first version do not
+// expect the list, and tokens restricted to other tools do not get it.
 func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*watch.Watch, error) {
 	watch := h.box.service.Watch(subscriberOf(id))
 	if s.version.plain() || !listOfCalendars.to(caller) {
@@ -153,7 +153,7 @@ func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id s
 	return watch, nil
 }
 
-// refuseFault answers a stream that cannot be opened for a reason that is ours.
+// refuseFault responds if a stream cannot be opened because of an error on our side.
 func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
 	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
 	if calendar.ReasonOf(err) == calendar.Internal && r.Context().Err() == nil {
@@ -163,8 +163,8 @@ func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller cal
 	h.send(w, x, nil)
 }
 
-// serveStream runs a stream until its client, its session, its token, its age or the server ends
-// it. It is false when there is no place for the stream.
+// serveStream runs a stream until the client disconnects, its session or token ends, its age is reached, or the server
+// stops. It returns false if there are too many streams.
 func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
 	ctx, end := context.WithTimeout(ctx, h.streamAge(s.caller))
 	defer end()
@@ -176,7 +176,7 @@ func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hea
 		return false
 	}
 	defer h.streams.remove(&s.stream)
-	// First it is noted what was told: another stream of the session goes on from there.
+	// closeWatch first stores the position, so that another stream of the session continues from there.
 	defer h.closeWatch(ctx, s)
 	s.out = beginEvents(w)
 	if s.begin == nil || s.begin() == nil {
@@ -185,7 +185,7 @@ func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hea
 	return true
 }
 
-// streamAge is how long a stream may last: no longer than the token that opened it.
+// streamAge is how long a stream may last: no longer than its token.
 func (h *Handler) streamAge(c calendar.Caller) time.Duration {
 	if c.Expires.IsZero() {
 		return h.config.Limits.StreamAge
@@ -193,7 +193,7 @@ func (h *Handler) streamAge(c calendar.Caller) time.Duration {
 	return min(h.config.Limits.StreamAge, c.Expires.Sub(h.now()))
 }
 
-// acceptsEvents tells whether a client that says what it accepts takes events.
+// acceptsEvents reports whether a client's Accept header allows event streams.
 func acceptsEvents(accept []string) bool {
 	all := strings.Join(accept, ",")
 	if strings.TrimSpace(all) == "" {
@@ -208,20 +208,20 @@ func acceptsEvents(accept []string) bool {
 	return false
 }
 
-// sse is an answer that is a stream of events (WHATWG HTML "Server-sent events").
+// sse is a response that is a stream of events (WHATWG HTML "Server-sent events").
 type sse struct{ w http.ResponseWriter }
 
 func beginEvents(w http.ResponseWriter) sse {
 	w.Header().Set("Content-Type", "text/event-stream")
-	// nginx and its kin hold responses back until they are whole, unless told not to.
+	// nginx and similar proxies buffer responses unless told not to.
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	e := sse{w}
-	_ = e.flush() // whether somebody hears it shows with the first event
+	_ = e.flush() // the first event shows whether the client is still connected
 	return e
 }
 
-// send writes one message, at once.
+// send writes one message and flushes it.
 func (e sse) send(message any) error {
 	data, err := json.Marshal(message)
 	if err != nil {
@@ -233,7 +233,7 @@ func (e sse) send(message any) error {
 	return e.flush()
 }
 
-// comment keeps a stream alive that has nothing to say: proxies cut silent connections.
+// comment keeps an idle stream alive, because proxies cut silent connections.
 func (e sse) comment() error {
 	if _, err := e.w.Write([]byte(": still here\n\n")); err != nil {
 		return err

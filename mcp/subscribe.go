@@ -10,10 +10,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// subscriptionAge is how long a subscription lasts in a session that has no end, as over lines.
+// subscriptionAge limits subscriptions of sessions without an expiry, as over stdio.
 const subscriptionAge = 30 * 24 * time.Hour
 
-// targetOf reads the address of a resource as what can be followed.
+// targetOf parses the URI of a resource as a target to watch.
 func targetOf(uri string) (calendar.Target, error) {
 	if word, ok := strings.CutPrefix(uri, eventAddress); ok {
 		id, err := parseEventID(word)
@@ -26,7 +26,7 @@ func targetOf(uri string) (calendar.Target, error) {
 	return calendar.Target{Calendar: calendar.CalendarID(id)}, nil
 }
 
-// follows refuses to tell of changes of what the caller's tools do not give.
+// follows refuses a subscription to data that the caller's tools do not return.
 func (b toolbox) follows(ctx context.Context, c *call, t calendar.Target) error {
 	switch {
 	case c.caller.Tools == nil:
@@ -41,8 +41,8 @@ func (b toolbox) follows(ctx context.Context, c *call, t calendar.Target) error 
 	}
 }
 
-// subscribe serves resources/subscribe, of the versions with sessions: the session is told of the
-// changes of a resource over its stream, whichever process has that.
+// subscribe serves resources/subscribe, for versions with sessions. The notifications go over the stream of the
+// session, which may be on another process.
 func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	h.serveSession(w, r, x, header, func(ctx context.Context, c *call, s session, uri string) error {
 		target, err := targetOf(uri)
@@ -61,18 +61,17 @@ func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange,
 	})
 }
 
-// unsubscribe serves resources/unsubscribe. What was not subscribed to, is not now either.
+// unsubscribe serves resources/unsubscribe. It succeeds even without a subscription.
 func (h *Handler) unsubscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	h.serveSession(w, r, x, header, func(ctx context.Context, _ *call, _ session, uri string) error {
 		return h.box.service.Unsubscribe(ctx, subscriberOf(x.session), uri)
 	})
 }
 
-// serveSession serves a request about a resource that only sessions can make; to the transport
-// there is none.
+// serveSession serves a request about a resource that needs a session; the transport knows no sessions.
 func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header, work func(context.Context, *call, session, string) error) {
 	if x.version.modern() {
-		h.forward(w, r, x, header) // which knows no such method at this version
+		h.forward(w, r, x, header) // it knows no such method in this version
 		return
 	}
 	var params struct {

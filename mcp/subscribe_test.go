@@ -22,7 +22,7 @@ import (
 	"caldav-mcp-server/store/storetest"
 )
 
-// calmConfig is a door's at which nobody waits for a stream to catch its breath.
+// calmConfig is a configuration in which streams notify without delay.
 func (h *house) calmConfig() Config {
 	c := h.config()
 	c.Limits.Calm = time.Millisecond
@@ -124,8 +124,8 @@ func event(uid, title string) string {
 	return wrapped(calendar.Event, uid, "DTSTART:20260302T090000Z", "DURATION:PT1H", "SUMMARY:"+title)
 }
 
-// TestSubscriptionCrossesProcesses: a session that subscribes with one process is told over its
-// stream with another, of what changes by any door of any process.
+// TestSubscriptionCrossesProcesses: a session that subscribes at one process gets notifications over its stream at
+// another, of changes over any protocol of any process.
 func TestSubscriptionCrossesProcesses(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -184,7 +184,7 @@ func TestSubscriptionOutlivesItsStream(t *testing.T) {
 	})
 }
 
-// TestSubscriptionEndsWithTheShare: of a calendar that is shared with them no more, nobody is told.
+// TestSubscriptionEndsWithTheShare: after a share ends, there are no more notifications about the calendar.
 func TestSubscriptionEndsWithTheShare(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -299,8 +299,8 @@ func TestOneStreamOfASessionSpeaks(t *testing.T) {
 	older.silent(t)
 }
 
-// TestListOfResourcesIsTold: a calendar that comes, goes, or gets another name changes the list of
-// who has it, and of nobody else.
+// TestListOfResourcesIsTold: a calendar that is added, removed or renamed changes the list of users who have it, and of
+// no others.
 func TestListOfResourcesIsTold(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -330,7 +330,7 @@ func TestListOfResourcesIsTold(t *testing.T) {
 	}
 }
 
-// TestSubscribeRefuses: what one cannot see, and what never was, is refused alike.
+// TestSubscribeRefuses: inaccessible and missing resources are refused alike.
 func TestSubscribeRefuses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// mostPriority is the lowest that RFC 5545 §3.8.1.9 has.
+	// mostPriority is the lowest priority of RFC 5545 §3.8.1.9.
 	mostPriority = 9
 	mostPercent  = 100
 )
 
-// taskTools are the tools about tasks.
+// taskTools returns the tools for tasks.
 func (b toolbox) taskTools() []tool {
 	return []tool{
 		reading(tool{
@@ -51,7 +51,7 @@ func (b toolbox) taskTools() []tool {
 	}
 }
 
-// taskValues are what tools take to make a task or to change one.
+// taskValues holds the arguments of tools that create or change a task.
 type taskValues struct {
 	due, start edit.Field[string]
 	values     edit.Fields
@@ -80,7 +80,7 @@ func (in *taskValues) takesMore() []field {
 	}
 }
 
-// fields are the values that a call gives.
+// fields returns the values in a call.
 func (in *taskValues) fields(z zoned) (f edit.Fields, err error) {
 	f = in.values
 	if n, given := f.Priority.Value(); given && n == 0 { // RFC 5545 §3.8.1.9: undefined
@@ -90,7 +90,7 @@ func (in *taskValues) fields(z zoned) (f edit.Fields, err error) {
 	return f, err
 }
 
-// newTask is what create_task takes.
+// newTask holds the arguments of create_task.
 type newTask struct {
 	inCalendar
 	taskValues
@@ -101,7 +101,7 @@ func (in *newTask) takes() []field {
 	return slices.Concat(in.inCalendar.takes(), []field{in.takesTitle().needed()}, in.takesTimes(), []field{in.takesZone()}, in.takesMore())
 }
 
-// taskPatch is what update_task takes.
+// taskPatch holds the arguments of update_task.
 type taskPatch struct {
 	reference
 	taskValues
@@ -113,7 +113,7 @@ func (in *taskPatch) takes() []field {
 		in.takesMore(), []field{in.takesMatch()})
 }
 
-// check refuses what says two things of a task.
+// check refuses contradictory arguments.
 func (in *taskPatch) check() error {
 	done, said := in.completed.Value()
 	percent, counted := in.values.Percent.Value()
@@ -133,7 +133,7 @@ func (in *taskPatch) fields(z zoned) (edit.Fields, error) {
 	return f, err
 }
 
-// checkHoldsTasks refuses a calendar that holds none, and says which ones do.
+// checkHoldsTasks refuses a calendar that holds no tasks, and names the calendars that do.
 func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Calendar) error {
 	if cal.Kinds.Has(calendar.Todo) {
 		return nil
@@ -197,8 +197,8 @@ func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer
 	return same(v)
 }
 
-// times reads start and due; an empty one is taken away. They go on the clock that the task
-// has, if it has one and it shows such times.
+// times parses start and due; an empty one clears the property. They keep the task's time zone, if it has one, unless
+// the task changes between all-day and timed.
 func (in *taskValues) times(z zoned, asked inZone, was query.Instance) (edit.Times, error) {
 	if err := asked.checkZone("due or start", in.due, in.start); err != nil {
 		return edit.Times{}, err

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Which tasks list_tasks lists.
+// The values of the parameter status of list_tasks.
 const (
 	openTasks = "open"
 	doneTasks = "done"
@@ -43,7 +43,7 @@ type taskView struct {
 	ETag         calendar.ETag       `json:"etag"`
 }
 
-// taskDetailsView is one with all there is to say.
+// taskDetailsView is a task with all details.
 type taskDetailsView struct {
 	taskView
 	moreView `in:"get_task"`
@@ -51,13 +51,13 @@ type taskDetailsView struct {
 	zoneView
 }
 
-// changedTask is one after a change. SplitFrom is as in changedView.
+// changedTask is a task after a change. SplitFrom is as in changedView.
 type changedTask struct {
 	taskDetailsView
 	SplitFrom shown `json:"split_from_uid,omitempty"`
 }
 
-// tasksView is what list_tasks returns.
+// tasksView is the result of list_tasks.
 type tasksView struct {
 	Tasks     []taskView   `json:"tasks"`
 	Calendars []legendView `json:"calendars,omitempty"`
@@ -65,7 +65,7 @@ type tasksView struct {
 	zoneView
 }
 
-// tasksQuestion is what list_tasks takes.
+// tasksQuestion holds the arguments of list_tasks.
 type tasksQuestion struct {
 	inCalendar
 	status, dueBefore, words string
@@ -121,7 +121,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 	return same(view)
 }
 
-// taskCalendars are those that a call is about: the one it names, or all that take tasks and are not hidden.
+// taskCalendars returns the calendars of a call: the named one, or all visible ones that hold tasks.
 func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
@@ -129,7 +129,7 @@ func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) 
 	}
 	z, err := b.zoneFor(c, in.inZone, cal)
 	if err == nil && cal.ID != "" {
-		err = c.caller.May(calendar.ReadObjects, cal) // busy times tell of no task
+		err = c.caller.May(calendar.ReadObjects, cal) // free/busy access reveals no tasks
 	}
 	if err != nil || cal.ID != "" {
 		return []calendar.Calendar{cal}, z, err
@@ -140,11 +140,11 @@ func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) 
 	}), z, err
 }
 
-// mostInstances is how many instances of a task that recurs are looked at for an open one.
+// mostInstances limits the instances of a recurring task that are searched for an open one.
 const mostInstances = 500
 
-// tasksIn lists the tasks of a calendar that the call wants. Of a series these are the
-// instances that are done, and the first that is not.
+// tasksIn lists the tasks of a calendar with the wanted status. For a series these are the completed instances and the
+// first open one.
 func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned, want string) ([]query.Instance, error) {
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
@@ -153,7 +153,7 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 		if err != nil {
 			return nil, err
 		}
-		// A task without a start is no series; when it is due, its instance does not say.
+		// A task without a start is no series, and its instance lacks the due date.
 		if !i.Unclear && i.Start.Time.IsZero() {
 			if whole, err := b.service.InstanceOf(ctx, nil, cal, i.Object, ical.Time{}); err == nil {
 				i = whole
@@ -172,7 +172,7 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 	return list, nil
 }
 
-// byUrgency orders tasks: what is due first, then the important, then the rest.
+// byUrgency orders tasks by due date, then by priority.
 func byUrgency(a, b query.Instance) int {
 	dueA, dueB := a.Due().Time, b.Due().Time
 	if never := dueA.IsZero(); never != dueB.IsZero() {
@@ -184,7 +184,7 @@ func byUrgency(a, b query.Instance) int {
 	return cmp.Or(dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
 }
 
-// rank is the priority, with none behind the lowest.
+// rank is the priority; no priority ranks lowest.
 func rank(i query.Instance) int {
 	if n := numberOf(i, "PRIORITY"); n > 0 {
 		return n
@@ -203,7 +203,7 @@ func numberOf(i query.Instance, name string) int {
 	return n
 }
 
-// taskStatus is what a task says of itself, or what clients read out of the rest.
+// taskStatus is the task's status, or the one that clients infer from its other properties.
 func taskStatus(i query.Instance) string {
 	switch {
 	case !i.Unclear && content.WordOf(i.Component, "STATUS") != "":
@@ -215,7 +215,7 @@ func taskStatus(i query.Instance) string {
 	}
 }
 
-// taskView shows a task, as it stands to the caller.
+// taskView shows a task to the caller.
 func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Instance) taskView {
 	r := readViewOf(i)
 	v := taskView{
@@ -239,7 +239,7 @@ func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Inst
 	return v
 }
 
-// taskDetails shows all of it.
+// taskDetails shows all details of a task.
 func (z zoned) taskDetails(who calendar.Caller, cal calendar.Calendar, i query.Instance) taskDetailsView {
 	return taskDetailsView{
 		taskView: z.taskView(who, cal, i), moreView: z.moreOf(i.Component), Location: shown(cut(content.TextOf(i.Component, "LOCATION"))), zoneView: z.view(),

@@ -11,23 +11,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// takesTask are the parameters that name a task.
+// takesTask returns the parameters that identify a task.
 func (r *reference) takesTask() []field {
 	return []field{takesCalendar(&r.Calendar).needed(), uidTo(&r.UID, "task_uid").needed()}
 }
 
-// taskQuestion is what get_task takes.
+// taskQuestion holds the arguments of get_task.
 type taskQuestion struct{ reference }
 
 func (in *taskQuestion) takes() []field {
 	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."), in.takesZone())
 }
 
-// wholeTask is what get_task returns.
+// wholeTask is the result of get_task.
 type wholeTask struct {
 	taskDetailsView
 	Subtasks []taskView `json:"subtasks,omitempty"`
-	// More tells that there are more of them.
+	// More is set if there are more subtasks.
 	More bool `json:"more_subtasks,omitempty"`
 }
 
@@ -40,7 +40,7 @@ func (b toolbox) getTask(ctx context.Context, c *call, s subject, _ *taskQuestio
 	return same(wholeTask{s.zone.taskDetails(c.caller, s.cal, s.found), views, more})
 }
 
-// subtasks are the tasks of a calendar that say they are a part of another one.
+// subtasks returns the tasks whose parent is the target.
 func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
 	uid := string(s.found.Object.UID)
 	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
@@ -66,7 +66,7 @@ func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []query
 	return list, false, nil
 }
 
-// taskMove is what move_task takes.
+// taskMove holds the arguments of move_task.
 type taskMove struct {
 	reference
 	to calendar.CalendarID
@@ -77,7 +77,7 @@ func (in *taskMove) takes() []field {
 }
 
 func (b toolbox) moveTask(ctx context.Context, c *call, in *taskMove) (answer, error) {
-	in.scope = edit.All // a task leaves its calendar as a whole
+	in.scope = edit.All // only a whole task can be moved
 	s, err := b.subject(ctx, c, aTask, in.reference)
 	if err != nil {
 		return answer{}, err
@@ -89,14 +89,14 @@ func (b toolbox) moveTask(ctx context.Context, c *call, in *taskMove) (answer, e
 	return same(s.zone.taskDetails(c.caller, to, now))
 }
 
-// taskTarget is what delete_task takes.
+// taskTarget holds the arguments of delete_task.
 type taskTarget struct{ reference }
 
 func (in *taskTarget) takes() []field {
 	return slices.Concat(in.takesTask(), in.takesSeries(), []field{in.takesMatch()})
 }
 
-// deletedTask is what delete_task returns: of what is left of a series, too.
+// deletedTask is the result of delete_task. If part of a series is left, it also describes the rest.
 type deletedTask struct {
 	Deleted      bool                `json:"deleted"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`

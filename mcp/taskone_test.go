@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestTasksGoWhereTasksAre: a calendar that holds none is refused, and those that do are named.
+// TestTasksGoWhereTasksAre: a calendar that holds no tasks is refused, and calendars that do are named.
 func TestTasksGoWhereTasksAre(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -6,15 +6,14 @@ import (
 	"unicode"
 )
 
-// shown is text that people wrote into calendars. In results, characters that would be at
-// work without being seen stand as escapes: an invitation must not be able to rearrange what
-// a person sees, or to hide from them what a model reads.
+// shown is user-supplied text. In results, invisible characters are escaped. Otherwise an invitation could rearrange
+// the text that a user sees, or hide text from them that a model reads.
 type shown string
 
-// MarshalText writes the text with nothing hidden in it.
+// MarshalText writes the text with hidden characters escaped.
 func (s shown) MarshalText() ([]byte, error) { return []byte(visible(string(s))), nil }
 
-// visible replaces hidden characters by their escapes.
+// visible escapes hidden characters.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, ignorable) {
 		return s
@@ -41,9 +40,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// ignorable tells whether nothing is seen of a character: controls, and what Unicode calls default
-// ignorable code points (DerivedCoreProperties.txt, by whose definition this goes) with the marks
-// of interlinear annotation. Any bytes can be written in those, and models read them.
+// ignorable reports whether a character is invisible: controls, Unicode's default ignorable code points (as defined in
+// DerivedCoreProperties.txt), and interlinear annotation marks. They can encode any bytes, and models read them.
 func ignorable(r rune) bool {
 	switch {
 	case r < ' ':
@@ -51,14 +49,14 @@ func ignorable(r rune) bool {
 	case r < 0x7F:
 		return false
 	case unicode.Is(unicode.Cf, r):
-		// Signs that stand around numbers, and those that place hieroglyphs, are seen.
+		// Signs around numbers, and hieroglyph format controls, are visible.
 		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && (r < 0x13430 || r > 0x1345F)
 	default:
 		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 	}
 }
 
-// The ignorable characters that texts cannot do without.
+// The ignorable characters that ordinary texts need.
 const (
 	nonJoiner, joiner        = '\u200C', '\u200D'
 	leftToRight, rightToLeft = '\u200E', '\u200F'
@@ -66,9 +64,9 @@ const (
 	keycap                   = '\u20E3'
 )
 
-// inPlace tells whether an ignorable character does between its neighbours what it is for. Persian
-// and Indic letters and emoji need joiners, Hebrew and Arabic marks of direction, and emoji one
-// choice of their style. Elsewhere, or several together, they could spell something.
+// inPlace reports whether an ignorable character has its normal purpose between its neighbors. Persian and Indic
+// letters and emoji need joiners, Hebrew and Arabic need direction marks, and emoji need one style selector. In other
+// places, or in sequences, they could encode hidden text.
 func inPlace(before, r, after rune) bool {
 	switch r {
 	case joiner, nonJoiner:
@@ -81,23 +79,23 @@ func inPlace(before, r, after rune) bool {
 	return false
 }
 
-// joins tells whether a character has forms that a joiner behind it chooses from.
+// joins reports whether a following joiner can change the form of a character.
 func joins(r rune) bool {
 	return unicode.In(r, unicode.L, unicode.M) && !isLatin(r) && !ignorable(r) || isEmoji(r) || r == emojiStyle
 }
 
 func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
 
-// isEmoji tells whether a character has a form as emoji, at least: symbols, the modifiers that give
-// them a colour, and the few that Unicode counts elsewhere.
+// isEmoji reports whether a character can be an emoji: symbols, skin tone modifiers, and a few characters in other
+// Unicode categories.
 func isEmoji(r rune) bool {
 	return r > 0x7F && (unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) || strings.ContainsRune("‼⁉ℹ〰", r))
 }
 
-// maxQuoted is how much of a value an error repeats.
+// maxQuoted limits a value that an error quotes.
 const maxQuoted = 80
 
-// quote repeats a value in an error, cut where it is long.
+// quote quotes a value in an error, truncated if it is long.
 func quote(s string) string {
 	if runes := []rune(s); len(runes) > maxQuoted {
 		s = string(runes[:maxQuoted]) + "…"
@@ -105,9 +103,8 @@ func quote(s string) string {
 	return quoted(s)
 }
 
-// escapes are of what would end a quoted text or its line.
+// escapes replaces characters that would end a quoted text or its line.
 var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
-// quoted puts a text into quotation marks that nothing in it can end, so that a reader sees what
-// others wrote from what we say of it.
+// quoted puts a text into quotation marks that its content cannot end, so that readers can tell foreign text from ours.
 func quoted(s string) string { return `"` + visible(escapes.Replace(s)) + `"` }

@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestTokensGoByNameOrID: list_changes and undo_change take what texts call a token; one that is unknown is
-// refused with those that are known, and is never said to have changed nothing (mcp B2).
+// TestTokensGoByNameOrID: list_changes and undo_change accept the names of tokens in texts; an unknown one is refused
+// with the list of known ones, and never reported as having changed nothing (mcp B2).
 func TestTokensGoByNameOrID(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

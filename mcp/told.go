@@ -9,23 +9,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// toldView is whom a change was written to: guests, or who invites.
+// toldView lists the recipients of a change: attendees, or the organizer.
 type toldView struct {
 	Told      []shown `json:"told,omitempty"`
 	Unreached []shown `json:"not_reached,omitempty"`
 	Untold    string  `json:"nobody_told,omitempty"`
 }
 
-// Why guests are sent nothing.
+// The reasons for sending attendees nothing.
 const (
 	untoldByToken = "this token lacks the scope invite: the others in this event were sent nothing"
 	untoldByUser  = "the user has no mail address here, so that nobody can be invited: the others in this event were sent nothing"
-	untoldByTrash = "what comes out of the trash is sent to nobody: the others in this event do not hear that it is there again, but of its next change; undo_change, given the deletion's change_id, would have told them"
+	untoldByTrash = "restoring from the trash sends no messages: the others in this event hear only of its next change; undo_change with the deletion's change_id would have told them"
 	untoldByEvent = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
 )
 
-// telling is how others hear of what a call changes: a token without the scope tells nobody, and cannot change what
-// somebody was told.
+// telling returns whether others are notified of the call's changes. A token without the invite scope notifies no one,
+// and a change that attendees must be told of is refused.
 func (c *call) telling() calendar.Telling {
 	if c.invites() {
 		return calendar.TellAll
@@ -35,7 +35,7 @@ func (c *call) telling() calendar.Telling {
 
 func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) == nil }
 
-// told says who was written to of a change of an event, or why the others in it were not.
+// told returns the recipients of a change to an event, or the reason why there are none.
 func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 	v := toldTo(all)
 	if len(all) > 0 || !c.hasOthers(event) {
@@ -52,12 +52,12 @@ func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 	return v
 }
 
-// hasOthers tells whether somebody besides the user is in an event.
+// hasOthers reports whether an event has attendees other than the user.
 func (c *call) hasOthers(event *ical.Component) bool {
 	return event != nil && slices.ContainsFunc(event.All("ATTENDEE"), func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) })
 }
 
-// write says it for reading, or who would be told.
+// write writes the recipients as text; in a preview, the expected ones.
 func (v toldView) write(b *strings.Builder, preview bool) {
 	words := [...]string{"Told", "Not reached"}
 	if preview {
@@ -70,7 +70,7 @@ func (v toldView) write(b *strings.Builder, preview bool) {
 	}
 }
 
-// toldTo lists the recipients, each once: a split sends one person several messages.
+// toldTo lists the recipients, each once: a split sends one attendee several messages.
 func toldTo(all []calendar.Told) (v toldView) {
 	var told, not []string
 	reached := map[string]bool{}
@@ -98,13 +98,13 @@ func once(list []string) []string {
 	})
 }
 
-// ways say how somebody is told, where it is not in their calendar here.
+// ways describe how a recipient is notified, other than in their calendar on this server.
 var ways = map[string]string{
 	"1.0": " (by mail, within a minute)",
 	"1.1": " (in their inbox alone: another event in their calendar has its UID)",
 }
 
-// failures say in words what came of a message that nobody got (RFC 6638 §3.2.9).
+// failures describe why a message did not reach its recipient (RFC 6638 §3.2.9).
 var failures = map[string]string{
 	"":    "sent nothing, since it is over",
 	"3.7": "this is no mail address",

@@ -21,51 +21,51 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// tool is one row of the table of tools.
+// tool is a row in the table of tools.
 type tool struct {
 	name, title, description string
-	// scope is what a token needs for the tool to be listed and to run.
+	// scope is the scope that a token needs to list and to call the tool.
 	scope calendar.Scope
-	// besides are the scopes that a call takes besides, by what it asks for; nil where that is all the same.
+	// besides returns additional scopes that a call needs, depending on its arguments; nil if there are none.
 	besides func(asked map[string]json.RawMessage) calendar.Scope
-	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
+	// unbound tools are hidden from tokens restricted to some calendars.
 	unbound bool
 	hints   hints
-	// mail tells that it reads mail: it is listed to those alone who have some to read. Alias is its name with a dot, which is taken as
-	// well, and not listed, since not every host allows it.
+	// mail is set if the tool reads mail: only users with linked mail see it. alias is its name with a dot. It is
+	// accepted but not listed, because not every host allows dots.
 	mail  bool
 	alias string
-	// begin makes the arguments of a call, and what is done with them: see doing.
+	// begin returns the parameters of a call and the function that runs it: see doing.
 	begin func() job
-	// gives is an empty structured result: its schema comes out of its type.
+	// gives is an empty structured result; its type determines the schema.
 	gives any
 }
 
-// reading is a tool that only looks.
+// reading makes a tool read-only.
 func reading(t tool) tool {
 	t.scope, t.hints = calendar.ScopeRead, hints{readOnly: true, idempotent: true}
 	return t
 }
 
-// changing is one that changes what it has read, and that finds nothing to change when the call is repeated.
+// changing is for a tool that reads and changes data, and has no further effect if the call is repeated.
 func (b toolbox) changing(t tool) tool {
 	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, hints{destructive: true, idempotent: true}
 	return b.once(t)
 }
 
-// sending is a tool that may write to attendees or an organizer, also by mail.
+// sending is for a tool that may notify attendees or an organizer, also by mail.
 func sending(t tool) tool {
 	t.hints.openWorld = true
 	return t
 }
 
-// job is what a tool does in one call: the parameters fill a struct of its own, which do finds filled.
+// job is one call of a tool: takes fill the arguments, then do runs.
 type job struct {
 	takes []field
 	do    func(context.Context, *call) (answer, error)
 }
 
-// doing is the job of a tool whose arguments are an A.
+// doing returns the begin function of a tool with arguments of type A.
 func doing[A any, P interface {
 	*A
 	takes() []field
@@ -76,7 +76,8 @@ func doing[A any, P interface {
 	}
 }
 
-// about is the job of a tool about an event or a task, which find finds: see toolbox.subject and toolbox.aim.
+// about is doing for a tool with an event or a task as its target, which find looks up: see toolbox.subject and
+// toolbox.aim.
 func about[A any, P interface {
 	*A
 	takes() []field
@@ -91,7 +92,7 @@ func about[A any, P interface {
 	})
 }
 
-// within is the job of a tool about a calendar that it names.
+// within is doing for a tool that names a calendar.
 func within[A any, P interface {
 	*A
 	takes() []field
@@ -106,41 +107,41 @@ func within[A any, P interface {
 	})
 }
 
-// nothing is what a tool takes that takes no arguments.
+// nothing holds the arguments of a tool without parameters.
 type nothing struct{}
 
 func (*nothing) takes() []field { return nil }
 
-// hints tell a host how careful to be. They must be true: hosts ask the user, or don't, by
-// them. All four are always sent; where one is missing, hosts assume the worst.
+// hints tell a host how careful to be. They must be true, because hosts ask the user or not depending on them. All four
+// are always sent: if one is missing, hosts assume the worst.
 type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 
-// call is one use of a tool.
+// call is one call of a tool.
 type call struct {
 	caller calendar.Caller
-	// meter counts what the call costs.
+	// meter counts the cost of the call.
 	meter *meter.Meter
-	// calendar is the one that the call is about, once it is found; it is for the log.
+	// calendar is the call's calendar once it is found, for the log.
 	calendar calendar.CalendarID
-	// uid is for what the call makes; "" for any. See toolbox.once.
+	// uid is the uid for a created object, or "" for any. See toolbox.once.
 	uid calendar.UID
-	// tool and asked are the question, at is where a cursor goes on with it: see resume.
+	// tool and asked are the query, at is the position of its cursor: see resume.
 	tool  string
 	asked map[string]json.RawMessage
 	at    json.RawMessage
-	// plain tells that the client gets the text alone.
+	// plain is set if the client gets only the text.
 	plain bool
-	// batch collects what the call changes, if it is one of several that are made together.
+	// batch collects the changes, if the call is part of change_many.
 	batch *ledger.Batch
-	// consent is what a person was asked about it.
+	// consent is the state of the user's confirmation.
 	consent consent
-	// foreign are the other people who wrote the texts that the call is about: see marked.
+	// foreign are the other authors of texts that the call is about: see marked.
 	foreign []shown
-	// noted is what the log has of the call besides: nothing that anybody wrote.
+	// noted are extra log attributes. They contain no user-supplied text.
 	noted []slog.Attr
 }
 
-// changer makes changes of events and tasks, at once or together with others.
+// changer changes events and tasks, immediately or in a batch.
 type changer interface {
 	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft, calendar.Telling) (calendar.Saved, error)
 	EditObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Edit) (ledger.Edited, error)
@@ -154,38 +155,37 @@ func (b toolbox) changer(c *call) changer {
 	return b.service
 }
 
-// answer is what came of a call: as text in the form that clients of the first version know,
-// and as an object for the later ones.
+// answer is the outcome of a call: text in the format of the first version, and structured content for later ones.
 type answer struct{ text, structured any }
 
-// same is an answer that is the same as text and as an object.
+// same is an answer whose text and structured content are the same.
 func same(v any) (answer, error) { return answer{v, v}, nil }
 
-// prose is an answer's text that is for reading, and stands as it is but for hidden characters; any
-// other is written as JSON.
+// prose is an answer's text for reading. It is sent as it is, with hidden characters escaped; any other text is encoded
+// as JSON.
 type prose string
 
-// noted is an answer's text whose form the first version fixed, with what else there is to say in a block of
-// its own.
+// noted is an answer's text in a format that the first version fixed, with further notes in a content block of their
+// own.
 type noted struct {
 	text any
 	note prose
 }
 
-// toolbox holds what tools need.
+// toolbox holds the dependencies of the tools.
 type toolbox struct {
 	service *service.Service
 	zones   *zone.DB
 	now     func() time.Time
-	// base is how the server is reached from outside; "" when that was not said.
+	// base is the server's public URL, or "" if it is unknown.
 	base string
-	// mail reads mail; nil where no account of it can be linked.
+	// mail reads mail; nil if mail accounts cannot be linked.
 	mail *mailbox.Box
-	// hookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	// hookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
 	hookSecret func(context.Context, calendar.Webhook) (string, error)
 }
 
-// tools are all tools there are, family by family.
+// tools returns all tools, family by family.
 func (b toolbox) tools() []tool {
 	return slices.Concat(
 		b.calendarTools(),
@@ -205,13 +205,13 @@ func (b toolbox) tools() []tool {
 	)
 }
 
-// named tells whether a name is the tool's.
+// named reports whether a name is the tool's.
 func (t tool) named(name string) bool { return name == t.name || t.alias != "" && name == t.alias }
 
-// open tells whether the caller's token has the tool's scope.
+// open reports whether the caller's token has the tool's scope.
 func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
 
-// needs are the scopes that a call takes.
+// needs returns the scopes that a call needs.
 func (t tool) needs(asked map[string]json.RawMessage) calendar.Scope {
 	if t.besides == nil {
 		return t.scope
@@ -219,7 +219,7 @@ func (t tool) needs(asked map[string]json.RawMessage) calendar.Scope {
 	return t.scope | t.besides(asked)
 }
 
-// errClosed refuses a tool, or what is asked of it, that the caller's token has not all the scopes for.
+// errClosed refuses a tool or a call because the caller's token lacks scopes for it.
 func (t tool) errClosed(c calendar.Caller, needs calendar.Scope) error {
 	so := ""
 	if t.open(c) {
@@ -243,16 +243,16 @@ func (t tool) declare(output json.RawMessage) mcpgo.Tool {
 	}
 }
 
-// visibleTools leaves out of a list what the token has no scope for, and what the client's
-// version has no word for. For a call it leaves out what the token is not for, as if there were no
-// such tool, and lets the others through: runner refuses with a reason.
+// visibleTools filters a list of tools by the token's scopes, and removes fields that the client's version lacks. For a
+// call it only removes tools that the token is not offered, as if they did not exist. It keeps the others, so that
+// runner can refuse with a reason.
 func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcpgo.Tool {
 	x := exchangeOf(ctx)
 	if x.message.method != string(mcpgo.MethodToolsList) {
 		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
 	}
 	visible, rows := make([]mcpgo.Tool, 0, len(declared)), h.toolsOf(x)
-	results := h.schemas.of(rows) // a tool that is not listed explains nothing to the others
+	results := h.schemas.of(rows) // a tool that is not listed cannot hold descriptions for others
 	for _, t := range rows {
 		for _, d := range declared {
 			if d.Name != t.name {
@@ -269,14 +269,14 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 	return visible
 }
 
-// firstInput is what a tool takes of clients of the first version.
+// firstInput is a tool's input schema for clients of the first version.
 func (h *Handler) firstInput(name string) json.RawMessage {
 	i := slices.IndexFunc(h.tools, func(t tool) bool { return t.name == name })
 	return inputSchema(h.tools[i].begin().takes, first)
 }
 
-// runner makes a tool one of mcp-go's. It never returns an error: mcp-go would send its text
-// to the client, under -32603 whatever it is.
+// runner returns mcp-go's handler for a tool. It never returns an error: mcp-go would send its text to the client,
+// always with -32603.
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -304,7 +304,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	}
 }
 
-// answer runs the tool, if the token may, and packs what it returns.
+// answer runs the tool, if the token allows it, and packs its result.
 func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
 	defer rescue(&err)
 	if !t.open(c.caller) {
@@ -337,7 +337,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	return pack(a, x.version)
 }
 
-// pack makes an answer a result. MCP 2025-06-18 "Structured Content": the same is in the text.
+// pack converts an answer to a result. MCP 2025-06-18 "Structured Content": the text contains the same.
 func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 	with, ok := a.text.(noted)
 	if !ok {
@@ -368,7 +368,7 @@ func write(value any) (string, error) {
 	return string(data), err
 }
 
-// logCall counts a call and writes its line: never what it said or what it was told.
+// logCall counts and logs a call, without its arguments and results.
 func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took time.Duration) {
 	outcome := "ok"
 	if err != nil {
@@ -378,10 +378,10 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 		outcome = "asked"
 	}
 	if err != nil && ctx.Err() != nil {
-		outcome = "cancelled" // and whatever failed, failed because of that
+		outcome = "cancelled" // any other error is a consequence
 	}
 	h.config.Called(t.name, outcome, took)
-	h.config.Did(ctx, t.name, outcome, (t.mail || !t.hints.readOnly) && !c.consent.open) // that mail was read is a deed
+	h.config.Did(ctx, t.name, outcome, (t.mail || !t.hints.readOnly) && !c.consent.open) // reading mail is audited too
 	line := []slog.Attr{
 		slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took),
@@ -389,7 +389,7 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", append(line, c.noted...)...)
 }
 
-// logFault writes what a client is not told, under the id that it is told.
+// logFault logs an error that the client does not see, under the id that the client gets.
 func (h *Handler) logFault(x *exchange, what string) {
 	h.log.Error("tool failed", slog.String("request", x.faultID), slog.String("method", x.message.method),
 		slog.String("tool", x.call.Name), slog.String("user", x.caller.User.Name), slog.String("error", what))

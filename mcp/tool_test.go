@@ -54,8 +54,8 @@ func compile(t *testing.T, schema json.RawMessage) *jsonschema.Schema {
 	return compiled
 }
 
-// TestToolsAreDescribed holds every tool to what hosts need: schemas that compile and use
-// nothing but what all of them read, and all four hints, which agree with each other.
+// TestToolsAreDescribed checks that every tool meets the needs of hosts: schemas that compile and use only keywords
+// that all of them support, and all four hints, consistent with each other.
 func TestToolsAreDescribed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -93,8 +93,8 @@ func TestToolsAreDescribed(t *testing.T) {
 	}
 }
 
-// TestToolsAreShort: what a model is told of the tools before anybody says a word, four characters to a token, which is more
-// than tokenizers make of English and less than they make of brackets. Anyone who adds a tool pays for it with words elsewhere.
+// TestToolsAreShort limits the tokens for the tools' descriptions, at four characters per token. Tokenizers make fewer
+// tokens of English and more of brackets. To add a tool, save words elsewhere.
 func TestToolsAreShort(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -167,10 +167,10 @@ func TestPlainMistakesAreTaken(t *testing.T) {
 	}
 }
 
-// withAll finds in the description of a result whose fields it has besides.
+// withAll matches the reference in a result's description to the tool with the other fields.
 var withAll = regexp.MustCompile(`^With all that (\w+) tells\.$`)
 
-// closed is a schema that holds objects to the properties that it has, with those of the tool that it refers to.
+// closed is a schema that allows only its own properties and those of the tool that it refers to.
 func closed(t *testing.T, tools []listed, schema json.RawMessage) json.RawMessage {
 	t.Helper()
 	doc := decode(t, string(schema))
@@ -226,8 +226,8 @@ func checkSchema(t *testing.T, path string, schema any) {
 	}
 }
 
-// TestResultsKeepTheirSchema calls each tool and holds what it returns to the schema that it
-// declares: results, and refusals too.
+// TestResultsKeepTheirSchema calls each tool and validates the result against the declared schema: results and
+// refusals.
 func TestResultsKeepTheirSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

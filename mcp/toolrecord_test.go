@@ -92,8 +92,8 @@ func fields(t *testing.T, tools json.RawMessage) []map[string]json.RawMessage {
 	return all
 }
 
-// differences are the name of a tool, the fields in which it is not as recorded, and the names of
-// those that the record has in vain.
+// differences are the name of a tool, the fields that differ from the record, and the names of recorded fields that it
+// lacks.
 func differences(tool, recorded map[string]json.RawMessage) map[string]any {
 	short := map[string]any{"name": tool["name"]}
 	for name, value := range tool {

@@ -8,9 +8,9 @@ import (
 	"caldav-mcp-server/calendar/mailbox"
 )
 
-// coreTools are what everyday work takes. Models drown in long lists: an assistant that is offered
-// these alone picks the right one more often. None of them takes away what it is not told of, as
-// update_event does, and what they do can be taken back.
+// coreTools are the tools for everyday work. Models get lost in long lists: an assistant with only these tools picks
+// the right one more often. None of them clears omitted fields, as update_event does, and all their changes can be
+// undone.
 var coreTools = [...]calendar.ToolName{
 	"list_calendars", "calendar_auth_status",
 	"list_events", "search_events", "get_event",
@@ -20,16 +20,16 @@ var coreTools = [...]calendar.ToolName{
 	"undo_change",
 }
 
-// ToolInfo is what is to be known of a tool by anyone who makes a token for it.
+// ToolInfo describes a tool to users who create a token for it.
 type ToolInfo struct {
 	Name calendar.ToolName
-	// Scope is what a token needs for the tool.
+	// Scope is the scope that a token needs for the tool.
 	Scope calendar.Scope
-	// Core tells whether it is one of those that everyday work takes.
+	// Core reports whether the tool belongs to everyday work.
 	Core bool
 }
 
-// Tools lists all tools that there are, by name.
+// Tools lists all tools, by name.
 func Tools() []ToolInfo {
 	var all []ToolInfo
 	for _, t := range append(toolbox{}.tools(), toolbox{mail: new(mailbox.Box)}.mailTools()...) {
@@ -40,11 +40,11 @@ func Tools() []ToolInfo {
 	return all
 }
 
-// besides is something that the door gives besides tools, as rows of tools: anyone who has one of each row
-// gets as much by calling them.
+// besides describes data that the server also returns outside of tool calls. Each row lists alternative tools: a caller
+// with one tool of each row could get the same data by calling them.
 type besides [][]calendar.ToolName
 
-// What a token for certain tools may get without calling one.
+// The data that a token restricted to some tools may get without calling one.
 var (
 	listOfCalendars = besides{{"list_calendars"}}
 	eventIDs        = besides{{"list_events", "query_events"}}
@@ -54,15 +54,15 @@ var (
 	allEvents       = slices.Concat(listOfCalendars, eventIDs, wholeEvents)
 )
 
-// to tells whether the caller's tools give it anyway. Every token that is for all tools has it, as
-// far as its scopes go.
+// to reports whether the caller's tools would return the data too. A token for all tools may always get it, within its
+// scopes.
 func (b besides) to(c calendar.Caller) bool {
 	return c.Tools == nil || !slices.ContainsFunc(b, func(either []calendar.ToolName) bool {
 		return !slices.ContainsFunc(either, func(name calendar.ToolName) bool { return slices.Contains(c.Tools, name) })
 	})
 }
 
-// check refuses it to callers whose tools do not give it.
+// check refuses the data to callers whose tools do not return it.
 func (b besides) check(c calendar.Caller) error {
 	if b.to(c) {
 		return nil
@@ -71,8 +71,8 @@ func (b besides) check(c calendar.Caller) error {
 		Advising("use the tools that are listed, or tell the user that it takes another token")
 }
 
-// kindsGiven are the kinds of objects that the caller may have whole without calling a tool, nil for
-// all: no tool gives a task with all that is stored of it.
+// kindsGiven returns the component types that the caller may read in full outside of tool calls, or nil for all. No
+// tool returns the full stored text of a task.
 func kindsGiven(c calendar.Caller) calendar.Kinds {
 	if c.Tools == nil {
 		return nil
@@ -80,7 +80,7 @@ func kindsGiven(c calendar.Caller) calendar.Kinds {
 	return calendar.Kinds{calendar.Event}
 }
 
-// offered tells whether the caller's token is for the tool: one that it is not for does not exist.
+// offered reports whether the caller's token includes the tool; otherwise the tool does not exist for it.
 func (t tool) offered(c calendar.Caller) bool {
 	return c.Tools == nil || slices.Contains(c.Tools, calendar.ToolName(t.name))
 }

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestToolsOfAToken: what a token is not for is not listed, at any version.
+// TestToolsOfAToken: tools outside of a token's list are not listed, in any version.
 func TestToolsOfAToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -33,7 +33,7 @@ func TestToolsOfAToken(t *testing.T) {
 	}
 }
 
-// TestFewToolsExplainThemselves: what a result has is told by a tool of the list, whichever others the token is not for.
+// TestFewToolsExplainThemselves: a listed tool describes the fields of results, for any choice of tools.
 func TestFewToolsExplainThemselves(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -52,7 +52,7 @@ func TestFewToolsExplainThemselves(t *testing.T) {
 	}
 }
 
-// TestToolsOfABoundToken: what would be refused whatever it is given is not listed.
+// TestToolsOfABoundToken: tools that would always be refused are not listed.
 func TestToolsOfABoundToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -71,8 +71,8 @@ func TestToolsOfABoundToken(t *testing.T) {
 	}
 }
 
-// TestCoreTools: everyday work is done with these, none of which takes away what it is not told of,
-// or more than a single event at a time (mcp A4).
+// TestCoreTools: everyday work is possible with these tools, and none of them clears omitted values, or deletes more
+// than a single event at a time (mcp A4).
 func TestCoreTools(t *testing.T) {
 	t.Parallel()
 	var core []string

@@ -13,9 +13,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestToolsAreTheLimit: a token that is for certain tools gets by no other request what these do
-// not give. All sets of those that give something besides are tried at everything that is no call of
-// a tool (security M1).
+// TestToolsAreTheLimit: a token restricted to some tools gets no data by other requests that its tools do not return.
+// All sets of tools that open other data are tried with every request that is not a tool call (security M1).
 func TestToolsAreTheLimit(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -40,8 +39,8 @@ func TestToolsAreTheLimit(t *testing.T) {
 	})
 }
 
-// toolSets are the sets of tools that tokens are tried with; the last one, nil, is all of them. Tools
-// that give nothing besides are tried together: none of them does then.
+// toolSets are the sets of tools for the tokens; the last one, nil, means all tools. Tools that open no other data are
+// tried together.
 func toolSets() [][]calendar.ToolName {
 	giving := []calendar.ToolName{"list_calendars", "list_events", "query_events", "get_event"}
 	var others []calendar.ToolName
@@ -63,7 +62,7 @@ func toolSets() [][]calendar.ToolName {
 	return append(sets, coreTools[:], nil)
 }
 
-// probe is a request for something besides tools. It is due where the tools have one of each row.
+// probe is a request for data outside of tool calls. It is allowed if the token has one tool of each row.
 type probe struct {
 	rows  []string
 	given func(t *testing.T, door, token string) bool
@@ -119,7 +118,7 @@ func says(method, params, what string) func(*testing.T, string, string) bool {
 	}
 }
 
-// hearsOf makes a probe of whether a stream tells of something, at 2026-07-28.
+// hearsOf makes a probe that checks whether a stream sends a notification, at 2026-07-28.
 func hearsOf(filter string) func(*testing.T, string, string) bool {
 	return func(t *testing.T, door, token string) bool {
 		t.Helper()

@@ -8,13 +8,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// mostUnverified is how many mails that were not followed are told at once.
+// mostUnverified limits the listed mails that were ignored.
 const mostUnverified = 10
 
-// unverified are the mails that were not followed, in a line each. A token that is bound to some calendars sees none.
+// unverified describes the ignored mails, in one line each. A token restricted to some calendars gets none.
 func (b toolbox) unverified(ctx context.Context, c *call, z zoned) ([]shown, error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
-		return nil, nil //nolint:nilerr // which is no fault
+		return nil, nil //nolint:nilerr // that is not an error
 	}
 	all, err := b.service.Unverified(ctx, c.caller)
 	var list []shown
@@ -27,7 +27,7 @@ func (b toolbox) unverified(ctx context.Context, c *call, z zoned) ([]shown, err
 	return list, err
 }
 
-// unverified describes a mail and why it was not followed. Address, organizer and title are a stranger's text.
+// unverified describes a mail and why it was ignored. Address, organizer and title are a stranger's text.
 func (z zoned) unverified(u calendar.Unverified) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by mail was not followed, because %s. The sender is %s.", u.Subject(), u.Reason(), u.Standing())
@@ -39,7 +39,7 @@ func (z zoned) unverified(u calendar.Unverified) string {
 	return b.String()
 }
 
-// writeUnverified says them for reading.
+// writeUnverified writes them as text.
 func writeUnverified(b *strings.Builder, all []shown) {
 	if len(all) > 0 {
 		b.WriteString("\nNot in the calendar:\n")

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestMailThatWasNotFollowed: list_invitations shows it apart from invitations, with what a stranger wrote marked as such; to no
-// other user, and to no token that is bound to some calendars.
+// TestMailThatWasNotFollowed: list_invitations shows it separately from invitations, with a stranger's text marked as
+// such; no other user sees it, and no token restricted to some calendars.
 func TestMailThatWasNotFollowed(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

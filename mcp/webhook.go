@@ -11,15 +11,15 @@ import (
 	"caldav-mcp-server/calendar/watch"
 )
 
-// A webhook has an address elsewhere told of what changes in all calendars of the user. Who can be talked into that must not
-// give much away: the address is guarded where it is asked, as any that somebody named; a person is asked first where
-// the client can ask; and where it cannot, no titles are told. See docs/decisions/0064-webhook-tool.md.
+// A webhook notifies an external URL of changes in all calendars of the user. An attacker could talk a model into
+// adding one, so it must reveal little. The URL is guarded like any user-supplied URL. The user confirms it if the
+// client can ask; otherwise no titles are sent. See docs/decisions/0064-webhook-tool.md.
 
-// webhookTools manage the programs elsewhere that are told of changes. Secrets are shown when they are made; other ones are made by
-// the user, on the page or the command line.
+// webhookTools returns the tool that manages webhooks. The secret is shown once, when the webhook is created. Users
+// create other secrets on the page or the command line.
 func (b toolbox) webhookTools() []tool {
 	if b.service != nil && b.hookSecret == nil {
-		return nil // this server tells nobody
+		return nil // this server has no webhooks
 	}
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
@@ -29,7 +29,7 @@ func (b toolbox) webhookTools() []tool {
 	}}
 }
 
-// webhookCall is what webhooks takes.
+// webhookCall holds the arguments of webhooks.
 type webhookCall struct {
 	action, url string
 	id          calendar.WebhookID
@@ -47,7 +47,7 @@ func (in *webhookCall) takes() []field {
 	}
 }
 
-// The deeds of webhooks, and what does each.
+// The actions of webhooks, and the function for each.
 var (
 	webhookActions = []string{"list", "add", "deliveries", "test", "resume", "remove"}
 	webhookDeeds   = map[string]func(toolbox, context.Context, *call, *webhookCall, *webhooksView) error{
@@ -66,7 +66,7 @@ var (
 	}
 )
 
-// webhookView is a webhook as tools show it.
+// webhookView is a webhook in a result.
 type webhookView struct {
 	ID      calendar.WebhookID    `json:"id"`
 	Host    shown                 `json:"host" doc:"Of its address."`
@@ -76,7 +76,7 @@ type webhookView struct {
 	Failing string                `json:"failing_since,omitempty"`
 }
 
-// deliveryView is a message to one.
+// deliveryView is a message to a webhook.
 type deliveryView struct {
 	Made     string                 `json:"made"`
 	Calendar calendar.CalendarID    `json:"calendar_id,omitempty"`
@@ -86,7 +86,7 @@ type deliveryView struct {
 	Next     string                 `json:"next_try,omitempty"`
 }
 
-// webhooksView is what webhooks returns.
+// webhooksView is the result of webhooks.
 type webhooksView struct {
 	Done       string             `json:"done"`
 	ID         calendar.WebhookID `json:"webhook_id,omitempty"`
@@ -109,7 +109,7 @@ func (b toolbox) webhooks(ctx context.Context, c *call, in *webhookCall) (answer
 	return same(v)
 }
 
-// hostOf is as much of an address as everybody may know: the rest may be what opens it.
+// hostOf is the public part of a URL: the rest may contain a secret.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -118,7 +118,7 @@ func hostOf(address string) string {
 	return u.Host
 }
 
-// mostDeliveries is how many messages are listed.
+// mostDeliveries limits the listed messages.
 const mostDeliveries = 20
 
 func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *webhooksView) error {
@@ -149,15 +149,15 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 		return err
 	}
 	if i := slices.IndexFunc(all, func(w calendar.Webhook) bool { return w.URL == strings.TrimSpace(in.url) }); i >= 0 {
-		return calendar.Errorf(calendar.Exists, "", "this address is told already, by the webhook %s", all[i].ID)
+		return calendar.Errorf(calendar.Exists, "", "the webhook %s already has this URL", all[i].ID)
 	}
 	if in.titles && !c.consent.asks {
 		where := " on their page"
 		if at := b.page("webhooks"); at != "" {
 			where = " at " + at
 		}
-		return calendar.Errorf(calendar.Forbidden, "", "titles are told elsewhere only if the user agrees, whom this client cannot ask").
-			Advising("leave titles out, or have the user make the webhook" + where)
+		return calendar.Errorf(calendar.Forbidden, "", "titles are sent only if the user agrees, and this client cannot ask the user").
+			Advising("leave titles out, or let the user create the webhook" + where)
 	}
 	if err := c.confirmWebhook(in); err != nil {
 		return err
@@ -171,15 +171,15 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 	return err
 }
 
-// confirmWebhook asks before an address is told of changes.
+// confirmWebhook asks the user to confirm a new webhook.
 func (c *call) confirmWebhook(in *webhookCall) error {
-	what := "with the ids of what changed"
+	what := "with the ids of the changed objects"
 	if in.titles {
-		what = "with the titles of what changed"
+		what = "with the titles of the changed objects"
 	}
 	return c.confirm(question{
-		text: willHave(fmt.Sprintf("a program at %s told, again and again, of each change in the calendars that you read, %s", quotedShort(hostOf(in.url)), what)) +
-			"Its whole address is " + quotedShort(in.url) + ". To remove the webhook ends it; what was told is told.",
+		text: willHave(fmt.Sprintf("a program at %s notified of each change in the calendars that you read, %s", quotedShort(hostOf(in.url)), what)) +
+			"Its full URL is " + quotedShort(in.url) + ". Removing the webhook stops further messages; sent messages cannot be taken back.",
 		state: fmt.Sprintf("%q %q %t", in.url, in.kinds, in.titles),
 	})
 }

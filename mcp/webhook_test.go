@@ -71,7 +71,8 @@ func TestWebhooksByTool(t *testing.T) {
 	})
 }
 
-// TestWebhooksAreRefused: to those who may not share, to others, to what is no address, and titles to those who can ask nobody.
+// TestWebhooksAreRefused: without the share scope, for other users, for invalid URLs, and titles for clients without
+// elicitation.
 func TestWebhooksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -106,7 +107,7 @@ func TestWebhooksAreRefused(t *testing.T) {
 	}
 }
 
-// TestWebhookIsAgreedTo: a person sees where, and whether titles go there, and what they agreed to is that and no other.
+// TestWebhookIsAgreedTo: the user sees the URL, and whether titles are sent, and consents to exactly that.
 func TestWebhookIsAgreedTo(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -117,7 +118,7 @@ func TestWebhookIsAgreedTo(t *testing.T) {
 	if err := json.Unmarshal([]byte(said), &r); err != nil || r.Result.RequestState == "" {
 		t.Fatalf("nobody is asked: %s", said)
 	}
-	for _, want := range []string{`told, again and again`, `hooks.example`, `in?k=1`, `with the titles`} {
+	for _, want := range []string{`notified of each change`, `hooks.example`, `in?k=1`, `with the titles`} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in %s", want, said)
 		}
@@ -128,7 +129,7 @@ func TestWebhookIsAgreedTo(t *testing.T) {
 			t.Errorf("%s: %s", other, said)
 		}
 	}
-	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline", 1)); !strings.Contains(said, "said no") || len(h.hooksOf(t)) > 0 {
+	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline", 1)); !strings.Contains(said, "declined") || len(h.hooksOf(t)) > 0 {
 		t.Errorf("after a no: %s", said)
 	}
 	if said := modernCall(t, door, "alice", "webhooks", args, agreed); !strings.Contains(said, "whsec_") {

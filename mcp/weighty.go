@@ -13,22 +13,22 @@ import (
 	"caldav-mcp-server/calendar/recur"
 )
 
-// What a person is asked about before it is done: see confirm. The words are theirs, not the model's.
+// Calls that the user has to confirm: see confirm. The questions use the user's words, not the model's.
 
 const (
-	// mostUnasked is how many changes one call makes that nobody is asked about.
+	// mostUnasked is the highest number of changes in one call without a confirmation.
 	mostUnasked = 5
-	// mostInQuestion is how many of several changes a question tells of, mostCounted how many things it counts.
+	// mostInQuestion limits the changes that a question lists, mostCounted the objects that it counts.
 	mostInQuestion, mostCounted = 20, 1000
 )
 
-// quotedShort sets apart what people wrote, in a question.
+// quotedShort quotes user-supplied text in a question.
 func quotedShort(s string) string { return quoted(short(s, longestTold)) }
 
-// confirmDeletion asks before a calendar goes with all that is in it.
+// confirmDeletion asks before a calendar is deleted with all its content.
 func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Calendar) error {
 	if !c.consent.asks || cal.Access != calendar.OwnerAccess {
-		return nil // whose it is not is refused anyway
+		return nil // other users' calendars are refused anyway
 	}
 	people, err := b.service.DeletionAudience(ctx, c.caller, cal.ID, c.telling())
 	if err != nil {
@@ -49,53 +49,53 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	case n > mostCounted:
 		holds = fmt.Sprintf("more than %d events, tasks and notes", mostCounted)
 	}
-	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for everybody who has it, with " + holds + " in it"}
+	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for all users who have it, with " + holds + " in it"}
 	if people.People > 0 {
 		deeds = append(deeds, "told "+people.String()+" that their meetings in it are cancelled or declined")
 	}
 	return c.confirm(question{
-		text:  willHave(deeds...) + "An administrator can bring it back for some time.",
+		text:  willHave(deeds...) + "An administrator can restore it for some time.",
 		state: stateOf(cal),
 	})
 }
 
-// stateOf is a calendar as somebody was asked about it: its version grows with all that is put into it, changed or taken out, and with each
-// share that is given or taken. Whoever agreed to lose what was there has not agreed to lose what came since.
+// stateOf is the state of a calendar in a question. Its version grows with every change to an object or a share.
+// Consent to delete the old content does not cover newer content.
 func stateOf(cal calendar.Calendar) string {
 	return string(cal.ID) + " " + strconv.FormatInt(int64(cal.Version), 10)
 }
 
-// willHave says what is done once a person accepts.
+// willHave lists the actions that follow if the user accepts.
 func willHave(deeds ...string) string {
 	return "If you accept, your assistant will have\n- " + strings.Join(deeds, "\n- ") + "\n\n"
 }
 
-// confirmShare asks before somebody else is given a calendar.
+// confirmShare asks before another user gets access to a calendar.
 func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.Access) error {
 	if !c.consent.asks || cal.Access != calendar.OwnerAccess {
 		return nil
 	}
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
-		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar takes it back; what was seen is seen.",
+		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar ends the share; anything seen until then stays known.",
 		state: stateOf(cal),
 	})
 }
 
-// confirmAccept asks before the user gets a calendar that another user offers.
+// confirmAccept asks before the user accepts a calendar that another user offers.
 func (c *call) confirmAccept(o calendar.Offer) error {
 	return c.confirm(question{
 		text: willHave(fmt.Sprintf("accepted the calendar %s, which %s shares with you (%s)", quotedShort(o.Name()), quotedShort(o.From.OwnerName), permissions[o.Access])) +
-			"unshare_calendar gives it up again.",
+			"unshare_calendar removes it again.",
 		state: string(o.Calendar),
 	})
 }
 
-// reaches tells whether a change is of more than one instance of a series.
+// reaches reports whether a change affects more than one instance of a series.
 func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
 
-// confirmSeries asks before a series, or an instance and all that follow it, is deleted or moved. To say what will
-// differ, the change is made of a plan that nobody carries out.
+// confirmSeries asks before a series, or an instance and all that follow it, is deleted or moved. To describe the
+// effect, it plans the change in a batch that is never committed.
 func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan func(changer) (ledger.Edited, error)) error {
 	if c.consent.parts != nil {
 		*c.consent.parts = true
@@ -107,7 +107,7 @@ func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan fun
 	batch := b.service.NewBatch(c.caller, c.meter, calendar.TellNobody)
 	planned, err := plan(batch)
 	if err != nil {
-		return nil //nolint:nilerr // it will be refused when it is tried, in better words
+		return nil //nolint:nilerr // the real attempt will be refused with a better message
 	}
 	deed, about := batch.Last().Describe(s.zone.Location(), quotedShort), "This is about the whole series"
 	if s.scope == edit.Following {
@@ -119,7 +119,8 @@ func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan fun
 	})
 }
 
-// deedFrom says what becomes of an instance and all that follow it: the difference of the whole would tell of its beginning.
+// deedFrom describes the effect on an instance and all that follow it. A diff of the whole series would describe its
+// start instead.
 func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledger.Edited) string {
 	at := func(m recur.Moment) string {
 		local, weekday := s.zone.local(m)
@@ -136,7 +137,7 @@ func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledge
 	return fmt.Sprintf("moved %s to %s, until %s", from, at(now.Start), at(now.End))
 }
 
-// confirmMany asks before many changes are made at once, or one that would be asked about by itself.
+// confirmMany asks before many changes at once, or one that needs a confirmation on its own.
 func (c *call) confirmMany(v manyView) error {
 	if len(v.Changes) <= mostUnasked && !*c.consent.parts {
 		return nil
@@ -152,7 +153,7 @@ func (c *call) confirmMany(v manyView) error {
 	return c.confirm(question{text: willHave(deeds...) + "Times are in " + v.Timezone + ".", state: c.batch.State()})
 }
 
-// confirmUndo asks before many changes are taken back.
+// confirmUndo asks before many changes are undone.
 func (c *call) confirmUndo(would calendar.Undone) error {
 	var deeds, state []string
 	n := 0
@@ -172,7 +173,7 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.", state: strings.Join(state, " ")})
 }
 
-// confirmCarry asks before a series leaves its calendar.
+// confirmCarry asks before a series is moved to another calendar.
 func (c *call) confirmCarry(s subject, to calendar.Calendar) error {
 	return c.confirm(question{
 		text: willHave(fmt.Sprintf("moved %s, with all its instances, from the calendar %s to %s",

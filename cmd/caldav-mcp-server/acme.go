@@ -15,22 +15,22 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// acmeConfig is what the settings ACME… came to.
+// acmeConfig holds the ACME settings.
 type acmeConfig struct {
-	// directory is empty where nobody is asked for certificates.
+	// directory is empty if ACME is off.
 	directory, email, roots, httpAddr string
 }
 
-// publicURLs are the addresses that the server was told it is reached at.
+// publicURLs are the configured public URLs of the server.
 func (c config) publicURLs() []*url.URL {
 	return slices.DeleteFunc([]*url.URL{c.baseURL, c.mcpAt}, func(u *url.URL) bool { return u == nil })
 }
 
-// newKeeper gets certificates; nil where they are files, or another's business.
+// newKeeper returns the manager of ACME certificates, or nil if ACME is off.
 func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if c.acme.directory == "" {
 		if c.acme.httpAddr != "" || c.acme.email != "" || c.acme.roots != "" {
-			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS are for ACME, which is off")
+			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
 		}
 		return nil, nil
 	}
@@ -45,21 +45,21 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now, Task: trace.Task}), nil
 }
 
-// certifiedNames are the names that people reach the server by.
+// certifiedNames are the host names that need a certificate.
 func (c config) certifiedNames() ([]string, error) {
 	switch {
 	case c.tlsCert != "" || c.tlsKey != "":
-		return nil, wrongUsage("ACME gets the certificate that TLS_CERT names already: use one of them")
+		return nil, wrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and has the name that a certificate is wanted for")
+		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
 	}
 	var names []string
 	for _, name := range c.hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
-			return nil, wrongUsage("ACME gets certificates for names, and BASE_URL or MCP_URL has the address %s", name)
+			return nil, wrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
-			return nil, wrongUsage("ACME gets certificates for names that have a dot in them, and BASE_URL or MCP_URL has %s", name)
+			return nil, wrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -68,7 +68,7 @@ func (c config) certifiedNames() ([]string, error) {
 	return names, nil
 }
 
-// authorities are what the authority itself is known by; nil for those of the machine.
+// authorities are the root certificates of the ACME server, or nil for the system's.
 func (a acmeConfig) authorities() (*x509.CertPool, error) {
 	if a.roots == "" {
 		return nil, nil
@@ -79,12 +79,12 @@ func (a acmeConfig) authorities() (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, wrongUsage("ACME_ROOTS names %s, in which there is no certificate (PEM)", a.roots)
+		return nil, wrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.roots)
 	}
 	return pool, nil
 }
 
-// plainDoors are those that speak no TLS: the authority asks by HTTP, and people type names without https://.
+// plainDoors are the listeners without TLS: the ACME authority uses HTTP, and users type names without https://.
 func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
 	if keeper == nil || c.acme.httpAddr == "" {
 		return nil
@@ -95,11 +95,11 @@ func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
 	}}
 }
 
-// toHTTPS sends whoever only reads to the same place by HTTPS. What else comes may have brought secrets along, which must
-// not seem to work.
+// toHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than seem to
+// work.
 func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "this server is spoken to by HTTPS alone", http.StatusForbidden)
+		http.Error(w, "this server requires HTTPS", http.StatusForbidden)
 		return
 	}
 	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}

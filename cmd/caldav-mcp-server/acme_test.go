@@ -30,12 +30,12 @@ type authority struct {
 	roots *x509.CertPool
 }
 
-// freePorts are ports that nobody listens at.
+// freePorts returns ports without a listener.
 func freePorts(t *testing.T, n int) []string {
 	t.Helper()
 	ports := make([]string, 0, n)
 	for range 100 * n {
-		// Below those that systems give to whoever connects: somebody else's connection would have it before the server.
+		// Below the range of ephemeral ports: otherwise another connection could take the port before the server.
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", 12_000+rand.IntN(20_000)))
 		if err != nil {
 			continue
@@ -51,7 +51,7 @@ func freePorts(t *testing.T, n int) []string {
 	return ports
 }
 
-// acmeName is what the authority is asked for, and finds on this machine.
+// acmeName is the name in the requested certificate; the authority resolves it to this machine.
 const acmeName = "calendar.example"
 
 // nameServer says of every name that it is this machine (RFC 1035 §4). The authority asks it by TCP.
@@ -175,8 +175,8 @@ func (a authority) env(database, port string, more ...string) []string {
 		"BASE_URL=https://"+acmeName+":"+port), more...)
 }
 
-// Two servers on one database get one certificate between them, whichever of them the authority asks, and a restart gets
-// no other.
+// Two servers on one database share one certificate, whichever of them the authority calls, and a restart requests no
+// other.
 func TestACME(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"tls-alpn-01", "http-01"} {
@@ -227,7 +227,7 @@ func testACME(t *testing.T, way, database string) {
 	}
 }
 
-// testPlain looks at what the door without TLS says to who is no authority.
+// testPlain checks the responses of the listener without TLS to clients other than the authority.
 func testPlain(t *testing.T, address, port string) {
 	t.Helper()
 	for method, want := range map[string]int{"GET": http.StatusPermanentRedirect, "PUT": http.StatusForbidden} {
@@ -268,7 +268,8 @@ func TestACMERenews(t *testing.T) {
 	until(t, "it is renewed", func() bool { now := a.serial(t, r.addrs[caldavDoor]); return now != "" && now != old })
 }
 
-// An authority that is away keeps nobody from starting, and is in the log; what cannot be right is refused with a sentence.
+// An unreachable authority does not prevent a start, and is logged; an invalid configuration is refused with an
+// explanation.
 func TestACMEAway(t *testing.T) {
 	t.Parallel()
 	ports := freePorts(t, 2)
@@ -295,10 +296,10 @@ func TestACMESettings(t *testing.T) {
 		"is not on, off":              {"ACME=http://ca.example/dir"},
 		"ACME needs a BASE_URL":       {"ACME=on"},
 		"the address 192.0.2.1":       {"ACME=on", "BASE_URL=https://192.0.2.1"},
-		"use one of them":             {"ACME=on", "BASE_URL=https://calendar.example", "TLS_CERT=a", "TLS_KEY=b"},
-		"for ACME, which is off":      {"ACME_EMAIL=ann@example.com"},
-		"that have a dot in them":     {"ACME=on", "BASE_URL=https://calendar"},
-		"there is no certificate":     {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + empty},
+		"use only one of them":        {"ACME=on", "BASE_URL=https://calendar.example", "TLS_CERT=a", "TLS_KEY=b"},
+		"because ACME is off":         {"ACME_EMAIL=ann@example.com"},
+		"for names with a dot":        {"ACME=on", "BASE_URL=https://calendar"},
+		"contains no certificate":     {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + empty},
 		"ACME_ROOTS cannot be read":   {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + filepath.Join(dir, "none")},
 		"ACME_HTTP_ADDR is malformed": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_HTTP_ADDR=80"},
 	} {

@@ -12,26 +12,27 @@ import (
 )
 
 const addClientDetails = `
-An assistant that asks people to let it in (OAuth) is known by what it says of itself, or registers itself. Where it can do
-neither, as behind a wall, add it here and enter the id there, with the secret if it wants one. The secret is printed once.
+OAuth clients (assistants that users authorize in a browser) publish a description of themselves, or register themselves.
+Add a client here if it can do neither, for example behind a firewall. Enter the printed id there, and the secret if it
+needs one. The secret is printed once.
 
-The redirect is where people's browsers are sent with the answer; the assistant's own pages say which. Claude has
-https://claude.ai/api/mcp/auth_callback. For a program on the user's machine it is http://127.0.0.1/… or http://localhost/…,
-with whatever port.
+The redirect URL receives the browser after the user has decided; the assistant's documentation names it. Claude's is
+https://claude.ai/api/mcp/auth_callback. For a program on the user's machine it is http://127.0.0.1/… or
+http://localhost/…, with any port.
 `
 
 func addClientCommand() command {
 	var n oauth.NewClient
 	return command{
 		name: "add-client", settings: storeSettings, json: true,
-		summary: "add an assistant that asks people to let it in, where it does not register itself", details: addClientDetails,
+		summary: "add an OAuth client (assistant) that does not register itself", details: addClientDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&n.Name, "name", "", "`TEXT` that people know it by (needed)")
-			f.Func("redirect", "`URL` that people's browsers are sent to with the answer (needed); may be given again", func(v string) error {
+			f.StringVar(&n.Name, "name", "", "`TEXT` that users see (needed)")
+			f.Func("redirect", "redirect `URL` for the response (needed); may be given more than once", func(v string) error {
 				n.Redirects = append(n.Redirects, v)
 				return nil
 			})
-			f.BoolVar(&n.Secret, "secret", false, "give it a secret, which it must be able to keep")
+			f.BoolVar(&n.Secret, "secret", false, "create a secret, for a client that can keep one")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			added, err := d.oauth.AddClient(ctx, n)
@@ -46,9 +47,9 @@ func addClientCommand() command {
 	}
 }
 
-// showClient tells what is to be entered at the assistant.
+// showClient prints the values to enter in the assistant.
 func (d *desk) showClient(added oauth.Registration) error {
-	text := fmt.Sprintf("%s is added. Enter there\n  client id      %s\n", shown(added.Name), added.ID)
+	text := fmt.Sprintf("added %s. Enter there\n  client id      %s\n", shown(added.Name), added.ID)
 	if added.Secret != "" {
 		text += fmt.Sprintf("  client secret  %s   (shown only now)\n", added.Secret)
 	}
@@ -59,14 +60,14 @@ func (d *desk) showClient(added oauth.Registration) error {
 }
 
 const removeClientDetails = `
-ID is what list-clients prints, or its beginning. All that people have allowed it ends at once, also on a server that runs. An assistant that
-registers itself can come back, and ask people again.
+ID is the id in list-clients, or a prefix of it. All access that users gave the client ends at once, also on a running
+server. A client that registers itself can come back and ask users again.
 `
 
 func removeClientCommand() command {
 	return command{
 		name: "remove-client", operands: []string{"ID"}, settings: storeSettings, json: true,
-		summary: "forget an assistant, and end what people have allowed it", details: removeClientDetails,
+		summary: "remove an OAuth client, and end its access", details: removeClientDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			all, err := d.oauth.Clients(ctx)
 			if err != nil {
@@ -84,7 +85,7 @@ func removeClientCommand() command {
 	}
 }
 
-// shownClient is an id as lists have it: an address is told whole.
+// shownClient is a client id in a list; a URL is shown in full.
 func shownClient(id auth.ClientID) string {
 	if strings.Contains(string(id), ":") {
 		return shown(string(id))

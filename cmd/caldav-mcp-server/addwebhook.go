@@ -10,10 +10,9 @@ import (
 )
 
 const addWebhookDetails = `
-URL is sent a message (POST, JSON) soon after something changes in a calendar that the user reads: which calendar, what
-kind of change, and the UIDs. Titles are told only with --titles. Messages are signed as Standard Webhooks has it, with
-the secret that is printed; set-webhook --rotate makes another.
-
+After each change in a calendar that the user reads, the server posts a JSON message to URL. It contains the calendar, the
+kind of change, and the UIDs; titles only with --titles. Messages are signed as in Standard Webhooks, with the secret that
+is printed. set-webhook --rotate creates a new secret.
   caldav-mcp-server add-webhook --user alice --url https://automation.example.org/hooks/calendar --kinds "created deleted"
 `
 
@@ -26,12 +25,12 @@ type addWebhookOptions struct {
 func addWebhookCommand() command {
 	var o addWebhookOptions
 	return command{
-		name: "add-webhook", user: "`NAME` of the user whose calendars are meant", settings: storeSettings, json: true,
-		summary: "tell a program elsewhere of what changes in a user's calendars", details: addWebhookDetails,
+		name: "add-webhook", user: "`NAME` of the user whose changes are sent", settings: storeSettings, json: true,
+		summary: "send a program messages about changes in a user's calendars", details: addWebhookDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.url, "url", "", "https address, `URL`, that is told (needed)")
-			f.StringVar(&o.kinds, "kinds", "", "`LIST` of created, modified and deleted; all if not given")
-			f.BoolVar(&o.titles, "titles", false, "tell the titles of what changed as well")
+			f.StringVar(&o.url, "url", "", "https `URL` that gets the messages (needed)")
+			f.StringVar(&o.kinds, "kinds", "", "`LIST` of created, modified and deleted; default all")
+			f.BoolVar(&o.titles, "titles", false, "include the titles of changed objects")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			return d.addWebhook(ctx, o)
@@ -51,7 +50,7 @@ func (d *desk) addWebhook(ctx context.Context, o addWebhookOptions) error {
 	return d.printWebhookSecret(ctx, d.who, w)
 }
 
-// printWebhookSecret shows what the program that is told must know.
+// printWebhookSecret prints the secret that the receiver needs.
 func (d *desk) printWebhookSecret(ctx context.Context, u calendar.User, w calendar.Webhook) error {
 	secret, err := d.webhookSecret(ctx, w)
 	if err != nil {

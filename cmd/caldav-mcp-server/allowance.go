@@ -11,20 +11,20 @@ import (
 	"caldav-mcp-server/auth"
 )
 
-// littleMemory is below what the process takes when all goes on at once that may: four logins' hashes, images,
-// large answers.
+// littleMemory is less than the process can need at peak: four password hashes, cached calendars and large responses.
 const littleMemory = 256 << 20
 
-// allowance is how much memory there is for what takes much of it.
+// allowance divides the memory among its large consumers.
 type allowance struct {
 	logins auth.Limits
-	// images and answers are for calendars in memory and for requests in work; 0 is the default of answers.
+	// images limits cached calendars, answers limits running requests; 0 is the default of answers.
 	images, answers int64
-	// collect is from where on garbage is collected sooner, and heap up to where it is not collected at all, see spaceOutCollections.
+	// collect is the heap size above which garbage is collected more often. Below heap it is not collected: see
+	// spaceOutCollections.
 	collect, heap int64
 }
 
-// allow divides what the process may hold, 0 for any amount.
+// allow divides the memory that the process may use; 0 means no limit.
 func allow(memory int64) allowance {
 	a := allowance{logins: auth.DefaultLimits(), images: imageBytes, collect: memoryLimit, heap: leastHeap}
 	if memory > 0 && memory < littleMemory {
@@ -33,16 +33,16 @@ func allow(memory int64) allowance {
 	return a
 }
 
-// allowedMemory is the least of what the operator set by GOMEMLIMIT and of the limits of the control groups that the
-// process is in, as containers and services have them; 0 where there is none. The files are the machine's, from its root.
+// allowedMemory is the lowest of GOMEMLIMIT and the memory limits of the process's control groups, which containers and
+// services set. It is 0 if there is no limit. files is the root file system.
 func allowedMemory(files fs.FS) int64 {
 	least := debug.SetMemoryLimit(-1)
 	for _, name := range groupLimits(files) {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
-			continue // a group of another machine's tree, seen from within a container
+			continue // a group outside of the container's view
 		}
-		// "max", and what is more than any machine has, is no limit.
+		// "max" and values beyond any machine's memory mean no limit.
 		if n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 {
 			least = min(least, n)
 		}
@@ -53,8 +53,8 @@ func allowedMemory(files fs.FS) int64 {
 	return least
 }
 
-// groupLimits names the files that may limit the process: of its groups and of those around them, in both
-// versions of control groups.
+// groupLimits names the files with memory limits of the process: for each of its control groups and their parents, in
+// both versions of control groups.
 func groupLimits(files fs.FS) (names []string) {
 	text, err := fs.ReadFile(files, "proc/self/cgroup")
 	if err != nil {

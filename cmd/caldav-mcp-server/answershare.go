@@ -10,20 +10,20 @@ import (
 )
 
 const answerShareDetails = `
-CALENDAR is its name or its id, as list-shares --with shows them. To decline what was accepted is to give
-the calendar up; what was declined can be accepted as long as its owner does not take it back.
+CALENDAR is its name or its id, as list-shares --with shows them. A user can decline a calendar that they accepted before.
+A declined calendar can be accepted until its owner ends the share.
 `
 
 func answerShareCommand() command {
 	var word string
 	var accept, decline bool
 	return command{
-		name: "answer-share", user: "`NAME` of who was asked", settings: storeSettings, json: true,
-		summary: "accept or decline a calendar that somebody shares", details: answerShareDetails,
+		name: "answer-share", user: "`NAME` of the user", settings: storeSettings, json: true,
+		summary: "accept or decline a calendar that another user shares", details: answerShareDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&word, "calendar", "", "`CALENDAR` that is meant (needed)")
-			f.BoolVar(&accept, "accept", false, "take it")
-			f.BoolVar(&decline, "decline", false, "do not take it")
+			f.StringVar(&word, "calendar", "", "the shared `CALENDAR` (needed)")
+			f.BoolVar(&accept, "accept", false, "accept it")
+			f.BoolVar(&decline, "decline", false, "decline it")
 		},
 		check: func(*desk, []string) error {
 			if accept == decline {
@@ -50,7 +50,7 @@ func answerShareCommand() command {
 	}
 }
 
-// findOffer understands what a person calls a calendar that they were offered.
+// findOffer finds the offered calendar that the user names.
 func (h *house) findOffer(ctx context.Context, u calendar.User, word string) (calendar.Offer, error) {
 	offers, err := h.calendars.Offers(ctx, caller(u))
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *house) findOffer(ctx context.Context, u calendar.User, word string) (ca
 		found[o.Calendar], all[i] = o, o.From
 	}
 	if len(all) == 0 {
-		return calendar.Offer{}, fmt.Errorf("nobody has offered %s a calendar", u.Name)
+		return calendar.Offer{}, fmt.Errorf("no calendar is offered to %s", u.Name)
 	}
 	cal, err := pick(u, all, word)
 	return found[cal.ID], err

@@ -9,25 +9,25 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// toStdout is the AUDIT_LOG that is no file.
+// toStdout is the value of AUDIT_LOG for standard output.
 const toStdout = "stdout"
 
-// openAudit opens the audit log of a server; nil where there is none.
+// openAudit opens the server's audit log, or returns nil if there is none.
 func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
 	switch c.auditLog {
 	case "":
-		return nil, nil //nolint:nilnil // a nil one writes nothing
+		return nil, nil //nolint:nilnil // a nil audit log writes nothing
 	case toStdout:
 		return server.OpenAudit("", p.stdout, log)
 	}
 	return server.OpenAudit(c.auditLog, nil, log)
 }
 
-// reading are the commands that change nothing, beside those that list; serve has lines of its own.
+// reading are the commands that change nothing, apart from the list commands. serve writes its own lines.
 var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "show-server"}
 
-// audit writes down what a command did, if the log is a file: what it prints is for its caller. Of what it was called
-// with only the name of a user or a group stands in the line.
+// audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
+// has only the name of a user or group.
 func (p *program) audit(c command, config config, flags *flag.FlagSet, operands []string, failed error) error {
 	if config.auditLog == "" || config.auditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
 		return nil
@@ -44,7 +44,7 @@ func (p *program) audit(c command, config config, flags *flag.FlagSet, operands 
 	return a.Close()
 }
 
-// whom a command is about: the user or the group that it is given, or whose things it works on.
+// whom returns the user or group that a command acts on.
 func whom(c command, flags *flag.FlagSet, operands []string) string {
 	if len(c.operands) > 0 && (c.operands[0] == "NAME" || c.operands[0] == "GROUP") {
 		return operands[0]

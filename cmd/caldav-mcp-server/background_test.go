@@ -18,13 +18,13 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// What is older than JOURNAL_DAYS is forgotten while the server runs: a client that was away for
-// longer has to begin anew.
+// Data older than JOURNAL_DAYS is removed while the server runs: a client that was away for longer must synchronize
+// from scratch.
 func TestJournalIsShortened(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
-		// The clock is ahead: what is done now was done 31 days ago.
+		// The clock is ahead: data written now seems to be 31 days old.
 		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
 		h := openForTest(t, database)
 		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
@@ -138,8 +138,8 @@ func changesSince(ctx context.Context, h *house, user calendar.User, token calen
 	return nil
 }
 
-// A command that meets the database of a build from before the first release tells how to bring
-// the calendars over. That the server be restarted would not help.
+// A command that meets a database from before the first release says how to migrate the calendars. A restart of the
+// server would not help.
 func TestCommandRefusesOlderBuild(t *testing.T) {
 	t.Parallel()
 	path := strings.TrimPrefix(testdb.SQLite(t), "sqlite:")
@@ -169,7 +169,7 @@ func TestReady(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.store.Close()
-		if err := h.ready(t.Context()); err == nil || err.Error() != "the database's tables are not those of this version" {
+		if err := h.ready(t.Context()); err == nil || err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
 		if err := h.store.Migrate(t.Context()); err != nil {
@@ -180,7 +180,7 @@ func TestReady(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := h.ready(gone); err == nil || err.Error() != "the database does not answer" {
+		if err := h.ready(gone); err == nil || err.Error() != "the database does not respond" {
 			t.Errorf("with no answer: %v", err)
 		}
 	})

@@ -16,10 +16,9 @@ import (
 )
 
 const backupDetails = `
-It writes all that the database holds, as it is at one moment, while servers go on to work: users with the hashes of their
-passwords, tokens, calendars, objects, shares, links, trash and journal. It is one file, alike for SQLite and Postgres, which
-restore brings back on either. It can be read by no other user of the machine; so it should be where it is kept.
-
+It writes the whole database to one file, as of one moment, while servers keep running: users with their password hashes,
+tokens, calendars, objects, shares, links, trash and journal. The format is the same for SQLite and Postgres, and restore
+accepts it on either. Only your user of this machine can read the file; keep it in a place that is just as safe.
 --out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
 `
 
@@ -27,13 +26,13 @@ func backupCommand() command {
 	var out string
 	return command{
 		name: "backup", settings: storeSettings, json: true, alone: true,
-		summary: "write everything to a file, while servers run", details: backupDetails,
+		summary: "write the whole database to a file, while servers run", details: backupDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); a file that is there already is left alone")
+			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); an existing file is not overwritten")
 		},
 		check: func(d *desk, _ []string) error {
 			if out == "-" && d.json {
-				return errors.New("standard output cannot have both the backup and --json")
+				return errors.New("standard output cannot hold both the backup and --json")
 			}
 			return nil
 		},
@@ -52,7 +51,7 @@ func backupCommand() command {
 	}
 }
 
-// keeper makes a backup.
+// keeper writes a backup.
 type keeper struct {
 	*desk
 	bar *progress
@@ -63,12 +62,12 @@ func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, erro
 	return b.store.Backup(ctx, to, b.version, b.bar.of("backing up"))
 }
 
-// keep writes a file, reads it again, and only then gives it its name.
+// keep writes a temporary file, verifies it, and only then gives it its name.
 func (b *keeper) keep(ctx context.Context, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already: give the backup another name", path)
+		return fmt.Errorf("%s already exists: give the backup another name", path)
 	}
-	// Nobody else may read it, from the first byte on.
+	// From the first byte on, only this user may read it.
 	f, err := os.CreateTemp(filepath.Dir(path), ".backup-")
 	if err != nil {
 		return err
@@ -83,9 +82,9 @@ func (b *keeper) keep(ctx context.Context, path string) (err error) {
 	}
 	size, err := checkBackup(f, b.bar)
 	if err != nil {
-		return fmt.Errorf("what was written cannot be read back: %w", err)
+		return fmt.Errorf("the written backup cannot be verified: %w", err)
 	}
-	// Of two at once one is told that there is a file by now.
+	// If two backups run at once, the second fails because the file exists.
 	if err := os.Link(f.Name(), path); err != nil {
 		return err
 	}
@@ -100,7 +99,7 @@ func removeIfThere(path string) error {
 	return nil
 }
 
-// checkBackup reads a backup from its beginning to its end.
+// checkBackup verifies a whole backup.
 func checkBackup(f *os.File, bar *progress) (size int64, err error) {
 	defer bar.clear()
 	info, err := f.Stat()
@@ -114,7 +113,7 @@ func checkBackup(f *os.File, bar *progress) (size int64, err error) {
 	return info.Size(), err
 }
 
-// backupJSON is a backup for programs.
+// backupJSON is the JSON output of backup.
 type backupJSON struct {
 	File    string           `json:"file"`
 	Bytes   int64            `json:"bytes"`
@@ -132,13 +131,13 @@ func (d *desk) tell(path string, size int64, m backup.Manifest) error {
 	return d.done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m), size)
 }
 
-// holds says what is in a backup.
+// holds describes the content of a backup.
 func holds(m backup.Manifest) string {
 	return fmt.Sprintf("%d users, %d calendars, %d objects with their tombstones and %d changes of the journal, as of %s",
 		m.Table("users").Rows, m.Table("calendars").Rows, m.Table("objects").Rows, m.Table("journal").Rows, m.Made.Format(time.RFC3339))
 }
 
-// of is the bar as what goes through many rows wants it.
+// of returns the progress bar in the form that package backup takes.
 func (b *progress) of(what string) backup.Progress {
 	return func(table string, done, total int64) { b.show(int(done), int(total), what+" "+table) }
 }

@@ -7,21 +7,19 @@ import (
 )
 
 const blockSharerDetails = `
-All calendars that SHARER shares with the user are declined, those that SHARER shares with the user's groups go as
-well, and new shares are refused. SHARER sees that the calendars were declined, but not the block. On the pages the
-user does the same with a button beside each shared calendar.
-
+All calendars that SHARER shares with the user are declined, and new shares are refused. The user also loses the calendars
+that SHARER shares with the user's groups. SHARER sees that the calendars were declined, but not the block. On the web
+pages, the user can do the same with a button next to each shared calendar.
   caldav-mcp-server block-sharer --user bob alice
 `
 
 const unblockSharerDetails = `
-The calendars that SHARER shares with the user's groups come back. Those that were declined can be shared again.
-
+The calendars that SHARER shares with the user's groups come back. Declined calendars can be shared again.
   caldav-mcp-server unblock-sharer --user bob alice
 `
 
-// blocker is the --user of commands that block a sharer.
-const blocker = "`NAME` of the user who wants no calendars from them"
+// blocker is the usage of --user for commands that block a sharer.
+const blocker = "`NAME` of the user who blocks SHARER"
 
 // blockLine is a block in JSON.
 func blockLine(u calendar.User, sharer string, blocked bool) any {
@@ -35,7 +33,7 @@ func blockLine(u calendar.User, sharer string, blocked bool) any {
 func blockSharerCommand() command {
 	return command{
 		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
-		summary: "refuse all calendars that another user shares with a user", details: blockSharerDetails,
+		summary: "block another user from sharing calendars with a user", details: blockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			sharer, err := d.auth.User(ctx, operands[0])
 			if err != nil {

@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// briefLength is how many letters of an id tables show; commands take them for the whole.
+	// briefLength is the number of letters of an id in tables; commands accept such a prefix.
 	briefLength = 8
-	// briefestLength is how many of them a person must type at the least.
+	// briefestLength is the length of the shortest prefix that commands accept.
 	briefestLength = 4
 )
 
@@ -20,7 +20,7 @@ func briefID[ID ~string](id ID) string {
 	return string(id[:briefLength])
 }
 
-// byID finds what a word means: by its whole id, or by a beginning of it that no other has.
+// byID finds an item by its id or by a unique prefix of it.
 func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	var found []T
 	word = strings.TrimSuffix(word, "…")
@@ -39,5 +39,5 @@ func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	case 1:
 		return found[0], nil
 	}
-	return none, fmt.Errorf("the id of several begins with %q (%s): type more of it", word, strings.Join(each(found, id), ", "))
+	return none, fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(each(found, id), ", "))
 }

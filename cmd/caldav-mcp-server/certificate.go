@@ -14,18 +14,18 @@ import (
 	"caldav-mcp-server/acme"
 )
 
-// certificate is a pair of files, which a renewal replaces while the server runs.
+// certificate is a pair of files that a renewal may replace while the server runs.
 type certificate struct {
 	chain, key string
 	log        *slog.Logger
 
 	mu     sync.Mutex
 	loaded *tls.Certificate
-	// made is when the files were that are loaded, or that could not be.
+	// made are the modification times of the files that were loaded, or that failed to load.
 	made [2]time.Time
 }
 
-// tlsConfig is how the doors speak TLS; nil where they do not. The files must be good to begin with.
+// tlsConfig is the TLS configuration of the listeners, or nil without TLS. The files must be valid at startup.
 func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
 	if keeper != nil {
 		return keeper.TLS(), nil
@@ -35,9 +35,9 @@ func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, e
 	}
 	switch {
 	case c.tlsCert == "" || c.tlsKey == "":
-		return nil, wrongUsage("TLS_CERT and TLS_KEY go together: the chain of certificates, and its key")
+		return nil, wrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and has the certificate's name, and the port where there is no proxy")
+		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
 	}
 	files := &certificate{chain: c.tlsCert, key: c.tlsKey, log: log}
 	if _, err := files.get(nil); err != nil {
@@ -46,8 +46,8 @@ func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, e
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
 }
 
-// get returns the certificate that is in the files, which are looked at with each new connection. One that cannot be read
-// leaves the last one in force.
+// get returns the certificate in the files, and checks for new files with each connection. If a new certificate is
+// invalid, the last one stays in use.
 func (f *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,10 +90,10 @@ func (f *certificate) modified() (made [2]time.Time, err error) {
 	return made, err
 }
 
-// ownTLS is for asking the server on this machine, which is known by the certificate in the files and not by its name.
+// ownTLS is for requests to the server on this machine. It accepts the certificate in the files, under any name.
 func (c config) ownTLS() (*tls.Config, error) {
 	if c.acme.directory != "" {
-		//nolint:gosec // The certificate is in the database. Whoever listens at our port of this machine is asked for nothing but whether it is ready.
+		//nolint:gosec // The certificate is in the database. The request carries no secret: it only asks our port on this machine for its status.
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil
 	}
 	pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)

@@ -124,7 +124,7 @@ func (c client) tool(ctx context.Context, tool string, arguments any) (string, e
 	return reply.Result.Content[0].Text, nil
 }
 
-// synced is what a sync-collection report said: status by name, and the next token.
+// synced is the content of a sync-collection response: status by name, and the next token.
 type synced struct {
 	token string
 	names map[string]int
@@ -132,7 +132,7 @@ type synced struct {
 
 const personal = "/dav/calendars/admin/personal/"
 
-// sync asks what changed in the first user's calendar since a token.
+// sync requests the changes in the first user's calendar since a token.
 func (c client) sync(t *testing.T, token string) synced {
 	t.Helper()
 	body := `<d:sync-collection xmlns:d="DAV:"><d:sync-token>` + token +

@@ -30,8 +30,8 @@ const (
 	forgets = 20
 )
 
-// cluster is three Postgres servers that Patroni keeps, by what three etcd agree on, behind an HAProxy that leads to the leader by one
-// URL and to the standbys by another.
+// cluster is three Postgres servers under Patroni, with three etcd servers for consensus. HAProxy routes one URL to the
+// leader and another to the standbys.
 type cluster struct {
 	dir              string
 	account          *syscall.Credential
@@ -39,8 +39,8 @@ type cluster struct {
 	leading, standby string
 }
 
-// member is a Postgres and the Patroni beside it. Others reach its database through followers, and it
-// reaches etcd through agreement.
+// member is a Postgres server with its Patroni. Other members reach its database through followers, and it reaches etcd
+// through agreement.
 type member struct {
 	name                 string
 	api, port            int
@@ -113,7 +113,7 @@ func (c *cluster) write(t *testing.T, file, text string) {
 	c.own(t, path)
 }
 
-// start runs a program until the test ends; what it says is in a file beside its settings.
+// start runs a program until the test ends, with its output in a file next to its settings.
 func (c *cluster) start(t *testing.T, as, program string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, as+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -134,8 +134,8 @@ func (c *cluster) start(t *testing.T, as, program string, arguments ...string) *
 	return cmd
 }
 
-// startEtcd returns the ports at which clients ask. They ask by version 2 of its API: by version 3 Patroni before 3.0.3
-// lets a leader that was frozen take the lead back from the one that followed it (its pull request 2689).
+// startEtcd returns the client ports. Patroni uses version 2 of the API: with version 3, Patroni before 3.0.3 lets a
+// frozen leader take the lead back from its successor (its pull request 2689).
 func (c *cluster) startEtcd(t *testing.T) [members]int {
 	t.Helper()
 	var clients, peers [members]int
@@ -160,7 +160,7 @@ func (c *cluster) startEtcd(t *testing.T) [members]int {
 	return clients
 }
 
-// ask reads what a program of the cluster tells; nothing where it does not answer.
+// ask reads the JSON status of a program in the cluster; nothing if it does not respond.
 func ask(ctx context.Context, port int, path string, told any) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -243,17 +243,17 @@ defaults
 	c.start(t, "haproxy", "haproxy", "-db", "-f", filepath.Join(c.dir, "haproxy.cfg"))
 }
 
-// role is what Patroni tells of a member.
+// role is a member's role according to Patroni.
 type role struct{ Name, Role, State string }
 
-// roles are those that a member knows of; none where it does not answer.
+// roles are the roles that a member knows; none if it does not respond.
 func (m *member) roles(ctx context.Context) []role {
 	var cluster struct{ Members []role }
 	ask(ctx, m.api, "/cluster", &cluster)
 	return cluster.Members
 }
 
-// leader is the one that a member other than besides takes for it.
+// leader is the leader according to a member other than besides.
 func (c *cluster) leader(ctx context.Context, besides *member) *member {
 	for _, asked := range c.members {
 		if asked == besides {
@@ -317,7 +317,7 @@ func childrenOf(parent int) (children []int) {
 		if err != nil {
 			continue
 		}
-		// The name in brackets may have blanks; behind it are the state and the parent.
+		// The name in parentheses may contain blanks; the state and the parent follow it.
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		if len(fields) > 1 && fields[1] == strconv.Itoa(parent) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))

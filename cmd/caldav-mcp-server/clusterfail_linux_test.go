@@ -12,10 +12,10 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 )
 
-// A leader of a Patroni cluster dies, freezes, is cut off from those it has to agree with, and hands over, under three
-// servers that ask its standbys long questions, four writers by both doors, two clients that synchronize and one that looks at all there is. Where it waits for a standby nothing that was
-// acknowledged is lost; where it does not, and both standbys are behind, what they had not heard of is, and in either case
-// nobody is told of what is not there.
+// The leader of a Patroni cluster dies, freezes, is cut off from the others, and hands over. Meanwhile three servers
+// use its standbys for large reads, with four writers over both protocols, two clients that synchronize and one that
+// reads everything. If the leader waits for a standby, no acknowledged write is lost. If it does not, and both standbys
+// are behind, unreplicated writes are lost. In no case is a client told of data that does not exist.
 func TestCluster(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "makes a cluster of three Postgres and takes its leader away four times")
 	for _, program := range clusterPrograms {
@@ -95,7 +95,7 @@ func (c *cluster) cutOff(_ *testing.T, m *member) (back func()) {
 	return func() { m.agreement.turn(false) }
 }
 
-// switchedOver is what an administrator does.
+// switchedOver performs a switchover as an administrator would.
 func (c *cluster) switchedOver(t *testing.T, m *member) (back func()) {
 	t.Helper()
 	url := fmt.Sprintf("http://127.0.0.1:%d/switchover", m.api)

@@ -17,11 +17,11 @@ import (
 // onlookers is the path of the calendar that one onlooker writes to.
 const onlookers = "/dav/calendars/admin/onlookers/"
 
-// onlooker changes a calendar that is nobody else's at one server after the other, and has all of them write it out at once, which
-// is a question that a standby may answer.
+// onlooker changes its own calendar through one server after the other, and lets all servers export it at once. A
+// standby may answer that read.
 type onlooker struct {
 	*witness
-	// told is what there is, by UID. One whose write was not answered is in doubt from then on.
+	// told is the expected content by UID. After a write without a response, its object is in doubt.
 	told   map[string]string
 	doubt  map[string]bool
 	looked int
@@ -34,7 +34,7 @@ func newOnlooker(t *testing.T, l *witness) *onlooker {
 	return &onlooker{witness: l, told: map[string]string{}, doubt: map[string]bool{}}
 }
 
-// begin lets it look until what it returns is called.
+// begin starts the checks; the returned function stops them.
 func (o *onlooker) begin(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -68,7 +68,7 @@ func (o *onlooker) write(ctx context.Context, n int) {
 	}
 }
 
-// look compares what a server shows with what was acknowledged before it was asked.
+// look compares a server's response with the writes acknowledged before the request.
 func (o *onlooker) look(ctx context.Context, n int, c client) {
 	got, ok := c.exported(ctx)
 	if !ok {
@@ -85,7 +85,7 @@ func (o *onlooker) look(ctx context.Context, n int, c client) {
 
 var exportedEvent = regexp.MustCompile(`UID:(\S+)\r\nDTSTAMP:.*\r\nDTSTART:.*\r\nDTEND:.*\r\nSUMMARY:(.*)\r\n`)
 
-// exported is what the calendar has, by UID; not ok where the server does not answer.
+// exported is the content of the calendar by UID; ok is false if the server does not respond.
 func (c client) exported(ctx context.Context) (titles map[string]string, ok bool) {
 	a, err := c.dav(ctx, http.MethodGet, onlookers, "")
 	if err != nil || a.status != http.StatusOK {
@@ -98,7 +98,7 @@ func (c client) exported(ctx context.Context) (titles map[string]string, ok bool
 	return titles, true
 }
 
-// answered is how many questions the standbys have answered, whichever server asked.
+// answered counts the reads that the standbys answered, over all servers.
 func (o *onlooker) answered(t *testing.T) (all int) {
 	t.Helper()
 	for _, c := range o.clients {
@@ -118,7 +118,8 @@ func (o *onlooker) await(t *testing.T) {
 	until(t, "a standby answers", func() bool { return o.answered(t) >= goal })
 }
 
-// judge compares what each server shows with what one does that asks no standby. Where nothing was lost, nobody has seen less than was acknowledged.
+// judge compares each server with one that uses no standby. If nothing was lost, no client has seen less than was
+// acknowledged.
 func (o *onlooker) judge(t *testing.T, nothingLost bool) {
 	t.Helper()
 	t.Logf("%d looks, %d of them without something that was acknowledged; %d writes without an answer", o.looked, len(o.stale), len(o.doubt))

@@ -9,18 +9,20 @@ import (
 )
 
 const (
-	// collectPercent lets the heap grow to two and a half times what lives before it is collected, in place of twice.
+	// collectPercent lets the heap grow to two and a half times its live size before a collection; Go's default is
+	// twice.
 	collectPercent = 150
-	// leastHeap is how far it grows however little lives: that is a few megabytes where one user writes, and collecting them all the
-	// time took a tenth of the server's work.
+	// leastHeap is the minimum size of the heap before a collection. With a single active user only a few megabytes are
+	// live, and collecting them all the time took a tenth of the server's work.
 	leastHeap = 32 << 20
-	// memoryLimit is from where on garbage is collected sooner, so that what requests hold together (calendar.Config.AnswerBytes)
-	// is not there twice. GOMEMLIMIT overrides it.
-	// A process that may have little begins with that.
+	// memoryLimit is the heap size above which garbage is collected more often, so that the memory of requests
+	// (calendar.Config.AnswerBytes) is not used twice. GOMEMLIMIT overrides it. A process with little memory starts
+	// with that limit.
 	memoryLimit = 160 << 20
 )
 
-// spaceOutCollections sets how often garbage is collected, unless the operator has, by GOGC, and follows the heap until ctx ends.
+// spaceOutCollections sets how often garbage is collected, unless GOGC is set, and adapts it to the heap until ctx
+// ends.
 func spaceOutCollections(ctx context.Context, a allowance) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
 		debug.SetMemoryLimit(a.collect)
@@ -33,15 +35,16 @@ func spaceOutCollections(ctx context.Context, a allowance) {
 	}
 }
 
-// heapPace lets the heap grow to a least size, by how much of it lives after each collection.
+// heapPace lets the heap grow to a minimum size, depending on its live size after each collection.
 type heapPace struct {
 	percent int
 	least   int64
 }
 
-// afterCollection has the pace follow each collection until ctx ends: what nobody holds is cleaned up behind the next one.
+// afterCollection updates the pace after each collection until ctx ends. It relies on the cleanup of an unreachable
+// object.
 func afterCollection(ctx context.Context, p *heapPace) {
-	held := &struct{ self *heapPace }{p} // with a pointer in it, lest it share its place with what is held
+	held := &struct{ self *heapPace }{p} // with a pointer, so that it shares no block of the tiny allocator
 	runtime.AddCleanup(held, func(p *heapPace) {
 		if ctx.Err() == nil {
 			p.follow(liveMemory())
@@ -50,8 +53,8 @@ func afterCollection(ctx context.Context, p *heapPace) {
 	}, p)
 }
 
-// follow has the next collection come when the heap has the size that it is to grow to. To say so stops everything for a moment, which
-// a tenth more or less is not worth.
+// follow sets the GC percentage for the wanted heap size. SetGCPercent stops the world, so a change of less than a
+// tenth is ignored.
 func (p *heapPace) follow(live int64) {
 	if percent := p.of(live); percent*10 > p.percent*11 || percent*11 < p.percent*10 {
 		p.percent = percent
@@ -59,12 +62,12 @@ func (p *heapPace) follow(live int64) {
 	}
 }
 
-// of is how many percent of what lives the heap may grow by.
+// of is the GC percentage for a live size.
 func (p *heapPace) of(live int64) int {
 	return max(collectPercent, int(100*(p.least-live)/max(live, 1<<20)))
 }
 
-// liveMemory is what the last collection has left of the heap.
+// liveMemory is the live size of the heap after the last collection.
 func liveMemory() int64 {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(read); read[0].Value.Kind() != metrics.KindUint64 {

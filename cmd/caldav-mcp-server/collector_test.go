@@ -50,7 +50,7 @@ func TestHeapPaceFollows(t *testing.T) {
 	}
 }
 
-// collects is by how many percent the heap grows before it is collected.
+// collects is the current GC percentage.
 func collects() int {
 	read := []metrics.Sample{{Name: "/gc/gogc:percent"}}
 	metrics.Read(read)

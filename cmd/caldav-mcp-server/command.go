@@ -10,44 +10,45 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// command is one row of the table of commands.
+// command is a row in the table of commands.
 type command struct {
 	name string
-	// operands are the names of the arguments that must be there.
+	// operands are the names of the required arguments.
 	operands []string
-	// optional are those that may follow them.
+	// optional are the names of the optional arguments that follow.
 	optional []string
-	// summary is one line for the overview; details tell the rest.
+	// summary is one line for the overview; details are the rest of the help text.
 	summary, details string
 	// settings are the groups of settings that the command reads.
 	settings group
-	// user is what is said of --user, whom the desk then has; a command without it has no such flag.
+	// user is the usage of --user, which fills desk.who. If it is empty, the command has no such flag.
 	user string
-	// json tells that a program can have the outcome in JSON.
+	// json adds the flag --json.
 	json  bool
 	flags func(*flag.FlagSet)
-	// check sees what is wrong with the call, before anything is opened or done.
+	// check validates the arguments, before the store is opened.
 	check func(d *desk, operands []string) error
-	// run does the work on the database. A command with begins may make one; one with alone opens none, or does that itself.
+	// run does the work. A command with begins may create a database. A command with alone opens none, or does so
+	// itself.
 	run           func(ctx context.Context, d *desk, operands []string) error
 	begins, alone bool
 }
 
-// desk is where a command works: it has what the program has, the house unless the command is one that works alone, and what was said.
+// desk is the context of a command: the program, the open store unless the command is alone, and the arguments.
 type desk struct {
 	*program
 	*house
 	config config
-	// user is what --user says, who the one of that name.
+	// user is the value of --user, who the user of that name.
 	user string
 	who  calendar.User
 	json bool
 }
 
-// caller is the user as the command line speaks for them.
+// caller returns the user as a caller from the command line.
 func (d *desk) caller() calendar.Caller { return caller(d.who) }
 
-// done tells what was done: a person in a line, a script in JSON.
+// done prints the result: a line for people, or JSON.
 func (d *desk) done(value any, format string, args ...any) error {
 	if d.json {
 		return d.printJSON(value)
@@ -56,7 +57,7 @@ func (d *desk) done(value any, format string, args ...any) error {
 	return err
 }
 
-// declared are a command's flags, with those that many have.
+// declared returns a command's flags, including the common ones.
 func (c command) declared(d *desk) *flag.FlagSet {
 	f := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	if c.user != "" {
@@ -71,10 +72,10 @@ func (c command) declared(d *desk) *flag.FlagSet {
 	return f
 }
 
-// needed stands in what is said of a flag without which there is no work.
+// needed marks a required flag in its usage.
 const needed = "(needed)"
 
-// missing says which flags are needed, if one of them is not given.
+// missing lists the required flags, if one of them was not given.
 func missing(f *flag.FlagSet) error {
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -89,7 +90,7 @@ func missing(f *flag.FlagSet) error {
 			at = 0
 		}
 		all = slices.Insert(all, at, "--"+f.Name)
-		_, text := f.Value.(flag.Getter) // what reads its value itself does not give it back
+		_, text := f.Value.(flag.Getter) // a flag with a function has no value to check
 		lacks = lacks || !given[f.Name] || text && f.Value.String() == ""
 	})
 	if !lacks {
@@ -98,7 +99,7 @@ func missing(f *flag.FlagSet) error {
 	return fmt.Errorf("it needs %s", and(all))
 }
 
-// and lists words as a sentence has them.
+// and joins words as in a sentence.
 func and(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -107,7 +108,7 @@ func and(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// commands are all there are, in the order in which the overview lists them.
+// commands are all commands, in the order of the overview.
 func commands() []command {
 	return []command{
 		serveCommand(),

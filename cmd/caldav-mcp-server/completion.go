@@ -10,20 +10,19 @@ import (
 )
 
 const completionDetails = `
-It writes what makes a shell complete commands and flags when TAB is pressed. SHELL is bash, zsh or fish.
-
+It writes a script with which a shell completes commands and flags. SHELL is bash, zsh or fish.
   bash  eval "$(caldav-mcp-server completion bash)", in ~/.bashrc
-  zsh   eval "$(caldav-mcp-server completion zsh)", in ~/.zshrc behind compinit
+  zsh   eval "$(caldav-mcp-server completion zsh)", in ~/.zshrc after compinit
   fish  caldav-mcp-server completion fish > ~/.config/fish/completions/caldav-mcp-server.fish
 `
 
-// shells are those that are known, each with what writes for it.
+// shells are the supported shells, each with the function that writes its script.
 var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
 
 func completionCommand() command {
 	return command{
 		name: "completion", operands: []string{"SHELL"}, alone: true,
-		summary: "write what lets a shell complete commands and flags", details: completionDetails,
+		summary: "write a shell script that completes commands and flags", details: completionDetails,
 		run: func(_ context.Context, d *desk, operands []string) error {
 			write, known := shells[operands[0]]
 			if !known {
@@ -35,7 +34,7 @@ func completionCommand() command {
 	}
 }
 
-// completion is what there is to complete of a command.
+// completion holds the words to complete for a command.
 type completion struct {
 	name, summary string
 	flags         []completedFlag
@@ -43,11 +42,11 @@ type completion struct {
 
 type completedFlag struct {
 	name, usage string
-	// takes tells that a value follows.
+	// takes is set if the flag has a value.
 	takes bool
 }
 
-// completions are those of the table of commands.
+// completions returns the completions of all commands.
 func (p *program) completions() []completion {
 	return each(commands(), func(c command) completion {
 		return completion{c.name, c.summary, each(flagsOf(c), func(f *flag.Flag) completedFlag {
@@ -57,7 +56,7 @@ func (p *program) completions() []completion {
 	})
 }
 
-// flagsOf are a command's flags, by name, with those that stand for settings.
+// flagsOf returns a command's flags by name, including those for settings.
 func flagsOf(c command) (all []*flag.Flag) {
 	flags := c.declared(new(desk))
 	addSettings(flags, c.settings)
@@ -65,7 +64,7 @@ func flagsOf(c command) (all []*flag.Flag) {
 	return all
 }
 
-// quoted puts a text in single quotes, as shells read them.
+// quoted puts a text in single quotes for a shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func namesOf(c completion) string {
@@ -84,7 +83,7 @@ func bashCompletion(all []completion) string {
 	return b.String()
 }
 
-// described is an entry of zsh's _describe: a word, and what it is.
+// described is an entry for zsh's _describe: a word and its description.
 func described(word, about string) string {
 	return quoted(strings.ReplaceAll(word, ":", `\:`) + ":" + about)
 }
@@ -121,7 +120,7 @@ func fishCompletion(all []completion) string {
 	return b.String()
 }
 
-// fishQuoted is quoted for fish, which knows an escape within quotes.
+// fishQuoted is quoted for fish, which has escapes within single quotes.
 func fishQuoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
 }

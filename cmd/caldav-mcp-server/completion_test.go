@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestCompletionCompletes has bash complete, and each shell that is there read what is for it.
+// TestCompletionCompletes lets bash complete, and lets each installed shell parse its script.
 func TestCompletionCompletes(t *testing.T) {
 	t.Parallel()
 	p := &program{now: time.Now}
@@ -47,7 +47,7 @@ func TestCompletionCompletes(t *testing.T) {
 	}
 }
 
-// TestCompletionHasEveryFlag: what a command takes is completed, in every shell.
+// TestCompletionHasEveryFlag: every flag of every command is completed, in every shell.
 func TestCompletionHasEveryFlag(t *testing.T) {
 	t.Parallel()
 	p := &program{now: time.Now}
@@ -66,7 +66,7 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 	}
 }
 
-// TestManual: the page has every command, flag and setting, and is read by what reads manual pages.
+// TestManual: the page has every command, flag and setting, and manual page readers can parse it.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	p := &program{now: time.Now, version: "1.2.3"}

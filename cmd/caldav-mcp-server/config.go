@@ -18,7 +18,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// config is what the settings came to.
+// config holds the parsed settings.
 type config struct {
 	caldav, mcp address
 	// databaseURL is empty for the SQLite file in dataDir.
@@ -31,7 +31,7 @@ type config struct {
 	// mcpAt is MCP_URL.
 	mcpAt *url.URL
 	oauth bool
-	// masterKeys is MASTER_KEY, the present one first.
+	// masterKeys is MASTER_KEY, the current key first.
 	masterKeys []vault.Key
 	// push is PUSH.
 	push bool
@@ -42,14 +42,14 @@ type config struct {
 	metricsAddr string
 	// auditLog is AUDIT_LOG.
 	auditLog string
-	// tlsCert and tlsKey are files; empty where a proxy speaks TLS.
+	// tlsCert and tlsKey are files; empty if a proxy terminates TLS.
 	tlsCert, tlsKey string
-	// acme is where certificates come from by themselves.
+	// acme holds the settings for automatic certificates.
 	acme      acmeConfig
 	stopDelay int
 	mcpCalls  int
-	// service is what serve was told of the settings that all processes find in the store, and declared the words of those
-	// that it was told, by their names: the others are what the store says.
+	// service holds serve's values for settings that the store also keeps for all processes. declared has the values
+	// that were given, by name; the store supplies the others.
 	service  serviceConfig
 	declared map[string]string
 	signIn   signInConfig
@@ -64,8 +64,8 @@ type address struct{ host, port string }
 
 func (a address) String() string { return net.JoinHostPort(a.host, a.port) }
 
-// reachable is the address to ask a door at from this machine: a server that listens everywhere listens on
-// the loopback too.
+// reachable is the address of a listener for requests from this machine. A server on all interfaces also listens on the
+// loopback interface.
 func (a address) reachable() string {
 	switch a.host {
 	case "0.0.0.0", "":
@@ -76,8 +76,8 @@ func (a address) reachable() string {
 	return a.String()
 }
 
-// loadConfig reads the settings of some groups: the default, over it the environment, over it
-// the flags. An empty value counts as none.
+// loadConfig reads some groups of settings. Flags override the environment, and the environment overrides defaults. An
+// empty value counts as unset.
 func loadConfig(groups group, environ []string, flags given) (config, error) {
 	var c config
 	if groups&serveSettings != 0 {
@@ -112,10 +112,10 @@ func loadConfig(groups group, environ []string, flags given) (config, error) {
 	return c, c.signIn.check(c.service.createUsers)
 }
 
-// pagesURL is where people find their pages.
+// pagesURL is the URL of the web pages for users.
 func (c config) pagesURL() string { return c.caldavURL() + "account/" }
 
-// malformed says which setting is wrong, and why. A secret is not repeated.
+// malformed says which setting is invalid, and why. It does not repeat a secret.
 func (s setting) malformed(from, value string, err error) error {
 	if s.secret {
 		return fmt.Errorf("%s is malformed: %w", from, err)
@@ -132,7 +132,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// find returns a setting's value and where it comes from, in the words of its source.
+// find returns a setting's value and names its source.
 func (s setting) find(env map[string]string, flags given) (from, value string, err error) {
 	if !s.secret {
 		switch {
@@ -159,7 +159,7 @@ func (s setting) find(env map[string]string, flags given) (from, value string, e
 	return s.env, cmp.Or(env[s.env], s.fallback), nil
 }
 
-// told tells whether a setting that is no secret is what the environment or a flag says.
+// told reports whether the environment or a flag gives a setting that is not secret.
 func (s setting) told(env map[string]string, flags given) bool {
 	return flags[s.flag()] != "" || env[s.env] != ""
 }
@@ -171,21 +171,21 @@ func (c *config) declare(name, value string) {
 	c.declared[name] = value
 }
 
-// checkArgument refuses a password among the arguments, where every user of the machine can read it.
+// checkArgument refuses a password in an argument, where every user of the machine can read it.
 func checkArgument(s setting, value string) error {
 	u, err := url.Parse(value)
 	if err != nil {
-		return fmt.Errorf("--%s is malformed: it is no URL", s.flag())
+		return fmt.Errorf("--%s is malformed: it is not a URL", s.flag())
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
-		return fmt.Errorf("--%s has a password in it, which everybody on this machine could see: use %s, %s_FILE or --%s-file",
+		return fmt.Errorf("--%s contains a password, which every user of this machine could see: use %s, %s_FILE or --%s-file",
 			s.flag(), s.env, s.env, s.flag())
 	}
 	return nil
 }
 
 func readSecret(from, file string) (string, string, error) {
-	data, err := os.ReadFile(file) //nolint:gosec // the operator names the program's files
+	data, err := os.ReadFile(file) //nolint:gosec // the administrator names the program's files
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", "", fmt.Errorf("%s names %s, which is not there", from, file)
@@ -201,7 +201,7 @@ func readSecret(from, file string) (string, string, error) {
 	return from, value, nil
 }
 
-// dataHome is where the platform keeps an application's data, or "" where it does not say.
+// dataHome is the platform's directory for application data, or "" if there is none.
 func dataHome(environ []string) string {
 	env := environment(environ)
 	roots := map[string]string{
@@ -211,7 +211,7 @@ func dataHome(environ []string) string {
 	}
 	root, ok := roots[runtime.GOOS]
 	if !ok {
-		// The XDG base directory specification: a relative path is to be ignored.
+		// XDG base directory specification: a relative path must be ignored.
 		root = under(env["HOME"], ".local", "share")
 		if xdg := env["XDG_DATA_HOME"]; filepath.IsAbs(xdg) {
 			root = xdg
@@ -230,18 +230,18 @@ func under(root string, elements ...string) string {
 // database returns the URL of the store.
 func (c config) database() (string, error) {
 	if c.secondURL != "" && !isPostgres(c.databaseURL) {
-		return "", wrongUsage("DATABASE_READ_URL names a standby of the Postgres at DATABASE_URL, and that names none: SQLite has no standby")
+		return "", wrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
 	}
 	if c.databaseURL != "" {
 		return c.databaseURL, nil
 	}
 	if c.dataDir == "" {
-		return "", wrongUsage("there is no home directory to keep data in: set DATA_DIR or DATABASE_URL")
+		return "", wrongUsage("there is no home directory for the data: set DATA_DIR or DATABASE_URL")
 	}
 	return "sqlite:" + filepath.Join(c.dataDir, "calendar.db"), nil
 }
 
-// caldavURL and mcpURL are what clients are to be told. Behind a proxy one name serves both.
+// caldavURL and mcpURL are the URLs for clients. Behind a proxy one name serves both.
 func (c config) caldavURL() string {
 	if c.baseURL != nil {
 		return c.baseURL.JoinPath("/").String()

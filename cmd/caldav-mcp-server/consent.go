@@ -20,26 +20,26 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// agreedAt is where a browser is sent when an owner has agreed. Nothing listens there: they bring the address back by hand, so that
-// accounts can be linked on servers that no browser reaches.
+// agreedAt is the redirect URL after an owner has given consent. No server listens there: the owner pastes the URL, so
+// that this also works on servers that no browser can reach.
 const agreedAt = "http://localhost:5234"
 
 const (
-	// exchangeTime bounds one request to a provider, agreeTime how long an owner may take to agree.
+	// exchangeTime limits one request to a provider, agreeTime the time for an owner to consent.
 	exchangeTime = time.Minute
 	agreeTime    = 10 * time.Minute
-	// answerMost bounds what is pasted.
+	// answerMost limits the pasted text.
 	answerMost = 16 << 10
 )
 
-// linkConfig is this server as it is known at providers of accounts.
+// linkConfig holds the server's registrations at account providers.
 type linkConfig struct {
 	googleID, googleSecret                          string
 	microsoftID, microsoftSecret, microsoftTenantID string
 	gmail                                           bool
 }
 
-// linkRows are the rows of the table of settings that say so.
+// linkRows are the settings of linkConfig.
 func linkRows() []setting {
 	text := func(field func(*config) *string) func(*config, string) error {
 		return func(c *config, value string) error {
@@ -50,48 +50,48 @@ func linkRows() []setting {
 	const groups = serveSettings | linkSettings
 	return []setting{
 		{
-			env: "GOOGLE_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Google, whose accounts can be linked then",
+			env: "GOOGLE_CLIENT_ID", placeholder: "ID", groups: groups, about: "client id of this server at Google; it enables linking Google accounts",
 			set: text(func(c *config) *string { return &c.linked.googleID }),
 		},
 		{
 			env: "GOOGLE_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
-			about: "how the server proves at Google that it is itself", set: text(func(c *config) *string { return &c.linked.googleSecret }),
+			about: "client secret of this server at Google", set: text(func(c *config) *string { return &c.linked.googleSecret }),
 		},
 		{
 			env: "GMAIL", placeholder: "BOOL", fallback: "false", groups: groups,
-			about: "true offers to link the mail of Gmail accounts, for assistants to read; it needs GOOGLE_CLIENT_ID",
+			about: "true lets users link the mail of Gmail accounts, for assistants to read; it needs GOOGLE_CLIENT_ID",
 			set:   setSwitch(func(c *config) *bool { return &c.linked.gmail }),
 		},
 		{
-			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Microsoft, whose accounts can be linked then",
+			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "client id of this server at Microsoft; it enables linking Microsoft accounts",
 			set: text(func(c *config) *string { return &c.linked.microsoftID }),
 		},
 		{
 			env: "MICROSOFT_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
-			about: "how the server proves at Microsoft that it is itself; not needed where it is registered as an app for devices",
+			about: "client secret of this server at Microsoft; not needed if it is registered as a public client",
 			set:   text(func(c *config) *string { return &c.linked.microsoftSecret }),
 		},
 		{
 			env: "MICROSOFT_TENANT", placeholder: "ID", fallback: "common", groups: groups,
-			about: "whose accounts of Microsoft can be linked: a tenant's, organizations, consumers, or common for all",
+			about: "the Microsoft accounts that can be linked: a tenant id, organizations, consumers, or common for all",
 			set:   text(func(c *config) *string { return &c.linked.microsoftTenantID }),
 		},
 	}
 }
 
-// consent is a kind of account that is linked by its owner's consent.
+// consent is a kind of account that is linked by its owner's consent (OAuth).
 type consent struct {
 	client *token.Client
 	offer  mirror.Provider
-	// whose asks an account for its address.
+	// whose asks the provider for the account's address.
 	whose func(context.Context, mirror.Source) (string, error)
 }
 
-// consents are the kinds that the settings offer.
+// consents returns the kinds that the settings enable.
 func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 	ask := &http.Client{
 		Timeout: exchangeTime,
-		// A token goes to the address that was meant, and to no other.
+		// A redirect must not send a token to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	whose := func(ctx context.Context, s mirror.Source) (string, error) {
@@ -118,14 +118,14 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 	return all
 }
 
-// linkByConsent links an account whose owner agrees to it in a browser.
+// linkByConsent links an account whose owner consents in a browser.
 func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
-		return wrongUsage("the mail of Gmail accounts is not offered: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
+		return wrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
-		return wrongUsage("accounts of that kind are not offered: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
+		return wrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
 	n, err := d.agree(ctx, kind, o.provider)
 	if err != nil {
@@ -135,34 +135,34 @@ func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	return d.linkNew(ctx, n)
 }
 
-// agree has an owner agree, and makes of it what it takes to link the account.
+// agree obtains an owner's consent, and returns the new account.
 func (p *program) agree(ctx context.Context, kind consent, provider string) (mirror.NewAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.say("Open this address, sign in and agree:\n\n%s\n\nThen paste the address at which the browser ends up: ", kind.Address(agreedAt, state, verifier))
+	p.say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(agreedAt, state, verifier))
 	code, err := codeOf(p.stdin, state)
 	if err != nil {
 		return mirror.NewAccount{}, err
 	}
 	p.say("\n")
 	if ctx.Err() != nil {
-		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; begin anew")
+		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; run the command again")
 	}
 	n, err := kind.Account(ctx, agreedAt, code, verifier)
 	n.Provider = provider
 	return n, err
 }
 
-// Title is what people call the kind.
+// Title is the name of the kind for people.
 func (k consent) Title() string { return k.offer.Title }
 
-// Address is where an account's owner agrees, who comes back to redirect with the state and a code.
+// Address is the provider's URL for the owner's consent. It redirects to redirect with the state and a code.
 func (k consent) Address(redirect, state, verifier string) string {
 	return k.client.Address(redirect, state, verifier)
 }
 
-// Account makes of a code what it takes to link the account.
+// Account exchanges a code for the secret of a new account.
 func (k consent) Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error) {
 	var n mirror.NewAccount
 	key, err := k.client.Exchange(ctx, redirect, code, verifier)
@@ -189,26 +189,26 @@ func (k consent) Account(ctx context.Context, redirect, code, verifier string) (
 	return n, nil
 }
 
-// codeOf reads the address that a browser ended up at, and takes the code out of it.
+// codeOf reads the URL that the browser was redirected to, and returns its code.
 func codeOf(in io.Reader, state string) (code string, err error) {
 	line, err := bufio.NewReader(io.LimitReader(in, answerMost)).ReadString('\n')
 	if err != nil && line == "" {
-		return "", errors.New("no address was pasted, so nothing is linked")
+		return "", errors.New("no URL was pasted, so nothing was linked")
 	}
 	at, err := url.Parse(strings.TrimSpace(line))
 	if err != nil {
-		return "", errors.New("that is no address")
+		return "", errors.New("that is not a URL")
 	}
 	q := at.Query()
 	switch {
 	case q.Get("error") == "access_denied":
-		return "", errors.New("the owner did not agree, so nothing is linked")
+		return "", errors.New("the owner did not agree, so nothing was linked")
 	case q.Get("error") != "":
-		return "", fmt.Errorf("the provider answers %s, so nothing is linked", shown(q.Get("error")))
+		return "", fmt.Errorf("the provider answered %s, so nothing was linked", shown(q.Get("error")))
 	case q.Get("code") == "":
-		return "", fmt.Errorf("that address has no code in it; it begins with %s/?code= or %s?state=", agreedAt, agreedAt)
+		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", agreedAt, agreedAt)
 	case q.Get("state") != state:
-		return "", errors.New("that address belongs to another attempt; open the address above and paste where it leads")
+		return "", errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
 	}
 	return q.Get("code"), nil
 }

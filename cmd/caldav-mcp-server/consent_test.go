@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// TestMailIsOfferedWhenAskedFor: a client id at Google offers calendars, and mail only where somebody said so; neither asks for what
-// is the other's.
+// TestMailIsOfferedWhenAskedFor: a client id at Google enables calendars, and mail only with GMAIL. Neither requests
+// the scopes of the other.
 func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	p := &program{now: time.Now}

@@ -17,8 +17,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// costMemory is what fifty of the costliest requests may make the process take, costWait what another user's small request
-// may wait beside them.
+// costMemory is the memory limit for fifty of the costliest requests, costWait the limit for another user's small
+// request meanwhile.
 const (
 	costMemory = 300 << 20
 	costWait   = 100 * time.Millisecond
@@ -81,8 +81,8 @@ func waits(t *testing.T, c client, during func()) waiting {
 	}
 }
 
-// crowded is how many times longer work takes here than it would if nobody else had any: the same little work is done again and
-// again on all processors, and the fastest time compared with the usual.
+// crowded is the slowdown by other load on this machine: the same small work is repeated on all processors, and the
+// fastest time compared with the usual one.
 func crowded() float64 {
 	const times = 40
 	took := make(chan time.Duration, times*runtime.GOMAXPROCS(0))

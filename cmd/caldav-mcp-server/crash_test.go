@@ -36,16 +36,15 @@ func TestKillDuringPuts(t *testing.T) {
 	})
 }
 
-// crashState is what a client that synchronizes knows of the calendar.
+// crashState is a synchronizing client's view of the calendar.
 type crashState struct {
 	token string
-	// objects are the live objects' texts by name; counter is that of the one that is changed
-	// again and again.
+	// objects are the live objects' texts by name; counter is the text of the object that is changed repeatedly.
 	objects map[string]string
 	counter int
 }
 
-// sentPuts is what was asked of a server before its end.
+// sentPuts are the requests sent to a server before its end.
 type sentPuts struct {
 	mu sync.Mutex
 	// acknowledged and unanswered are the texts by name: the second may have been stored or not.
@@ -94,7 +93,7 @@ func (c client) putUntilKilled(t *testing.T, round, counter int) *sentPuts {
 	return sent
 }
 
-// putOne puts an object and notes what came of it. It is false once the server is gone.
+// putOne puts an object and records the result. It returns false once the server is gone.
 func (c client) putOne(ctx context.Context, sent *sentPuts, name, text string, enough chan<- struct{}, headers ...string) bool {
 	a, err := c.dav(ctx, http.MethodPut, personal+name, text, headers...)
 	sent.mu.Lock()
@@ -113,7 +112,7 @@ func (c client) putOne(ctx context.Context, sent *sentPuts, name, text string, e
 	return true
 }
 
-// check compares what the server tells after its restart with what was acknowledged.
+// check compares the server's state after a restart with the acknowledged writes.
 func (s *crashState) check(t *testing.T, c client, sent *sentPuts) {
 	t.Helper()
 	changed := c.sync(t, s.token)

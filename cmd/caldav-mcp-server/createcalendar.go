@@ -12,8 +12,8 @@ import (
 )
 
 const createCalendarDetails = `
---address is the last part of the calendar's URL, a random one if not given. --kinds says what the calendar
-takes: VEVENT, VTODO, VJOURNAL, VFREEBUSY; Apple's clients want one kind per calendar.
+--address is the last part of the calendar's URL; the default is random. --kinds lists the component types that the
+calendar takes: VEVENT, VTODO, VJOURNAL, VFREEBUSY. Apple's clients need a calendar per type.
 `
 
 // calendarOptions are the flags of create-calendar.
@@ -25,7 +25,7 @@ func createCalendarCommand() command {
 	var o calendarOptions
 	return command{
 		name: "create-calendar", user: "`NAME` of its owner", settings: storeSettings, json: true,
-		summary: "make a calendar for a user", details: createCalendarDetails,
+		summary: "create a calendar for a user", details: createCalendarDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			made, err := d.calendars.CreateCalendar(ctx, d.caller(), o.calendar())
@@ -41,8 +41,8 @@ func createCalendarCommand() command {
 	}
 }
 
-// warnOfNamesake says that a user has another calendar of the name: nothing is wrong with that, but a caller that types
-// the name has to say more from now on.
+// warnOfNamesake warns if the user has another calendar of the same name. That is allowed, but commands can then no
+// longer use the name.
 func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error {
 	own, err := d.ownCalendars(ctx, d.who)
 	if err != nil {
@@ -50,21 +50,21 @@ func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error 
 	}
 	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
 	if len(others) > 0 {
-		d.say("%s has several calendars %q now; commands take their addresses: %s\n", d.who.Name, shown(cal.Name), nameAll(append(others, cal)))
+		d.say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, shown(cal.Name), nameAll(append(others, cal)))
 	}
 	return nil
 }
 
 func (o *calendarOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.name, "name", "", "`TEXT` that people see (needed)")
+	f.StringVar(&o.name, "name", "", "its `NAME` (needed)")
 	f.StringVar(&o.address, "address", "", "last part of its `URL`")
-	f.StringVar(&o.kinds, "kinds", string(calendar.Event), "`LIST` of what it takes")
+	f.StringVar(&o.kinds, "kinds", string(calendar.Event), "`LIST` of component types")
 	f.StringVar(&o.color, "color", "", "its `COLOR`, such as #0E61B9")
-	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of times that name none, such as Europe/Berlin; the user's if not given")
-	f.StringVar(&o.description, "description", "", "`TEXT` about it")
+	f.StringVar(&o.timezone, "timezone", "", "time `ZONE`, such as Europe/Berlin; default the user's")
+	f.StringVar(&o.description, "description", "", "description `TEXT`")
 }
 
-// check sees what would not survive in a URL; the rest is for the service to see.
+// check refuses an address that does not survive in a URL; the service checks the rest.
 func (o *calendarOptions) check(*desk, []string) error {
 	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != shown(o.address)) {
 		return fmt.Errorf("--address: %q cannot be the last part of a URL", o.address)
@@ -72,7 +72,7 @@ func (o *calendarOptions) check(*desk, []string) error {
 	return nil
 }
 
-// calendar turns the flags into what the service takes.
+// calendar converts the flags for the service.
 func (o *calendarOptions) calendar() calendar.NewCalendar {
 	n := calendar.NewCalendar{Segment: calendar.Segment(o.address), Properties: calendar.Properties{Name: o.name, Timezone: o.timezone}}
 	for kind := range strings.SplitSeq(o.kinds, ",") {

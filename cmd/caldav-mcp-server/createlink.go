@@ -13,14 +13,12 @@ import (
 )
 
 const createLinkDetails = `
-The link is a secret address to which any calendar program can subscribe, without an account here. Whoever
-has it reads the calendar, except that events which are marked private show as "Busy", and that the people
-invited, reminders, files and links to join a call are left out. With --freebusy it tells when the owner is
-busy, and nothing else.
-It is printed once and cannot be shown again; if it got into the wrong hands, revoke it and make another.
+The link is a secret URL that any calendar program can subscribe to without an account here. Everyone who has it can read
+the calendar. Private events appear as "Busy", and attendees, reminders, attachments and links to calls are left out. With
+--freebusy the link shows only busy times.
 
-CALENDAR is its name, its address or its id. --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the
-end of that day in UTC).
+The link is printed once. If it has leaked, revoke it and create another. CALENDAR is its name, its address or its id.
+--expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
 `
 
 // linkOptions are the flags of create-link.
@@ -31,23 +29,23 @@ type linkOptions struct {
 }
 
 func (o *linkOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
-	f.BoolVar(&o.freebusy, "freebusy", false, "show when the owner is busy, and nothing else")
-	f.StringVar(&o.name, "name", "", "`TEXT` that says who it is for, such as \"Sports club\"")
-	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
+	f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR` to link to (needed)")
+	f.BoolVar(&o.freebusy, "freebusy", false, "show only busy times")
+	f.StringVar(&o.name, "name", "", "name `TEXT`, such as \"Sports club\"")
+	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
 }
 
 func createLinkCommand() command {
 	var o linkOptions
 	return command{
 		name: "create-link", user: calendarOwner, settings: storeSettings | addressSettings, json: true,
-		summary: "make a public link to a calendar", details: createLinkDetails,
+		summary: "create a public link to a calendar", details: createLinkDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error { return d.createLink(ctx, o) },
 	}
 }
 
-// check reads when the link ends.
+// check parses the expiry.
 func (o *linkOptions) check(d *desk, _ []string) (err error) {
 	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess}
 	if o.freebusy {
@@ -80,21 +78,21 @@ func (d *desk) createLink(ctx context.Context, o linkOptions) error {
 		return err
 	}
 	if d.config.baseURL == nil {
-		d.say("BASE_URL is not set: the link names this machine as it knows itself, and works nowhere else.\n")
+		d.say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
 	}
 	return nil
 }
 
-// webcal is the address that has a phone or a computer open its calendar program.
+// webcal is the URL that opens the calendar program of a phone or computer.
 func webcal(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	return "webcal://" + rest
 }
 
 func writeLinkHelp(w io.Writer, url string, l auth.Link) error {
-	what := "who has it reads the calendar"
+	what := "everyone who has it can read the calendar"
 	if l.Access == calendar.FreeBusyAccess {
-		what = "who has it sees busy times"
+		what = "everyone who has it sees busy times"
 	}
 	_, err := fmt.Fprintf(w, `The link to the calendar %q of %s is shown only now: %s.
 

@@ -10,14 +10,12 @@ import (
 )
 
 const createDetails = `
-An assistant logs in with a token, which speaks for one user, within its scopes, on all calendars of the
-user or only those named. CalDAV clients can use one in place of the password.
-The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
+An assistant authenticates with a token. The token acts for one user, within its scopes, on all calendars of the user or
+only those named. CalDAV clients can use it as a password. It is printed once; if it is lost, revoke it and create another.
 
---tools names the only tools that an assistant is offered, and "core" the fifteen that everyday work takes:
-models drown in long lists. --tools=-search,-fetch is for all but these. The token then gives nothing but what its
-tools give, by no door.
-Of the scopes it has only those that they need.
+--tools limits the tools that an assistant gets. "core" stands for the fifteen tools for everyday work: models choose
+better from a short list. --tools=-search,-fetch means all tools except these. The token keeps only the scopes that its
+tools need, and reads no data that its tools would not return.
 
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
 `
@@ -32,25 +30,25 @@ type tokenOptions struct {
 func createTokenCommand() command {
 	var o tokenOptions
 	return command{
-		name: "create-token", user: "`NAME` of the user that it speaks for", settings: storeSettings | addressSettings, json: true,
-		summary: "make an access token for an assistant or a client", details: createDetails,
+		name: "create-token", user: "`NAME` of the user that it acts for", settings: storeSettings | addressSettings, json: true,
+		summary: "create an access token for an assistant or a client", details: createDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error { return d.createToken(ctx, o) },
 	}
 }
 
 func (o *tokenOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.name, "name", "", "`TEXT` that says what it is for, such as \"Claude on laptop\" (needed)")
-	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
-	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that an assistant is offered, such as core; all if not given")
-	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
-	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
+	f.StringVar(&o.name, "name", "", "name `TEXT`, such as \"Claude on laptop\" (needed)")
+	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of scopes")
+	f.StringVar(&o.tools, "tools", "", "`LIST` of tools, such as core; default all")
+	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
+	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
 }
 
-// check reads the flags as far as that goes without the store.
+// check validates the flags as far as possible without the store.
 func (o *tokenOptions) check(d *desk, _ []string) error {
 	tools, scopes, err := parseReach(o.tools, o.scopes)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const createUserDetails = `
-The password is asked for twice on the terminal, or is the first line of standard input with
---password-stdin. The user gets a calendar "Personal" and a task list "Tasks".
+The password is typed twice at the terminal, or is the first line of standard input with --password-stdin. The user gets a
+calendar "Personal" and a task list "Tasks".
 `
 
 func createUserCommand() command {
@@ -18,13 +18,13 @@ func createUserCommand() command {
 	var fromStdin bool
 	return command{
 		name: "create-user", operands: []string{"NAME"}, settings: storeSettings, json: true, begins: true,
-		summary: "make a user, with a calendar and a task list", details: createUserDetails,
+		summary: "create a user, with a calendar and a task list", details: createUserDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user.DisplayName, "display-name", "", "`NAME` that others see")
+			f.StringVar(&user.DisplayName, "display-name", "", "display `NAME`")
 			f.StringVar(&user.Email, "email", "", "`ADDRESS` for invitations")
 			f.StringVar(&user.Timezone, "timezone", "", "the user's `ZONE`, such as Europe/Berlin")
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
-			f.BoolVar(&user.Admin, "admin", false, "the user looks after the others")
+			f.BoolVar(&user.Admin, "admin", false, "make the user an administrator")
 		},
 		check: func(_ *desk, operands []string) (err error) {
 			user.Name, err = auth.CanonicalName(operands[0])
@@ -32,7 +32,7 @@ func createUserCommand() command {
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
 			if _, err := d.auth.User(ctx, user.Name); err == nil {
-				return fmt.Errorf("there is a user %q already", user.Name) // before a password is asked for
+				return fmt.Errorf("there is a user %q already", user.Name) // no need to ask for a password
 			}
 			if user.Password, err = d.newPassword(ctx, fromStdin); err != nil {
 				return err

@@ -33,8 +33,8 @@ func (d dashboard) queries() (all []string) {
 	return all
 }
 
-// Whatever the dashboard asks for a server tells, with the labels that it is asked by, and whatever of ours a server tells is on the dashboard and on
-// the monitoring page.
+// A server exposes every metric on the dashboard, with the labels used there. Every metric of ours is on the dashboard
+// and on the monitoring page.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	var d dashboard
@@ -84,7 +84,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// standbyCounts are what a store tells that has a standby, which the server of this test has not.
+// standbyCounts are the counters of a store with a standby, which the server of this test lacks.
 func standbyCounts() map[store.SecondOutcome]int64 {
 	counts := map[store.SecondOutcome]int64{}
 	for _, how := range store.SecondOutcomes() {
@@ -93,7 +93,8 @@ func standbyCounts() map[store.SecondOutcome]int64 {
 	return counts
 }
 
-// metricsAtWork is what a server tells that has answered both doors: the families with their types, and a line of each name.
+// metricsAtWork are the metrics of a server that has served both protocols: the families with their types, and a line
+// of each name.
 func metricsAtWork(t *testing.T) (families, samples map[string]string) {
 	t.Helper()
 	r := serve(t, append(on(testdb.SQLite(t)), "METRICS_ADDR=127.0.0.1:0"))

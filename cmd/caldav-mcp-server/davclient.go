@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// davClient speaks to a CalDAV server as a user. It follows redirects itself: net/http would turn
-// a PROPFIND into a GET on the way.
+// davClient talks to a CalDAV server as a user. It follows redirects itself, because net/http would turn a PROPFIND
+// into a GET.
 type davClient struct {
 	transport      http.RoundTripper
 	user, password string
-	// agent is what it calls itself.
+	// agent is the User-Agent.
 	agent string
-	// home is the host that the credentials are for.
+	// home is the server that the credentials are for.
 	home *url.URL
 }
 
@@ -67,7 +67,7 @@ func (c *davClient) Do(r *http.Request) (*http.Response, error) {
 	return nil, fmt.Errorf("%s redirects in a circle", r.URL.Host)
 }
 
-// redirected returns the request that a redirect asks for, nil where there is none.
+// redirected returns the request that follows a redirect, or nil if there is none.
 func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Request, error) {
 	if answer.StatusCode < 300 || answer.StatusCode > 399 || answer.Header.Get("Location") == "" {
 		return nil, nil //nolint:nilnil // no redirect is no error
@@ -77,7 +77,7 @@ func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Re
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	if !c.trusts(to) {
-		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which does not get the password: name that server itself if it is meant",
+		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which must not get the password: give the URL of that server instead",
 			r.URL.Host, to.Scheme, to.Host), answer.Body.Close())
 	}
 	next := r.Clone(r.Context())
@@ -90,14 +90,13 @@ func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Re
 	return next, nil
 }
 
-// shards is the domain of the one provider whose calendars are on another host than the one that
-// people know: caldav.icloud.com sends them to p42-caldav.icloud.com.
+// shards is the domain of the one provider whose calendars are on other hosts than its public name: caldav.icloud.com
+// redirects to p42-caldav.icloud.com.
 const shards = ".icloud.com"
 
-// trusts tells whether the credentials may go to a place: the server itself, or one below its name
-// with TLS; never without TLS if the server had it. To trust all of a domain would take a list
-// of the names under which anybody can have one. At another port of the same name there may be another
-// user's program, unless it is the port that takes an administrator to open.
+// trusts reports whether the credentials may go to a URL: the server itself, or a subdomain with TLS. They never go
+// without TLS if the server had it. Trusting a whole domain would need a list of public suffixes. Another port of the
+// same host may belong to another user's program, unless it is the default port, which needs an administrator.
 func (c *davClient) trusts(to *url.URL) bool {
 	if to.Scheme != "https" && (to.Scheme != "http" || c.home.Scheme == "https") {
 		return false
@@ -113,12 +112,12 @@ func (c *davClient) trusts(to *url.URL) bool {
 	return below && to.Scheme == "https"
 }
 
-// ports are those that a scheme has where an address names none.
+// ports are the default ports of the schemes.
 var ports = map[string]string{"http": "80", "https": "443"}
 
 func portAt(u *url.URL) string { return cmp.Or(u.Port(), ports[u.Scheme]) }
 
-// The namespaces that are asked for.
+// The XML namespaces in use.
 const (
 	davSpace    = "DAV:"
 	caldavSpace = "urn:ietf:params:xml:ns:caldav"
@@ -126,11 +125,11 @@ const (
 	serverSpace = "http://calendarserver.org/ns/"
 )
 
-// multistatus is an answer to PROPFIND and REPORT.
+// multistatus is the response to PROPFIND and REPORT.
 type multistatus struct {
 	Responses []davResponse `xml:"DAV: response"`
 	SyncToken string        `xml:"DAV: sync-token"`
-	// from is the address that answered, after redirects; hrefs are read from there.
+	// from is the URL that responded, after redirects; hrefs are relative to it.
 	from *url.URL
 }
 
@@ -163,7 +162,7 @@ func (e *element) child(space, local string) *element {
 	return nil
 }
 
-// text is what stands in an element; "" for none.
+// text is the text of an element; "" if it is nil.
 func (e *element) text() string {
 	if e == nil {
 		return ""
@@ -171,7 +170,7 @@ func (e *element) text() string {
 	return strings.TrimSpace(e.Text)
 }
 
-// prop returns a property that the resource has, or nil.
+// prop returns a property of the resource, or nil.
 func (r davResponse) prop(space, local string) *element {
 	for i := range r.Propstats {
 		if strings.Contains(r.Propstats[i].Status, " 200 ") {
@@ -183,19 +182,19 @@ func (r davResponse) prop(space, local string) *element {
 	return nil
 }
 
-// href returns the href within a property, such as current-user-principal; "" for none.
+// href returns the href in a property such as current-user-principal, or "".
 func (r davResponse) href(space, local string) string {
 	return r.prop(space, local).child(davSpace, "href").text()
 }
 
-// propfindBody asks for properties, each as "d:name" or with c:, a: or s: for the other namespaces.
+// propfindBody requests properties, each as "d:name", or with c:, a: or s: for the other namespaces.
 func propfindBody(props ...string) string {
 	return `<d:propfind ` + davPrefixes + `><d:prop><` + strings.Join(props, "/><") + `/></d:prop></d:propfind>`
 }
 
 const davPrefixes = `xmlns:d="` + davSpace + `" xmlns:c="` + caldavSpace + `" xmlns:a="` + appleSpace + `" xmlns:s="` + serverSpace + `"`
 
-// statusError is an answer that is not what was hoped for.
+// statusError is a response with an unexpected status.
 type statusError struct {
 	Method, URL string
 	Status      int
@@ -205,7 +204,7 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%s %s: the server answers %d %s", e.Method, e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// ask sends a PROPFIND or a REPORT and reads the multistatus.
+// ask sends a PROPFIND or a REPORT and parses the multistatus.
 func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, body string) (*multistatus, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
@@ -227,19 +226,19 @@ func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, 
 	}
 	found := multistatus{from: answer.Request.URL}
 	if err := xml.NewDecoder(bytes.NewReader(data)).Decode(&found); err != nil {
-		return nil, fmt.Errorf("%s %s: the answer is no multistatus: %w", method, at, err)
+		return nil, fmt.Errorf("%s %s: the response is not a multistatus: %w", method, at, err)
 	}
 	return &found, nil
 }
 
-// resolve finds where an href of an answer leads.
+// resolve resolves an href in a response.
 func resolve(base *url.URL, href string) (*url.URL, error) {
 	to, err := base.Parse(href)
 	if err != nil {
-		return nil, fmt.Errorf("the href %q is none: %w", shown(href), err)
+		return nil, fmt.Errorf("the href %q is malformed: %w", shown(href), err)
 	}
 	return to, nil
 }
 
-// lastSegment is the decoded last part of a path, with or without a slash behind it.
+// lastSegment is the decoded last part of a path, with or without a trailing slash.
 func lastSegment(u *url.URL) string { return path.Base(strings.TrimRight(u.Path, "/")) }

@@ -8,10 +8,10 @@ import (
 )
 
 const deleteCalendarDetails = `
-CALENDAR is its name, its address or its id. It goes to the trash with all that is in it, for everybody who has a share;
-trash restore brings it back, shares and all, for JOURNAL_DAYS. Its public links show nothing meanwhile. Its meetings are
-cancelled, and invitations in it are declined, as if each was deleted. A user's default calendar cannot be deleted: choose
-another one first, with set-calendar --default.
+CALENDAR is its name, its address or its id. The calendar moves to the trash with its content, for all users who share it.
+trash restore brings it back, including its shares, for JOURNAL_DAYS. Its public links show nothing in the meantime. Its
+meetings are cancelled and its invitations declined, as if each event was deleted. The default calendar of a user cannot
+be deleted: choose another one first, with set-calendar --default.
 `
 
 func deleteCalendarCommand() command {
@@ -28,7 +28,7 @@ func deleteCalendarCommand() command {
 			}
 			told, err := d.calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
 			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
-				return fmt.Errorf("%w; %s set-calendar CALENDAR --user %s --default does that", err, name, d.who.Name)
+				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, name, d.who.Name)
 			}
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ type deletedCalendarJSON struct {
 	Told    int    `json:"people_told"`
 }
 
-// toldOf says how many people were told of a change to their meetings; "" for none.
+// toldOf says how many people were notified about their meetings; "" for none.
 func toldOf(told []calendar.Told, became string) string {
 	n := calendar.People(told)
 	if n == 0 {
@@ -57,7 +57,7 @@ func toldOf(told []calendar.Told, became string) string {
 	return fmt.Sprintf(", and told %s that their meetings are %s", calendar.Audience{People: n}, became)
 }
 
-// errOthersCalendar says what to do in place of deleting what is not the user's.
+// errOthersCalendar refuses to delete another user's calendar, and says how to leave the share.
 func errOthersCalendar(u calendar.User, cal calendar.Calendar) error {
 	return fmt.Errorf("%q is the calendar of %s, who shares it with %s: to end that, %s unshare --user %s --calendar %s --with %s",
 		shown(cal.Name), cal.OwnerName, u.Name, name, cal.OwnerName, cal.ID, u.Name)

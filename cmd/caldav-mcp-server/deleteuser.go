@@ -11,13 +11,12 @@ import (
 )
 
 const deleteUserDetails = `
-All that is the user's goes with them, past the trash and for good: their calendars with everything in them, for everybody
-who has a share; what they have in the trash; their tokens and public links. What they wrote into the calendars of others stays. It
-says what goes, and the name has to be typed again, unless --yes says that it is meant.
+It deletes the user and all their data for good, without the trash: their calendars, also for users who share them, their
+trash, tokens and public links. Their entries in other users' calendars stay. The command lists what it will delete, and
+asks for the user's name; --yes skips the question.
 
-With --export the calendars are written to a directory first, an object a file, as export --objects does. Nothing is removed
-unless all of it could be written.
-
+With --export the calendars are first written to a directory, one file per object, as export --objects does. If that
+fails, nothing is deleted.
   caldav-mcp-server delete-user alice --export /backup/alice
 `
 
@@ -31,7 +30,7 @@ func deleteUserCommand() command {
 	var o deleteUserOptions
 	return command{
 		name: "delete-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "remove a user and all that is theirs", details: deleteUserDetails, flags: o.declare,
+		summary: "delete a user and all their data", details: deleteUserDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return d.deleteUser(ctx, operands[0], o)
 		},
@@ -52,7 +51,7 @@ func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions)
 	if err != nil {
 		return err
 	}
-	goes := fmt.Sprintf("this removes the user %s for good, with\n%s", user.Name, estate)
+	goes := fmt.Sprintf("this deletes the user %s for good, with\n%s", user.Name, estate)
 	if o.yes {
 		d.say("%s\n", goes)
 	} else if err := d.confirm(ctx, goes, user.Name); err != nil {
@@ -62,16 +61,16 @@ func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions)
 		d.who = user
 		e := &exporting{desk: d, bar: d.newProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
 		if err := e.run(ctx); err != nil {
-			return fmt.Errorf("%s is still there: %w", user.Name, err)
+			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}
 	if err := d.auth.DeleteUser(ctx, user.Name); err != nil {
 		return err
 	}
-	return d.done(map[string]any{"user": user.Name, "removed": true}, "removed the user %s\n", user.Name)
+	return d.done(map[string]any{"user": user.Name, "removed": true}, "deleted the user %s\n", user.Name)
 }
 
-// estateOf lists what goes with a user, a line for each.
+// estateOf lists the data that is deleted with a user, one line each.
 func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 	var b strings.Builder
 	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
@@ -101,7 +100,7 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 	return b.String(), err
 }
 
-// holdings says what is in a calendar, and names its sharees.
+// holdings describes the content of a calendar, and names its sharees.
 func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Calendar) (string, error) {
 	if cal.Subscribed() {
 		return "a subscription", nil

@@ -14,18 +14,15 @@ import (
 )
 
 const deliverDetails = `
-It reads one mail from standard input, as mail servers and filters such as procmail or sieve hand it to programs, and does
-what the scheduling message in it asks for, if who sent it may ask: an organizer invites and cancels, an attendee answers.
-That it is from whom it says must be proven by the sender's domain (DKIM), or by your own mail server
-(MAIL_AUTHSERV_ID). It prints what became of the mail.
-
+It reads one mail from standard input, as mail servers and filters such as procmail or sieve pipe it to programs, and
+processes the scheduling message in it. Organizers can invite and cancel, attendees can respond. The sender must be
+authenticated: by a DKIM signature, or by your own mail server (MAIL_AUTHSERV_ID). The command prints the result.
   caldav-mcp-server deliver --to alice@example.org < mail
-
-The exit code is 0 also for a mail that is not followed, lest it go back to whomever a stranger named, and 75 where the
-mail server is to try again later.
+The exit code is 0 even if the mail is ignored, because a bounce would go to a possibly forged address. It is 75 if the
+mail server should retry later.
 `
 
-// laterError is a fault that will pass: the caller of the program is to try again.
+// laterError is a temporary failure: the mail server must retry.
 type laterError struct{ error }
 
 func (e laterError) Unwrap() error { return e.error }
@@ -34,9 +31,9 @@ func deliverCommand() command {
 	var to []calendar.MailAddress
 	return command{
 		name: "deliver", settings: storeSettings | mailSettings, alone: true,
-		summary: "take in one mail from standard input", details: deliverDetails,
+		summary: "process one mail from standard input", details: deliverDetails,
 		flags: func(f *flag.FlagSet) {
-			f.Func("to", "`ADDRESS` that the mail was handed in for; may be given again", func(v string) error {
+			f.Func("to", "recipient `ADDRESS` of the mail; may be given more than once", func(v string) error {
 				address, err := letter.Address(v)
 				to = append(to, address)
 				return err

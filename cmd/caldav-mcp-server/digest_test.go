@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// read is the plain text and the headers of the last mail to somebody outside.
+// lastOutside returns the plain text and the headers of the last mail to an external address.
 func (w *town) lastOutside() (netmail.Header, string) {
 	w.Helper()
 	w.mu.Lock()
@@ -49,8 +49,8 @@ func (p *person) putAs(c calendar.Caller, uid, day, title string) {
 	}
 }
 
-// TestMailOfTheDay: what is on tomorrow, and what an assistant changed, in a mail with links to take it back and to get no
-// more; and nothing of a calendar that was taken away while it waited.
+// TestMailOfTheDay: tomorrow's events and an assistant's changes arrive in a mail, with links to undo them and to
+// unsubscribe. A calendar that was unshared while the mail waited is not in it.
 func TestMailOfTheDay(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -81,7 +81,7 @@ func TestMailOfTheDay(t *testing.T) {
 		var out output
 		p.stdout = &out
 		d := &desk{program: p, house: s.house, config: s.config}
-		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets mail of the day at 18:00") {
+		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()

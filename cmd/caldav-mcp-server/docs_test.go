@@ -49,7 +49,7 @@ func TestCommandsPageListsEveryCommand(t *testing.T) {
 	}
 }
 
-// Whatever the metrics page has of ours is explained where an operator looks.
+// The monitoring page explains every metric of ours.
 func TestMonitoringListsEveryMetric(t *testing.T) {
 	t.Parallel()
 	doc := readDoc(t, "docs", "monitoring.md")

@@ -19,22 +19,21 @@ import (
 )
 
 const doctorDetails = `
-It asks a running server what Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants ask when they are set up, from
-where it runs: call it from another machine to see what that machine sees, through every proxy on the way. It names the
-first thing that is wrong and what mends it, and stops where nothing behind it can be seen. It changes nothing on a server
-that is well; what a proxy that drops a condition makes it leave, it says.
-
+It sends a running server the requests that Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants send during
+setup. Run it on another machine to test the same path, including all proxies. It reports each failure with a remedy, and
+stops if the server cannot be reached. It changes nothing on a working server. If a proxy drops a condition so that
+something is left behind, it says so.
   caldav-mcp-server doctor --url https://cal.example.com --user alice
+It asks for the password, or reads it from the first line of standard input with --password-stdin. With --token-file it also
+tests an access token on the MCP endpoint, which it looks for below the URL and, on this machine, at the MCP port. --ca
+names the certificate of a private certificate authority. The exit code is 1 if a check fails.
 
-The password is asked for, or is the first line of standard input with --password-stdin. With --token-file it tries an
-access token on the MCP endpoint too, which it looks for behind the URL and, on this machine, at the MCP port. Where the
-certificate is of an authority of your own, --ca names it. The exit code is 1 when a check fails.
+Finally it connects like claude.ai: it registers, signs in as the user, obtains access and renews it. It then revokes the
+access. The client stays in list-clients for a day, and the revoked token in list-tokens.
 
-Last it connects as claude.ai does, which registers, has the user sign in and say yes, and renews its access. What it was allowed it
-gives back; that it came is kept for a day (list-clients), and that it went among the tokens (list-tokens).
-
-With the server's settings for mail (SMTP_URL, IMAP_URL …) it sends a mail to the server's own mailbox, waits for it and removes
-it, or to --mail-to. With those for the database (DATABASE_URL and DATABASE_READ_URL) it looks whether the standby follows.
+With the server's mail settings (SMTP_URL, IMAP_URL …) it sends a test mail to the server's own mailbox, waits for it and
+deletes it; --mail-to sends it to another address instead. With the database settings (DATABASE_URL and DATABASE_READ_URL)
+it checks that the read replica is up to date.
 `
 
 // doctorOptions are the flags of doctor.
@@ -48,7 +47,7 @@ func doctorCommand() command {
 	var o doctorOptions
 	return command{
 		name: "doctor", settings: storeSettings | secondSettings | doorSettings | mailSettings, json: true, alone: true,
-		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
+		summary: "check a running server from outside, as apps see it", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			x, err := d.newExamination(d.config, o)
 			if err != nil {
@@ -65,45 +64,45 @@ func doctorCommand() command {
 }
 
 func (o *doctorOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.url, "url", "", "`URL` that is given to apps (needed)")
+	f.StringVar(&o.url, "url", "", "the `URL` for apps (needed)")
 	f.StringVar(&o.user, "user", "", "`NAME` of a user (needed)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password from standard input")
-	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; looked for if not given")
-	f.StringVar(&o.ca, "ca", "", "`FILE` with the certificate of an authority to trust (PEM)")
+	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; found automatically by default")
+	f.StringVar(&o.ca, "ca", "", "`FILE` with a certificate authority to trust (PEM)")
 	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
-	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` that gets a test mail; the server's own mailbox if not given")
-	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
+	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` for a test mail; default the server's own mailbox")
+	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "time limit `LONG` for all checks")
 }
 
-// examination is what is known of a server so far.
+// examination holds the facts found about a server so far.
 type examination struct {
 	*program
-	// base is the URL that was given, root what apps are to be given: without a path within the server.
+	// base is the given URL. root is the URL for apps, without a path inside the server.
 	base, root *url.URL
-	// mcp is the MCP endpoint once it is found; mcpPlaces are where it may be.
+	// mcp is the MCP endpoint once it is found; mcpPlaces are the candidates.
 	mcp       *url.URL
 	mcpPlaces []*url.URL
-	// dav asks as the user, bare as nobody.
+	// dav sends requests as the user, bare without credentials.
 	dav, bare *davClient
 	token     string
-	// offer is what the endpoint said to a request without a token; walk goes on from there.
+	// offer is the endpoint's challenge to a request without a token; walk continues from there.
 	offer string
 	walk  *walk
-	// What discovery has found; nil while it has not.
+	// The results of discovery, nil until then.
 	principal, home *url.URL
 	calendars       []*url.URL
-	// events is one of them that takes events.
+	// events is a calendar that takes events.
 	events    *url.URL
 	syncToken string
-	// mail is how the server's mail goes, where that is known; mailTo the recipient of a test, testMail its Message-ID.
+	// mail holds the server's mail settings, if known. mailTo is the recipient of a test mail, testMail its Message-ID.
 	mail     mailConfig
 	mailTo   calendar.MailAddress
 	testMail string
-	// config has the server's settings, where the doctor is given them.
+	// config holds the server's settings, if the doctor has them.
 	config config
-	// streamPatience is how long the head of a stream may take.
+	// streamPatience is the time limit for the headers of a stream.
 	streamPatience time.Duration
-	// itself is what the server says of itself, once it was asked.
+	// itself is the server's description of itself, once requested.
 	itself *saysItself
 }
 
@@ -148,10 +147,10 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 	return x, nil
 }
 
-// doctorAgent is what all requests of the doctor call themselves, in logs and wherever it leaves a trace.
+// doctorAgent is the User-Agent of the doctor's requests, in logs and other traces.
 const doctorAgent = name + " (doctor)"
 
-// rootOf cuts off what is within the server: people paste the address of a calendar.
+// rootOf removes a path inside the server, because users paste the URL of a calendar.
 func rootOf(base *url.URL) *url.URL {
 	root := *base
 	root.RawPath = ""
@@ -161,8 +160,8 @@ func rootOf(base *url.URL) *url.URL {
 	return &root
 }
 
-// mcpPlaces are where the MCP endpoint may be if nothing was said: a proxy has both doors at one
-// name; without one they have two ports, as on the machine itself.
+// mcpPlaces are the candidates for the MCP endpoint. A proxy serves both listeners under one name. Without a proxy they
+// have two ports, as on the machine itself.
 func mcpPlaces(root *url.URL, port string) []*url.URL {
 	beside := *root.JoinPath(mcpPath)
 	places := []*url.URL{root.JoinPath(mcpPath)}
@@ -175,7 +174,7 @@ func mcpPlaces(root *url.URL, port string) []*url.URL {
 	return places
 }
 
-// trusting is a transport that takes certificates of one more authority.
+// trusting returns a transport that trusts one more certificate authority.
 func trusting(file string) (http.RoundTripper, error) {
 	_, pem, err := readSecret("--ca", file)
 	if err != nil {
@@ -186,14 +185,14 @@ func trusting(file string) (http.RoundTripper, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM([]byte(pem)) {
-		return nil, fmt.Errorf("--ca names %s, in which there is no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
+		return nil, fmt.Errorf("--ca names %s, which contains no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
 	}
 	transport := newTransport()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return transport, nil
 }
 
-// finding is how one check went.
+// finding is the outcome of a check.
 type finding struct {
 	Client string `json:"client"`
 	Check  string `json:"check"`
@@ -209,18 +208,18 @@ const (
 	resultSkipped = "skipped"
 )
 
-// checkError is a failure whose mend is known.
+// checkError is a failure with a known remedy.
 type checkError struct{ what, mend string }
 
 func (e *checkError) Error() string { return e.what }
 
-// skipped says that a check has nothing to check.
+// skippedError says why there is nothing to check.
 type skippedError struct{ why string }
 
 func (s skippedError) Error() string { return s.why }
 
-// examine runs the checks in their order; what an earlier one has found later ones use. Behind a wall
-// nothing can be seen: all that follows would fail for the same cause.
+// examine runs the checks in order; later ones use the results of earlier ones. If the server cannot be reached at all,
+// it stops, because every other check would fail for the same reason.
 func (x *examination) examine(ctx context.Context, all []check) []finding {
 	findings := make([]finding, 0, len(all))
 	for _, c := range all {
@@ -242,7 +241,7 @@ func (x *examination) examine(ctx context.Context, all []check) []finding {
 	return findings
 }
 
-// report prints the findings, and what to do with a server that is well.
+// report prints the findings, and the URLs to use if all checks passed.
 func (x *examination) report(findings []finding, json bool) error {
 	if err := x.printFindings(findings, json); err != nil {
 		return err
@@ -256,15 +255,15 @@ func (x *examination) report(findings []finding, json bool) error {
 	all := len(x.checks())
 	switch {
 	case failed > 0 && len(findings) < all:
-		return fmt.Errorf("%d of %d checks failed, and %d were not tried: mend this first", failed, all, all-len(findings))
+		return fmt.Errorf("%d of %d checks failed, and %d were not tried: fix this first", failed, all, all-len(findings))
 	case failed > 0:
 		return fmt.Errorf("%d of %d checks failed", failed, all)
 	case json:
 		return nil
 	}
-	assistants := fmt.Sprintf("%s with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", shown(x.mcp.String()), name)
 	if x.walk != nil {
-		assistants = fmt.Sprintf("%s, where people let them in, or with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", shown(x.mcp.String()), name)
 	}
 	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
 		shown(x.root.String()), shown(x.dav.user), assistants)

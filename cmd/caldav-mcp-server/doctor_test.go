@@ -20,7 +20,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// examine has the doctor look at a URL and returns what it finds wrong: "check: detail → mend".
+// examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
 	p := &program{now: time.Now, newID: uuid.NewString}
@@ -41,7 +41,7 @@ func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	return strings.Join(wrong, "\n")
 }
 
-// forwards makes a proxy say for whom it asks.
+// forwards makes a proxy forward the client's address.
 func forwards(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("X-Forwarded-For", "192.0.2.7")
@@ -105,18 +105,18 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 		fault string
 		wrap  func(http.Handler) http.Handler
 		path  string
-		// wants are in what is found; none of them means that nothing may be.
+		// wants are parts of the findings; nil means that there must be none.
 		wants []string
 	}{
 		{"none", func(h http.Handler) http.Handler { return h }, "/", nil},
-		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
+		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass on OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
 		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it asks for a password", "501"}},
 		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself"}},
 		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header", "stays in the trash and in the journal, by caldav-mcp-server (doctor)"}},
-		{"bodies are limited", limited, "/", []string{"a large event gets through: 2 MB are too many → the proxy limits bodies"}},
-		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass the Authorization header on"}},
+		{"bodies are limited", limited, "/", []string{"a large event gets through: 2 MB are too much → the proxy limits request bodies"}},
+		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass on the Authorization header"}},
 		{"Depth is dropped", without("Depth"), "/", []string{"it takes the password", "the proxy drops the Depth header"}},
-		{"the proxy is not trusted", forwards, "/", []string{"it can tell its clients apart: a proxy asks from 127.0.0.1, and is not trusted → set TRUSTED_PROXIES=127.0.0.1"}},
+		{"the proxy is not trusted", forwards, "/", []string{"it can tell its clients apart: a proxy sends requests from 127.0.0.1, but is not trusted → set TRUSTED_PROXIES=127.0.0.1"}},
 		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{"the server answers: ", "502", "the proxy does not reach the server"}},
 		{"the path is unknown to the server", below, "/cal/", []string{"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path"}},
 	} {
@@ -153,7 +153,7 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	secure := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }})
 	t.Cleanup(secure.Close)
 	found = examine(t, secure.URL, secure.Client().Transport)
-	if want := "the proxy at 127.0.0.1 does not say for whom it asks → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
+	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
 }
@@ -172,8 +172,8 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		})
 	}
 	for want, wrap := range map[string]func(http.Handler) http.Handler{
-		"":                                      func(next http.Handler) http.Handler { return next },
-		"waits for the end of answers from the": held,
+		"":                                     func(next http.Handler) http.Handler { return next },
+		"the proxy buffers responses from the": held,
 	} {
 		p := &program{now: time.Now, newID: uuid.NewString}
 		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
@@ -209,11 +209,11 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 		transport      http.RoundTripper
 	}{
 		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the port speaks no TLS", nil},
-		{"its own authority", secure.URL, "of no authority that this machine knows", nil},
+		{"its own authority", secure.URL, "from an authority that this machine does not trust", nil},
 		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "the certificate is for another name", trusting},
-		{"TLS asked without", strings.Replace(secure.URL, "https:", "http:", 1), "say https: " + secure.URL, nil},
-		{"nobody", "https://127.0.0.1:1", "nobody listens there", nil},
-		{"no name", "https://nowhere.invalid", "the name leads nowhere", nil},
+		{"TLS asked without", strings.Replace(secure.URL, "https:", "http:", 1), "use https: " + secure.URL, nil},
+		{"nobody", "https://127.0.0.1:1", "no program accepts connections there", nil},
+		{"no name", "https://nowhere.invalid", "the name does not resolve", nil},
 	} {
 		if found := examine(t, test.at, test.transport); !strings.Contains(found, test.want) {
 			t.Errorf("%s: there is no %q in\n%s", test.name, test.want, found)

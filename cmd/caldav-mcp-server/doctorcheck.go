@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// check is one row of what doctor does: a step that a client takes.
+// check is a row of the table of checks: one step of a client.
 type check struct {
 	client, name string
-	// run returns what was found, in a few words.
+	// run returns the finding in a few words.
 	run checkFunc
 }
 
-// checkFunc is a method of the examination, so that the rows of the table can name one.
+// checkFunc is a method of the examination, in the form for the table.
 type checkFunc func(x *examination, ctx context.Context) (string, error)
 
-// The clients whose steps are replayed, from what they were seen to send.
+// The clients whose recorded steps are replayed.
 const (
 	anyClient   = "any"
 	itself      = "server"
@@ -33,12 +33,12 @@ const (
 	hosted      = "claude.ai"
 )
 
-// checks are all there are, in the order of a set-up.
+// checks are all checks, in the order of a client's setup.
 func checks() []check {
 	return slices.Concat(appChecks(), oauthChecks())
 }
 
-// appChecks are the steps of calendar apps, and of assistants that have a token.
+// appChecks are the steps of calendar apps, and of assistants with a token.
 func appChecks() []check {
 	return []check{
 		{anyClient, "the server answers", (*examination).reach},
@@ -72,13 +72,13 @@ func appChecks() []check {
 	}
 }
 
-// reply is the head of an answer.
+// reply is the status and the headers of a response.
 type reply struct {
 	status int
 	header http.Header
 }
 
-// send makes a request of which the answer's status and head matter.
+// send makes a request, and returns only status and headers.
 func (x *examination) send(ctx context.Context, as *davClient, method string, at *url.URL, body string, headers ...string) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
@@ -100,7 +100,7 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 	if (err != nil && cut(err) || err == nil && answer.status == http.StatusBadRequest) && x.speaksTLS(ctx) {
 		https := *x.root
 		https.Scheme = "https"
-		return "", &checkError{"the port speaks TLS, and was asked without", "say https: " + https.String()}
+		return "", &checkError{"the port speaks TLS, but the URL has http", "use https: " + https.String()}
 	}
 	if err != nil {
 		return "", err
@@ -134,7 +134,7 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	}
 	return "", &checkError{
 		"the answer is 401, but does not offer Basic authentication",
-		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps know Basic alone",
+		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps support only Basic",
 	}
 }
 
@@ -144,12 +144,12 @@ func (x *examination) login(ctx context.Context) (string, error) {
 		err = x.strayed(ctx, s)
 	}
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
-		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing, or all there is"}
+		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing or everything"}
 	}
 	return "as " + x.dav.user, err
 }
 
-// principalAt asks an address for the user's principal.
+// principalAt asks a URL for the user's principal.
 func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
 	found, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
@@ -163,8 +163,8 @@ func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, e
 	return nil, &checkError{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
 }
 
-// place finds where an href leads and sees that a client gets there: hrefs without the proxy's
-// path, or with the server's inner name, are what breaks most set-ups.
+// place resolves an href, and checks that clients can reach it. Most broken setups have hrefs without the proxy's path,
+// or with the server's internal name.
 func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	to, err := resolve(base, href)
 	if err != nil {
@@ -174,19 +174,19 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	switch {
 	case to.Host != x.base.Host || to.Scheme != x.base.Scheme:
 		return nil, &checkError{
-			fmt.Sprintf("the server sends apps to %s://%s", to.Scheme, to.Host),
-			"set BASE_URL to the URL that apps are given: the server believes that it is somewhere else",
+			fmt.Sprintf("the server redirects apps to %s://%s", to.Scheme, to.Host),
+			"set BASE_URL to the URL for apps: the server has another one",
 		}
 	case !strings.HasPrefix(to.Path, prefix+"/"):
 		return nil, &checkError{
-			fmt.Sprintf("the server sends apps to %s, which is not below %s/", to.Path, prefix),
+			fmt.Sprintf("the server redirects apps to %s, which is not below %s/", to.Path, prefix),
 			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.root.String(), "/")),
 		}
 	}
 	return to, nil
 }
 
-// wellKnown is how an app begins that knows only a host name (RFC 6764 §5).
+// wellKnown is the first step of an app that knows only a host name (RFC 6764 §5).
 func (x *examination) wellKnown(ctx context.Context) (string, error) {
 	start := x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})
 	principal, err := x.principalAt(ctx, start)
@@ -207,7 +207,7 @@ func (x *examination) thunderbirdStart(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Without the well-known address the other clients' steps can still be tried from here.
+	// Without the well-known URL, the other clients' steps can start from here.
 	if x.principal == nil {
 		x.principal = principal
 		_, err = x.appleHome(ctx)
@@ -236,7 +236,7 @@ func (x *examination) appleHome(ctx context.Context) (string, error) {
 	return "", &checkError{"the user has no calendar-home-set", "another program answers there: does the proxy pass this path to the CalDAV port?"}
 }
 
-// calendar is one that takes events, as far as that is known, or nil.
+// calendar is a calendar for events if one is known, else any calendar, or nil.
 func (x *examination) calendar() *url.URL {
 	if x.events != nil {
 		return x.events
@@ -247,7 +247,7 @@ func (x *examination) calendar() *url.URL {
 	return x.calendars[0]
 }
 
-// optionsAt checks what OPTIONS promises of a place.
+// optionsAt checks the response to OPTIONS.
 func optionsAt(place func(*examination) *url.URL) checkFunc {
 	return func(x *examination, ctx context.Context) (string, error) {
 		at := place(x)
@@ -303,7 +303,7 @@ func listed(props ...string) checkFunc {
 			}
 		}
 		if len(x.calendars) == 0 {
-			return "", &checkError{"there is no calendar", "make one: caldav-mcp-server create-calendar"}
+			return "", &checkError{"there is no calendar", "create one: caldav-mcp-server create-calendar"}
 		}
 		return fmt.Sprintf("%d calendars", len(x.calendars)), nil
 	}
@@ -348,7 +348,7 @@ func syncBody(token string) string {
 		`<d:prop><d:getcontenttype/><d:getetag/></d:prop></d:sync-collection>`
 }
 
-// synchronize sends the Depth that Thunderbird sends, against RFC 6578 §3.2.
+// synchronize sends Depth 1 as Thunderbird does, in violation of RFC 6578 §3.2.
 func (x *examination) synchronize(ctx context.Context) (string, error) {
 	found, err := x.reportOn(ctx, "1", syncBody(""))
 	if err != nil {
@@ -356,7 +356,7 @@ func (x *examination) synchronize(ctx context.Context) (string, error) {
 	}
 	x.syncToken = found.SyncToken
 	if x.syncToken == "" {
-		return "", &checkError{"the answer has no sync-token", "something between here and the server cuts the answer short: raise the proxy's limits and timeouts"}
+		return "", &checkError{"the answer has no sync-token", "the response was cut off on the way: raise the proxy's limits and timeouts"}
 	}
 	return fmt.Sprintf("%d objects", len(found.Responses)), nil
 }
@@ -372,13 +372,13 @@ func (x *examination) synchronizeAgain(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d changes", len(found.Responses)), nil
 }
 
-// staleToken wants the refusal after which DAVx5 begins anew.
+// staleToken expects the refusal that makes DAVx5 synchronize from scratch.
 func (x *examination) staleToken(ctx context.Context) (string, error) {
 	_, err := x.reportOn(ctx, "0", syncBody("urn:doctor:stale"))
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it is taken", "the server is not caldav-mcp-server, or has a fault: apps would miss changes"}
+		return "", &checkError{"it is accepted", "the server is not caldav-mcp-server, or has a bug: apps would miss changes"}
 	case refused && (status.Status == http.StatusForbidden || status.Status == http.StatusConflict):
 		return fmt.Sprintf("%d", status.Status), nil
 	}

@@ -12,10 +12,10 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// mailServer is whose steps the checks of mail are.
+// mailServer is the client name of the mail checks.
 const mailServer = "mail"
 
-// mailChecks are those for a server with settings for mail, where the doctor is given them too.
+// mailChecks are the checks of the server's mail, if the doctor has its settings.
 func (x *examination) mailChecks() []check {
 	var all []check
 	if x.mail.sends() {
@@ -33,7 +33,7 @@ func (x *examination) mailChecks() []check {
 	return all
 }
 
-// checks are all that there are for the server.
+// checks are all checks for this server.
 func (x *examination) checks() []check {
 	return slices.Concat(checks(), x.mailChecks(), x.secondChecks())
 }
@@ -63,7 +63,7 @@ Nothing is to be done. If it lies in the spam folder, invitations will lie there
 domain of MAIL_FROM, as docs/scheduling.md has it.
 `
 
-// sendMail sends a mail to the address of --mail-to, or to the server's own mailbox.
+// sendMail sends a mail to --mail-to, or to the server's own mailbox.
 func (x *examination) sendMail(ctx context.Context) (string, error) {
 	relay, err := mail.ParseRelay(x.mail.smtpURL)
 	if err != nil {
@@ -80,13 +80,13 @@ func (x *examination) sendMail(ctx context.Context) (string, error) {
 	if err == nil {
 		err = relay.Send(ctx, post.From, to, x.testMail, data)
 	}
-	return "to " + string(to), withMend(err, "the mail server must take mail from MAIL_FROM, and to anybody, for the user in SMTP_URL")
+	return "to " + string(to), withMend(err, "the mail server must accept mail from MAIL_FROM to any recipient, for the user in SMTP_URL")
 }
 
-// lookEvery is how often the mailbox is looked into for the mail.
+// lookEvery is how often the mailbox is checked.
 const lookEvery = 2 * time.Second
 
-// receiveMail waits until the mail is there, and removes it.
+// receiveMail waits for the mail, and deletes it.
 func (x *examination) receiveMail(ctx context.Context) (string, error) {
 	if x.testMail == "" {
 		return "", skippedError{"no mail was sent"}
@@ -111,7 +111,7 @@ func (x *examination) receiveMail(ctx context.Context) (string, error) {
 	}
 }
 
-// withMend is an error with what mends it.
+// withMend adds a remedy to an error.
 func withMend(err error, mend string) error {
 	if err == nil {
 		return nil

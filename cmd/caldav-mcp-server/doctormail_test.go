@@ -18,7 +18,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// postbox is a mail server that puts what it takes into one mailbox.
+// postbox is a mail server that delivers all mail to one mailbox.
 type postbox struct {
 	user *imapmemserver.User
 	lost bool
@@ -72,7 +72,7 @@ func (b *postbox) Data(r io.Reader) error {
 
 type sized struct{ *strings.Reader }
 
-// TestDoctorMail: a mail goes out and comes in, and is removed; what is wrong is named, with what mends it.
+// TestDoctorMail: a mail is sent, received and deleted; failures are reported with a remedy.
 func TestDoctorMail(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// rpcAnswer is what is read of an answer of the MCP endpoint.
+// rpcAnswer holds the fields that are read from a response of the MCP endpoint.
 type rpcAnswer struct {
 	Result struct {
 		ProtocolVersion string `json:"protocolVersion"`
@@ -43,7 +43,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 		r.Header.Set("Mcp-Session-Id", session)
 	}
 	r.Header.Set("User-Agent", x.bare.agent)
-	// A token is for this very address: no redirect is followed.
+	// A token is only for this URL, so no redirect is followed.
 	answer, err := x.bare.transport.RoundTrip(r)
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +58,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	}
 	var said rpcAnswer
 	if err := json.Unmarshal(message(answer.Header.Get("Content-Type"), body), &said); err != nil {
-		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, without the path in front of /mcp or with it?"}
+		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, with or without the path before /mcp?"}
 	}
 	if said.Error != nil {
 		return nil, nil, fmt.Errorf("the server says: %s", shown(said.Error.Message))
@@ -66,7 +66,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	return &said, answer.Header, nil
 }
 
-// message takes the JSON out of an answer that may be an event stream.
+// message returns the JSON of a response that may be an event stream.
 func message(contentType string, body []byte) []byte {
 	if !strings.HasPrefix(contentType, "text/event-stream") {
 		return body
@@ -81,7 +81,7 @@ func message(contentType string, body []byte) []byte {
 	return nil
 }
 
-// mcpChallenge looks for the endpoint.
+// mcpChallenge finds the endpoint.
 func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 	var failures []error
 	for _, at := range x.mcpPlaces {
@@ -95,7 +95,7 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 	if len(failures) == 1 {
 		return "", failures[0]
 	}
-	// There is no proxy that could pass anything on: it was asked at this machine's own ports.
+	// With two candidates the server was called directly at its own ports, so no proxy is to blame.
 	x.mcp = nil
 	what, _ := diagnose(failures[len(failures)-1])
 	return "", &checkError{
@@ -109,7 +109,7 @@ func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
+		return "", &checkError{"it responds without a token", "another program answers there, or the proxy adds a token of its own: remove that"}
 	case !refused || status.Status != http.StatusUnauthorized:
 		return "", err
 	case strings.Contains(strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ",")), "basic "):
@@ -148,15 +148,15 @@ func (x *examination) mcpTools(ctx context.Context) (string, error) {
 		return "", tokenError(err)
 	}
 	if len(said.Result.Tools) == 0 {
-		return "", &checkError{"there are no tools", "the token has no scope that any tool needs: make another one"}
+		return "", &checkError{"there are no tools", "the token has no scope for any tool: create another one"}
 	}
 	return fmt.Sprintf("%d tools", len(said.Result.Tools)), nil
 }
 
-// tokenError tells a token that is not taken from a password that is not.
+// tokenError adds the remedy for a refused token, which differs from that for a password.
 func tokenError(err error) error {
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusUnauthorized {
-		return &checkError{err.Error(), "the token is not taken: is it whole and not revoked (list-tokens), and does the proxy pass the Authorization header on?"}
+		return &checkError{err.Error(), "the token is refused: is it complete and not revoked (list-tokens), and does the proxy pass on the Authorization header?"}
 	}
 	return err
 }

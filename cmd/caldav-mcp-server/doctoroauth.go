@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// walk is the way of an assistant that asks its user to let it in (OAuth), as far as it has come.
+// walk is the progress of an assistant through the OAuth flow.
 type walk struct {
 	browser  *http.Client
 	resource struct {
@@ -36,19 +36,19 @@ type walk struct {
 	access, refresh        string
 }
 
-// walkRedirect is where a program on this machine would get its answer. Nobody listens: the answer is read before
-// anybody goes there.
+// walkRedirect is the redirect URL of a program on this machine. Nothing listens there: the doctor reads the response
+// from the redirect and does not follow it.
 const walkRedirect = "http://127.0.0.1/doctor"
 
-// maxWalkAnswer is more than any page or document on the way has.
+// maxWalkAnswer is larger than any page or document of the flow.
 const maxWalkAnswer = 1 << 20
 
-const wellKnownMend = "hosts look for OAuth at the root of the name, whatever path the server has: let the proxy pass /.well-known/oauth-protected-resource, " +
-	"/.well-known/oauth-authorization-server and what is below them on to either port"
+const wellKnownMend = "hosts look for OAuth metadata at the root of the host, even if the server has a path: the proxy must pass /.well-known/oauth-protected-resource, " +
+	"/.well-known/oauth-authorization-server and all paths below them to either port"
 
-const addressMend = "BASE_URL says how apps reach the server, MCP_URL how assistants do: set them to what is given to people"
+const addressMend = "BASE_URL is the URL for apps, MCP_URL the URL for assistants: set them to the URLs that users get"
 
-// oauthChecks are the steps of claude.ai and other hosts that people connect without a token.
+// oauthChecks are the steps of claude.ai and other hosts that connect without a token.
 func oauthChecks() []check {
 	return []check{
 		{hosted, "the endpoint leads to sign-in", (*examination).discover},
@@ -61,13 +61,13 @@ func oauthChecks() []check {
 	}
 }
 
-var errNotSoFar = skippedError{"what comes before it has failed"}
+var errNotSoFar = skippedError{"an earlier step failed"}
 
-// fetch gets a document of metadata.
+// fetch gets a metadata document.
 func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return &checkError{fmt.Sprintf("%q is no address", at), addressMend}
+		return &checkError{fmt.Sprintf("%q is not a URL", at), addressMend}
 	}
 	r.Header.Set("User-Agent", x.bare.agent)
 	answer, err := x.bare.transport.RoundTrip(r)
@@ -76,31 +76,31 @@ func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return &checkError{fmt.Sprintf("%s answers %d", at, answer.StatusCode), wellKnownMend}
+		return &checkError{fmt.Sprintf("%s responds with %d", at, answer.StatusCode), wellKnownMend}
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxWalkAnswer)).Decode(into); err != nil {
-		return &checkError{at + " is no JSON", "another program answers there: " + wellKnownMend}
+		return &checkError{at + " is not JSON", "another program answers there: " + wellKnownMend}
 	}
 	return nil
 }
 
 var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]*)"`)
 
-// discover finds the sign-in as hosts do: from the challenge to the endpoint's description, and to the server's.
+// discover finds the sign-in as hosts do: from the challenge to the metadata of the endpoint and of the server.
 func (x *examination) discover(ctx context.Context) (string, error) {
 	if x.offer == "" {
 		return "", skippedError{"the endpoint was not found"}
 	}
 	found := metadataParameter.FindStringSubmatch(x.offer)
 	if found == nil {
-		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the server is asked from elsewhere"}
+		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the doctor runs on another machine"}
 	}
 	w := &walk{}
 	if err := x.fetch(ctx, found[1], &w.resource); err != nil {
 		return "", err
 	}
 	if w.resource.Resource != x.mcp.String() {
-		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, and was asked at %s: hosts go no further", shown(w.resource.Resource), x.mcp), addressMend}
+		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there", shown(w.resource.Resource), x.mcp), addressMend}
 	}
 	if len(w.resource.Servers) == 0 {
 		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
@@ -110,19 +110,19 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if w.server.Issuer != w.resource.Servers[0] {
-			return "", &checkError{fmt.Sprintf("%s calls itself %s, and is called %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
+			return "", &checkError{fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
 		}
 	}
 	for _, at := range []string{w.server.Authorize, w.server.Token, w.server.Register} {
 		if x.mcp.Scheme == "https" && !strings.HasPrefix(at, "https://") {
-			return "", &checkError{shown(at) + " is without TLS: hosts go no further", addressMend}
+			return "", &checkError{shown(at) + " has no TLS: hosts stop there", addressMend}
 		}
 	}
 	x.walk = w
 	return w.server.Issuer, nil
 }
 
-// wellKnownOf is where a server's description lies, by its address or by that of what it guards.
+// wellKnownOf is the URL of a server's metadata, given the URL of the server or of a resource.
 func wellKnownOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -132,7 +132,7 @@ func wellKnownOf(address string) string {
 	return u.String()
 }
 
-// submit sends something to an endpoint for programs and reads the answer.
+// submit posts to an endpoint and decodes the response.
 func (x *examination) submit(ctx context.Context, at, kind string, body []byte, want int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(body))
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 		return nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return &checkError{at + " answers what is no JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
+		return &checkError{at + " does not respond with JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (x *examination) register(ctx context.Context) (string, error) {
 	return "as " + shown(made.ID), nil
 }
 
-// signInPage opens what the host sends people to, in a browser that nobody is signed in.
+// signInPage opens the authorization URL in a browser without a session.
 func (x *examination) signInPage(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.client == "" {
 		return "", errNotSoFar
@@ -218,8 +218,8 @@ func (x *examination) signInPage(ctx context.Context) (string, error) {
 	return at.Scheme + "://" + at.Host + at.Path, nil
 }
 
-// browse opens a page, as a browser does, and returns what is on it and where it was found. Where the way leads to the host's own
-// address, that is what is found.
+// browse opens a page like a browser, and returns its content and final URL. If it redirects to the host's own URL, it
+// returns that URL instead.
 func (x *examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -250,7 +250,7 @@ func (x *examination) browse(ctx context.Context, method, at string, form url.Va
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
 
-// hiddenFields are what a form of ours brings along.
+// hiddenFields returns the hidden fields of one of our forms.
 func hiddenFields(page string) url.Values {
 	fields := url.Values{}
 	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {
@@ -259,7 +259,7 @@ func hiddenFields(page string) url.Values {
 	return fields
 }
 
-// consent signs the user in and says yes, to the least there is: one scope, for a day.
+// consent signs the user in and agrees to the minimum: one scope, for a day.
 func (x *examination) consent(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.code == "" {
 		return "", errNotSoFar
@@ -278,9 +278,9 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 	fields := hiddenFields(page)
 	switch {
 	case strings.HasSuffix(at.Path, "/sign-in"):
-		return "", &checkError{"the browser was signed in and is not", "the proxy drops cookies, or people reach it by http where BASE_URL says https"}
+		return "", &checkError{"the browser has lost its session", "the proxy drops cookies, or users reach it by http although BASE_URL has https"}
 	case fields.Get("seal") == "":
-		return "", skippedError{"the user signs in with more than a password: try it in a browser"}
+		return "", skippedError{"the user has a second factor: try it in a browser"}
 	}
 	for name, value := range map[string]string{"scope": "read", "all": "yes", "days": "1", "answer": "allow"} {
 		fields.Set(name, value)
@@ -290,14 +290,14 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" || to.Query().Get("iss") != x.walk.server.Issuer {
-		return "", &checkError{"the answer is " + shown(to.String()), "something on the way changes the Location header: the proxy must leave it alone"}
+		return "", &checkError{"the answer is " + shown(to.String()), "the Location header was changed on the way: the proxy must not change it"}
 	}
 	x.walk.code = to.Query().Get("code")
 	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out", url.Values{})
 	return "the answer went to " + to.Host + to.Path, err
 }
 
-// walkTokens are what the token endpoint gives.
+// walkTokens is the response of the token endpoint.
 type walkTokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -319,7 +319,7 @@ func (x *examination) exchange(ctx context.Context) (string, error) {
 	return "an access and a refresh token", nil
 }
 
-// renew calls with the token, and with the one that follows it.
+// renew uses the token, refreshes it, and uses the new one.
 func (x *examination) renew(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.access == "" {
 		return "", errNotSoFar
@@ -350,7 +350,7 @@ func (x *examination) revoke(ctx context.Context) (string, error) {
 	}
 	_, _, err = x.rpc(ctx, x.walk.access, "", initializeCall)
 	if s, ok := errors.AsType[*statusError](err); !ok || s.Status != http.StatusUnauthorized {
-		return "", &checkError{"it is let in all the same", "the proxy answers from a cache, or adds a token of its own: take that away"}
+		return "", &checkError{"it still has access", "the proxy answers from a cache, or adds a token of its own: remove that"}
 	}
 	return "401", nil
 }

@@ -19,7 +19,7 @@ import (
 type nameForBoth struct {
 	*httptest.Server
 	caldav, mcp http.Handler
-	// fault answers a request in place of the doors, and tells that it did.
+	// fault may answer a request in place of the server, and reports whether it did.
 	fault atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
 }
 
@@ -87,17 +87,17 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		wants []string
 	}{
 		{"none", func(http.ResponseWriter, *http.Request) bool { return false }, nil},
-		{"well-known is elsewhere", missing("/.well-known/oauth"), []string{"leads to sign-in: ", "/.well-known/oauth-protected-resource/mcp answers 404", "at the root of the name"}},
-		{"half of it is", missing("/.well-known/oauth-authorization-server/mcp"), []string{"leads to sign-in: ", "oauth-authorization-server/mcp answers 404"}},
+		{"well-known is elsewhere", missing("/.well-known/oauth"), []string{"leads to sign-in: ", "/.well-known/oauth-protected-resource/mcp responds with 404", "at the root of the host"}},
+		{"half of it is", missing("/.well-known/oauth-authorization-server/mcp"), []string{"leads to sign-in: ", "oauth-authorization-server/mcp responds with 404"}},
 		{"OAuth is not passed on", missing("/oauth/"), []string{"it registers: POST", "404"}},
 		{"pages are not passed on", missing("/account/"), []string{"people are asked to sign in: GET", "404"}},
-		{"cookies are dropped", changing("/account/", func(a *http.Response) { a.Header.Del("Set-Cookie") }), []string{"they let it in: the browser was signed in and is not", "the proxy drops cookies"}},
+		{"cookies are dropped", changing("/account/", func(a *http.Response) { a.Header.Del("Set-Cookie") }), []string{"they let it in: the browser has lost its session", "the proxy drops cookies"}},
 		{"the way back is changed", changing("/account/allow", func(a *http.Response) {
 			a.Header.Set("Location", strings.Replace(a.Header.Get("Location"), "?code", "?c", 1))
-		}), []string{"they let it in: the answer is", "must leave it alone"}},
+		}), []string{"they let it in: the answer is", "must not change it"}},
 		{"the challenge is another's", changing(mcpPath, func(a *http.Response) {
 			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"), "protected-resource/mcp", "protected-resource/other"))
-		}), []string{"leads to sign-in: ", "answers 404"}},
+		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)
 		p := &program{now: time.Now, newID: uuid.NewString}

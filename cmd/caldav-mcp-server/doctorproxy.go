@@ -14,10 +14,10 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// ownSpace is the namespace of what the server says of itself.
+// ownSpace is the namespace of the server's properties about itself.
 const ownSpace = "urn:caldav-mcp-server"
 
-// askItself asks the server how it is reached, as it sees it. It answers only its own users.
+// askItself asks the server how the request reached it. It tells only its own users.
 func (x *examination) askItself(ctx context.Context) error {
 	if x.principal == nil {
 		return skippedError{"the user was not found"}
@@ -36,23 +36,23 @@ func (x *examination) askItself(ctx context.Context) error {
 			return nil
 		}
 	}
-	return skippedError{"this server does not say"}
+	return skippedError{"this server does not report it"}
 }
 
-// saysItself is what a server says of itself.
+// saysItself is a server's description of itself.
 type saysItself struct {
 	base string
 	way  server.Way
-	// peer is the other end of its connection.
+	// peer is the remote address of its connection.
 	peer string
 }
 
-// proxied tells whether something stands between: the server itself speaks no TLS, and says how the request came.
+// proxied reports whether there is a proxy: the URL has TLS, or the server saw proxy headers.
 func (x *examination) proxied() bool {
 	return x.root.Scheme == "https" || x.itself.way == server.WayBelieved || x.itself.way == server.WayUnbelieved
 }
 
-// ownURL compares the URL that was asked with the one that the server gives away.
+// ownURL compares the requested URL with the server's BASE_URL.
 func (x *examination) ownURL(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err
@@ -61,21 +61,21 @@ func (x *examination) ownURL(ctx context.Context) (string, error) {
 	base, err := url.Parse(x.itself.base)
 	switch {
 	case x.itself.base == "" && !x.proxied() && here(x.root):
-		return "none is set, and none is needed on this machine", nil
+		return "not set, and not needed on this machine", nil
 	case x.itself.base == "":
-		return "", &checkError{"the server does not know the URL that apps are given", "set BASE_URL=" + want + ": links, tokens and invitations name this machine's own address until then"}
+		return "", &checkError{"the server does not know the URL for apps", "set BASE_URL=" + want + ": until then, links, tokens and invitations contain this machine's own address"}
 	case err == nil && sameURL(base, x.root):
 		return x.itself.base, nil
 	case !x.proxied() && here(x.root):
-		return x.itself.base + ", and it was asked past its proxy", nil
+		return x.itself.base + ", and the doctor bypassed its proxy", nil
 	}
 	return "", &checkError{
 		"the server calls itself " + x.itself.base,
-		"set BASE_URL=" + want + ", or give apps the URL that it has: links, tokens and invitations lead to the other one",
+		"set BASE_URL=" + want + ", or give apps that URL: links, tokens and invitations contain it",
 	}
 }
 
-// here tells whether a URL is of this machine.
+// here reports whether a URL is on this machine.
 func here(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -85,32 +85,32 @@ func sameURL(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portAt(a) == portAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
 }
 
-// whoAsks sees whether the server can tell its clients apart.
+// whoAsks checks whether the server can tell its clients apart.
 func (x *examination) whoAsks(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err
 	}
-	const elseways = ": the server takes all clients for one, and whoever mistypes a password keeps all others out"
-	untrusted := &checkError{"a proxy asks from " + x.itself.peer + ", and is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
+	const elseways = ": the server cannot tell clients apart, so wrong passwords from one client lock out all others"
+	untrusted := &checkError{"a proxy sends requests from " + x.itself.peer + ", but is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
 	switch {
 	case x.itself.way == server.WayBelieved:
-		return "by a proxy that says for whom it asks", nil
+		return "through a proxy that forwards the client's address", nil
 	case x.itself.way == server.WayUnbelieved:
 		return "", untrusted
 	case !x.proxied():
 		return "without a proxy", nil
 	case x.itself.way == server.WayUnsaid:
-		return "", &checkError{"the proxy at " + x.itself.peer + " does not say for whom it asks", "let the proxy set X-Forwarded-For" + elseways}
+		return "", &checkError{"the proxy at " + x.itself.peer + " does not forward the client's address", "let the proxy set X-Forwarded-For" + elseways}
 	}
 	untrusted.mend = "let the proxy set X-Forwarded-For, and set TRUSTED_PROXIES=" + x.itself.peer + elseways
 	return "", untrusted
 }
 
-// streamPatience is how long the head of a stream may take, which the server sends at once.
+// streamPatience is the time limit for the headers of a stream, which the server sends at once.
 const streamPatience = 5 * time.Second
 
-// mcpStream opens a stream and looks whether its head comes while it is open: a proxy that waits for the end
-// holds back what assistants wait for.
+// mcpStream opens a stream and checks that its headers arrive while it is open. A proxy that buffers whole responses
+// delays the notifications for assistants.
 func (x *examination) mcpStream(ctx context.Context) (string, error) {
 	if x.token == "" || x.mcp == nil {
 		return "", skippedError{"there is no token, or no endpoint"}
@@ -129,20 +129,20 @@ func (x *examination) mcpStream(ctx context.Context) (string, error) {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", &checkError{
 			fmt.Sprintf("nothing came for %s", x.streamPatience),
-			"the proxy waits for the end of answers from the MCP port: let them stream (proxy_buffering off; in nginx)",
+			"the proxy buffers responses from the MCP port: let them stream (proxy_buffering off; in nginx)",
 		}
 	case err != nil:
 		return "", err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		_, _ = io.CopyN(io.Discard, answer.Body, 1<<10) // so that the connection may be used again
+		_, _ = io.CopyN(io.Discard, answer.Body, 1<<10) // so that the connection can be reused
 		return "", tokenError(&statusError{r.Method, x.mcp.String(), answer.StatusCode})
 	}
 	return "it opens at once", nil
 }
 
-// withoutDepth tells whether a refusal is one of a PROPFIND that says no depth, which it did when it left.
+// withoutDepth reports whether a PROPFIND was refused because its Depth header got lost on the way.
 func (x *examination) withoutDepth(ctx context.Context) bool {
 	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(propfindBody("d:current-user-principal")))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// secondChecks are those for a server with a second node, where the doctor is given its settings.
+// secondChecks are the checks of a read replica, if the doctor has its settings.
 func (x *examination) secondChecks() []check {
 	if x.config.secondURL == "" {
 		return nil
@@ -23,12 +23,12 @@ func (x *examination) trySecond(ctx context.Context) (detail string, err error) 
 	}
 	s, err := store.Open(ctx, url, store.Options{Second: x.config.secondURL, MaxConns: 1})
 	if err != nil {
-		return "", withMend(err, "DATABASE_READ_URL must name a standby of the Postgres at DATABASE_URL")
+		return "", withMend(err, "DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	bytes, err := s.SecondBehind(ctx)
 	if err != nil {
-		return "", withMend(err, "the server answers without it; DATABASE_READ_URL must name a standby that streams from the Postgres at DATABASE_URL")
+		return "", withMend(err, "the server works without it; DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}
-	return fmt.Sprintf("%d bytes of changes behind", bytes), nil
+	return fmt.Sprintf("%d bytes behind the primary", bytes), nil
 }

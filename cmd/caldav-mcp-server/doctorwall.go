@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// speaksTLS tells whether the port that was asked without TLS has it.
+// speaksTLS reports whether the port of an http URL speaks TLS.
 func (x *examination) speaksTLS(ctx context.Context) bool {
 	if x.base.Scheme != "http" {
 		return false
@@ -23,26 +23,26 @@ func (x *examination) speaksTLS(ctx context.Context) bool {
 	r.Header.Set("User-Agent", x.bare.agent)
 	answer, err := x.bare.transport.RoundTrip(r)
 	if err == nil {
-		_ = answer.Body.Close() // that it answers is all there is to know
+		_ = answer.Body.Close() // any response is enough
 		return true
 	}
 	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
 	return refused
 }
 
-// errAssistantsOnly is what is found at the MCP port, and below the path of the endpoint.
+// errAssistantsOnly is the finding at the MCP port, and below the path of the endpoint.
 var errAssistantsOnly = &checkError{
-	"the endpoint of assistants answers there, nothing for calendar apps",
-	"this is the MCP port, or the proxy sends apps there, or nowhere: the URL of apps leads to the CalDAV port (5232 unless CALDAV_PORT says otherwise), and has no /mcp",
+	"the MCP endpoint answers there, not the CalDAV server",
+	"this is the MCP port, or the proxy has no route for apps: the URL for apps must lead to the CalDAV port (5232, or CALDAV_PORT), without /mcp",
 }
 
-// asksForToken tells the head of the MCP endpoint's refusal from that of the CalDAV port, which takes passwords too.
+// asksForToken recognizes a refusal by the MCP endpoint. The CalDAV port offers passwords too.
 func asksForToken(header http.Header) bool {
 	offers := strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ", "))
 	return strings.Contains(offers, "bearer") && !strings.Contains(offers, "basic")
 }
 
-// strayed says what is wrong with a URL that nothing answers at: perhaps the server is elsewhere on the host.
+// strayed explains a 404: the server may have another path on this host.
 func (x *examination) strayed(ctx context.Context, missing *statusError) error {
 	answer, err := x.ping(ctx, x.root.JoinPath(mcpPath))
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
@@ -57,12 +57,12 @@ func (x *examination) strayed(ctx context.Context, missing *statusError) error {
 		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
 			continue
 		}
-		return &checkError{missing.Error(), "nothing of the server is there: is the path written right? The server calls itself " + rootOf(to).String()}
+		return &checkError{missing.Error(), "the server has nothing at this path: is the path spelled right? The server calls itself " + rootOf(to).String()}
 	}
 	return missing
 }
 
-// ping asks the MCP endpoint as nobody.
+// ping calls the MCP endpoint without credentials.
 func (x *examination) ping(ctx context.Context, at *url.URL) (reply, error) {
 	return x.send(ctx, x.bare, http.MethodPost, at, initializeCall, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 }

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// probeHead and probeEnd together make no event: a text that no calendar takes leaves no trace.
+	// probeHead and probeEnd together are no valid event: a calendar refuses them, so they leave no trace.
 	probeHead  = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\n"
 	probeEvent = "BEGIN:VEVENT\r\nUID:doctor-%s\r\nDTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\n"
 	probeLine  = "X-DOCTOR:a line that is here for its length\r\n"
 	probeEnd   = "END:VCALENDAR\r\n"
-	// largeProbe is more than proxies let through unless told otherwise (nginx: 1 MB), in bytes.
+	// largeProbe is larger than the default limit of proxies (nginx: 1 MB), in bytes.
 	largeProbe = 2 << 20
 )
 
-// write tries to change an event that there is not.
+// write sends a conditional PUT for an event that does not exist.
 func (x *examination) write(ctx context.Context, body string) (int, *url.URL, error) {
 	if x.calendar() == nil {
 		return 0, nil, skippedError{"no calendar was found"}
@@ -29,8 +29,8 @@ func (x *examination) write(ctx context.Context, body string) (int, *url.URL, er
 	return answer.status, at, err
 }
 
-// ifMatch is Thunderbird's test whether it may write: a PUT that cannot succeed. Where it does all
-// the same, what it left is taken away again, and what stays of that is said.
+// ifMatch is Thunderbird's test for write access: a PUT that must fail. If it succeeds, ifMatch deletes the event, and
+// reports anything that remains.
 func (x *examination) ifMatch(ctx context.Context) (string, error) {
 	status, at, err := x.write(ctx, probeHead+fmt.Sprintf(probeEvent, x.newID())+probeEnd)
 	if err != nil {
@@ -48,11 +48,11 @@ func (x *examination) ifMatch(ctx context.Context) (string, error) {
 	}
 	return "", &checkError{
 		fmt.Sprintf("the answer is %d instead of 412%s", status, trace),
-		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
+		"the proxy drops the If-Match header or refuses PUT: without it, one app overwrites another's changes",
 	}
 }
 
-// largeBody is an event with a picture in it. That it is refused for what it is shows that it came through.
+// largeBody stands for an event with a picture. If the server refuses its content, the body has passed the proxy.
 func (x *examination) largeBody(ctx context.Context) (string, error) {
 	status, at, err := x.write(ctx, probeHead+strings.Repeat(probeLine, largeProbe/len(probeLine))+probeEnd)
 	_, skipped := errors.AsType[skippedError](err)
@@ -61,8 +61,8 @@ func (x *examination) largeBody(ctx context.Context) (string, error) {
 		return "", err
 	case status == http.StatusRequestEntityTooLarge || err != nil && cut(err):
 		return "", &checkError{
-			fmt.Sprintf("%d MB are too many", largeProbe>>20),
-			"the proxy limits bodies: let it take 8 MB (client_max_body_size 8m; in nginx)",
+			fmt.Sprintf("%d MB are too much", largeProbe>>20),
+			"the proxy limits request bodies: allow 8 MB (client_max_body_size 8m; in nginx)",
 		}
 	case err != nil:
 		return "", err

@@ -30,13 +30,13 @@ const (
 	acmeDoor    = "acme"
 )
 
-// realm is the same on both doors: Thunderbird asks again where it differs.
+// realm is the same on both listeners: Thunderbird asks for the password again if it differs.
 const realm = "Calendars"
 
-// spareBody is what a request may have beyond the largest object: a multipart or XML wrapper.
+// spareBody is the size that a request may have beyond the largest object, for a multipart or XML wrapper.
 const spareBody = 1 << 20
 
-// newServer makes the doors' frames. openDoors fills them, once the store is ready.
+// newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
 func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
 	audit, err := p.openAudit(c, log)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 	}), nil
 }
 
-// openDoors puts the doors into their frames.
+// openDoors adds the handlers to the listeners.
 func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
 	front := &frontage{config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
@@ -88,7 +88,7 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
 	if err != nil {
-		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
+		return server.Door{}, fmt.Errorf("the CalDAV server: %w", err)
 	}
 	door := auth.Door{
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
@@ -101,13 +101,13 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 	}, nil
 }
 
-// wayOf tells how a request came, and from where.
+// wayOf says how a request reached the server, and names the address it came from.
 func wayOf(r *http.Request) string {
 	record := server.RecordOf(r.Context())
 	return string(record.Way) + " " + record.Peer.String()
 }
 
-// pages are for people. They share the CalDAV door's port, so that one name serves both.
+// pages returns the handler of the web pages. They share the CalDAV listener, so that one name serves both.
 func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slog.Logger) (*web.Handler, error) {
 	oauth, err := front.oauthPages(ctx, h)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	return pages, nil
 }
 
-// mailPages gives the pages what takes mail; where none is sent they stay without.
+// mailPages enables the page features that need mail, if mail is configured.
 func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.Config) error {
 	answers, err := p.answers(ctx, c, h)
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.
 	return err
 }
 
-// mcpPath is where the MCP door answers.
+// mcpPath is the path of the MCP endpoint.
 const mcpPath = "/mcp"
 
 func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
@@ -209,15 +209,14 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 	}, nil
 }
 
-// mcpLimits are what assistants are held to.
+// mcpLimits are the limits for assistants.
 func (c config) mcpLimits() mcp.Limits {
 	limits := mcp.DefaultLimits()
 	limits.Calls = c.mcpCalls
 	return limits
 }
 
-// notHere answers requests to the wrong address of the MCP door. Hosts that look for OAuth
-// there learn from the status that there is none.
+// notHere answers requests for other paths on the MCP listener. The 404 also tells hosts that there is no OAuth.
 func notHere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "there is nothing here; assistants connect to "+mcpPath, http.StatusNotFound)
 }
@@ -230,7 +229,7 @@ func named(next auth.Handler) auth.Handler {
 	}
 }
 
-// onlyAsked leaves what assistants only ask out of the audit log.
+// onlyAsked keeps read-only MCP requests out of the audit log.
 func onlyAsked(next auth.Handler) auth.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
 		server.RecordOf(r.Context()).Quiet()
@@ -238,25 +237,24 @@ func onlyAsked(next auth.Handler) auth.Handler {
 	}
 }
 
-// sessionKey seals the sessions of assistants. All processes on one store have the same.
+// sessionKey authenticates MCP sessions. All processes on one store share it.
 func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
 	return h.store.Secret(ctx, "mcp sessions")
 }
 
-// ready tells whether the store can be worked with. Its words go to strangers, so they tell
-// nothing of the inside.
+// ready reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
 func (h *house) ready(ctx context.Context) error {
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
-		return errors.New("the database does not answer")
+		return errors.New("the database does not respond")
 	}
 	if !schema.Ready() {
-		return errors.New("the database's tables are not those of this version")
+		return errors.New("the database has the tables of another version")
 	}
 	return nil
 }
 
-// hosts are the names that the server goes by from outside.
+// hosts are the public host names of the server.
 func (c config) hosts() []string {
 	if c.baseURL == nil {
 		return nil
@@ -264,7 +262,7 @@ func (c config) hosts() []string {
 	return each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
 }
 
-// basePath is the path under which a proxy publishes the server: "" or "/cal".
+// basePath is the path that a proxy publishes the server under: "" or "/cal".
 func (c config) basePath() string {
 	if c.baseURL == nil {
 		return ""

@@ -30,8 +30,8 @@ import (
 // appSecret is how our server proves at a provider that it is itself.
 const appSecret = "app-secret-9f8e7d6c5b4a"
 
-// elsewhere makes providers reachable under their own names, as they are behind the proxy of a company: our server is told of
-// that proxy, and of who vouches for what is behind it, by the variables that all programs know. It returns those.
+// elsewhere makes providers reachable under their own names, as behind a company's proxy. It returns the environment
+// variables that tell our server the proxy and its certificate authority.
 func elsewhere(t *testing.T, hosts map[string]http.Handler) []string {
 	t.Helper()
 	names := make([]string, 0, len(hosts))
@@ -56,7 +56,7 @@ func elsewhere(t *testing.T, hosts map[string]http.Handler) []string {
 	return []string{"HTTPS_PROXY=" + proxy.URL, "SSL_CERT_FILE=" + roots}
 }
 
-// pass connects whoever asks a proxy with an address.
+// pass connects a proxy's client with an address.
 func pass(ctx context.Context, w http.ResponseWriter, address string) {
 	far, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -102,8 +102,8 @@ func vouched(t *testing.T, names []string) (certificate tls.Certificate, roots s
 
 var agreeAt = regexp.MustCompile(`https://\S+/(?:auth|authorize)\?\S+`)
 
-// link links an account of a provider as a person does at the shell: the command prints an address, at which the owner agrees, and
-// takes the one at which their browser ends up. It returns what the command said.
+// link links an account as a user does at the shell: the command prints a URL, where the owner consents, and reads the
+// URL that the browser is redirected to. It returns the command's output.
 func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string) string {
 	t.Helper()
 	var said output

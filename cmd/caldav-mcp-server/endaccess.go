@@ -3,11 +3,9 @@ package main
 import "context"
 
 const endAccessDetails = `
-It signs the user out of all browsers and ends their app passwords, access tokens, the access of assistants (OAuth), and links to choose a
-password, also on a server that runs. Their calendars, shares and public links stay.
-
-The password stays, too: set-password or invite-user --reset gives another one, set-user --disabled true lets nobody in.
-
+It signs the user out of all browsers and ends their app passwords, access tokens, OAuth access of assistants, and links
+for choosing a password, also on a running server. Calendars, shares and public links stay. The password stays too:
+set-password or invite-user --reset changes it, and set-user --disabled true locks the account.
   caldav-mcp-server end-access alice
 `
 
@@ -23,7 +21,7 @@ func endAccessCommand() command {
 			if err := d.auth.EndAccess(ctx, user); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"user": user.Name}, "ended all access of %s but the password\n", user.Name)
+			return d.done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n", user.Name)
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 var spanForm = regexp.MustCompile(`^([0-9]{1,5})([hdw])$`)
 
-// parseExpiry reads a span from now or a day, which counts until its end. Nothing is never.
+// parseExpiry parses a span from now or a day, which counts to its end. An empty word means never.
 func parseExpiry(word string, now time.Time) (time.Time, error) {
 	if word == "" {
 		return time.Time{}, nil
@@ -20,7 +20,7 @@ func parseExpiry(word string, now time.Time) (time.Time, error) {
 			return time.Time{}, fmt.Errorf("%q: %w", word, err)
 		}
 		if n == 0 {
-			return time.Time{}, fmt.Errorf("%q is over at once", word)
+			return time.Time{}, fmt.Errorf("%q would end at once", word)
 		}
 		if m[2] == "h" {
 			return now.Add(time.Duration(n) * time.Hour), nil

@@ -16,12 +16,11 @@ import (
 )
 
 const exportDetails = `
---out says where to: a directory, which gets one ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or -
-for standard output. In such a file each zone is once. With --objects a directory gets a directory for each calendar
-with one file for each object, byte for byte as clients see it.
+--out is a directory, which gets a file ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or - for
+standard output. Such a file contains each time zone once. With --objects the directory gets a subdirectory for each
+calendar, with one file for each object, byte for byte as clients see it.
 
-Without --calendar all calendars are meant that are the user's own. Files that are there already are overwritten.
-import makes the same calendars of such a directory.
+Without --calendar all calendars that the user owns are exported. Existing files are overwritten.
 `
 
 // exportOptions are the flags of export.
@@ -34,7 +33,7 @@ type exportOptions struct {
 func exportCommand() command {
 	var o exportOptions
 	return command{
-		name: "export", user: "`NAME` of whose calendars", settings: storeSettings, json: true,
+		name: "export", user: "`NAME` of the calendars' owner", settings: storeSettings, json: true,
 		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			e := &exporting{desk: d, exportOptions: o, bar: d.newProgress()}
@@ -45,7 +44,7 @@ func exportCommand() command {
 
 func (o *exportOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
-	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given again", func(v string) error {
+	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
@@ -57,7 +56,7 @@ func (o *exportOptions) check(d *desk, _ []string) error {
 	case o.objects && !o.toDirectory():
 		return errors.New("--objects needs a directory")
 	case d.json && o.out == "-":
-		return errors.New("standard output cannot have both the calendar and --json")
+		return errors.New("standard output cannot hold both the calendar and --json")
 	}
 	return nil
 }
@@ -66,18 +65,19 @@ func (o *exportOptions) toDirectory() bool {
 	return o.out != "-" && !strings.EqualFold(filepath.Ext(o.out), ".ics")
 }
 
-// exporting is an export under way.
+// exporting is a running export.
 type exporting struct {
 	*desk
 	exportOptions
 	bar *progress
-	// unreadable and lost count what is in no file: objects that an older program took, and those whose text is lost.
+	// unreadable and lost count the objects that are in no file, because they cannot be parsed or their text is
+	// missing.
 	unreadable, lost int
-	// names are those of the calendars' files.
+	// names are the names of the calendars' files.
 	names fileNames
 }
 
-// exported tells of one calendar.
+// exported describes one exported calendar.
 type exported struct {
 	Name    string           `json:"name"`
 	Address calendar.Segment `json:"address"`
@@ -95,7 +95,7 @@ func (e *exporting) run(ctx context.Context) error {
 		if where == "-" {
 			where = "standard output"
 		}
-		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", where, len(cals))
+		return fmt.Errorf("%s is one file, but there are %d calendars: choose one with --calendar, or give a directory", where, len(cals))
 	}
 	e.names = fileNames{}
 	all := []exported{}
@@ -110,18 +110,18 @@ func (e *exporting) run(ctx context.Context) error {
 	return errors.Join(e.tell(all), e.wants())
 }
 
-// wants says that something is in no file.
+// wants returns an error if objects are missing from the export.
 func (e *exporting) wants() (err error) {
 	if e.unreadable > 0 {
-		err = fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.unreadable)
+		err = fmt.Errorf("%d objects cannot be parsed and are not in the file; --objects exports them unchanged", e.unreadable)
 	}
 	if e.lost > 0 {
-		err = errors.Join(err, fmt.Errorf("of %d objects the database has lost the text, so that they are in no file", e.lost))
+		err = errors.Join(err, fmt.Errorf("%d objects are in no file, because the database has lost their text", e.lost))
 	}
 	return err
 }
 
-// leave names an object that is in no file.
+// leave reports an object that is in no file.
 func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 	if errors.Is(err, calendar.ErrNoText) {
 		e.lost++
@@ -132,7 +132,7 @@ func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 	e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 }
 
-// chosen are the calendars that are meant.
+// chosen returns the calendars to export.
 func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 	if len(e.exportOptions.calendars) == 0 {
 		return e.ownCalendars(ctx, e.who)
@@ -165,7 +165,7 @@ func (e *exporting) tell(all []exported) error {
 	return nil
 }
 
-// calendar writes one calendar to where it belongs.
+// calendar exports one calendar.
 func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (exported, error) {
 	done := exported{Name: cal.Name, Address: cal.Address(), File: e.out}
 	var err error
@@ -196,12 +196,12 @@ func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Wri
 	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
-// calendarFile is the file in a directory of objects that says which calendar it is. Other programs
-// ignore files with a dot.
+// calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a
+// leading dot.
 const calendarFile = ".calendar.ics"
 
-// apart writes each object of a calendar to a file of its own. They are written beside those that are there already,
-// and take their place when the disk has all of them: waiting for it once is what makes many files quick.
+// apart writes each object of a calendar to its own file. It writes to a temporary directory, syncs the disk once, and
+// then renames all files. A sync per file would be slow.
 func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (n int, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
@@ -241,7 +241,7 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 	return len(files) - 1, nil
 }
 
-// count tells how many objects a calendar has, for a bar.
+// count returns the number of objects in a calendar, for the progress bar.
 func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, err error) {
 	if e.bar == nil {
 		return 0, nil
@@ -271,8 +271,7 @@ func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(cal
 	return nil
 }
 
-// writeWhole writes a file that is there as a whole or not at all. It is for its owner's eyes:
-// calendars are nobody else's business.
+// writeWhole writes a file atomically. Only its owner may read it, because calendars are private.
 func writeWhole(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
 	if err != nil {

@@ -42,7 +42,7 @@ func TestExportGoesOnBehindALostText(t *testing.T) {
 			cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 			said, err := cmd.CombinedOutput()
 			if err == nil || strings.Count(string(said), "has no text") != 1 || !strings.Contains(string(said), "personal/lost.ics: ") ||
-				!strings.Contains(string(said), "of 1 objects the database has lost the text") {
+				!strings.Contains(string(said), "1 objects are in no file, because the database has lost their text") {
 				t.Errorf("%v: %v, and it says:\n%s", flags, err, said)
 			}
 			if text := textBelow(t, out); !strings.Contains(text, "Dinner of a") || !strings.Contains(text, "Dinner of z") {

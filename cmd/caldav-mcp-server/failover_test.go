@@ -25,9 +25,9 @@ const (
 	pause = 20 * time.Millisecond
 )
 
-// Three servers, writers and clients that synchronize go on while Postgres dies and its standby takes over.
-// One that waited for the standby loses nothing that was acknowledged; one that did not loses what it
-// must, and in either case nobody is told of what is not there.
+// Three servers, writers and synchronizing clients continue while Postgres dies and its standby takes over. A
+// synchronous primary loses no acknowledged write; an asynchronous one loses some. In neither case is a client told of
+// data that does not exist.
 func TestFailOver(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "makes two Postgres servers and ends one under load")
 	for _, way := range []struct {
@@ -118,14 +118,14 @@ type witness struct {
 	unknown atomic.Int64
 
 	mu sync.Mutex
-	// told is what the last acknowledged write of a name made of it: a text that is in it, or nothing once it was
-	// deleted. One whose last write was not answered is in doubt.
+	// told is the result of the last acknowledged write of each name: a part of the text, or nothing after a delete. If
+	// the last write got no response, the name is in doubt.
 	told  map[string]string
 	doubt map[string]bool
 	kept  []keptToken
 }
 
-// keptToken is a token with what the client that has it knows.
+// keptToken is a token with the state of the client that has it.
 type keptToken struct {
 	token string
 	etags map[string]string
@@ -144,7 +144,7 @@ func newWitness(t *testing.T, url string, settings ...string) *witness {
 	return l
 }
 
-// begin lets four write and two synchronize; what it returns ends that.
+// begin starts four writers and two synchronizing clients; the returned function stops them.
 func (l *witness) begin(t *testing.T) (end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -183,7 +183,7 @@ func (l *witness) write(ctx context.Context, writer int) {
 	}
 }
 
-// one is the nth write of a writer: what of which object it asked for, and whether that was acknowledged.
+// one is the nth write of a writer: it returns the object and text, and whether the write was acknowledged.
 func (l *witness) one(ctx context.Context, uid string, n int) (name, text string, done bool) {
 	name, title, c := uid+".ics", fmt.Sprint("write ", n), l.clients[n%servers]
 	switch {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// follow brings what a client knows up to date. The answer has no token where the server does not honour the old
-// one, and is not ok where there is none, as while the database is away.
+// follow updates a client's state. The result has no token if the server rejects the old one, and ok is false if there
+// is no response, as while the database is down.
 func (c client) follow(ctx context.Context, calendar string, has keptToken) (next keptToken, ok bool) {
 	a, err := c.dav(ctx, "REPORT", calendar, `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+has.token+
 		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`, "Content-Type", "application/xml")
@@ -40,7 +40,7 @@ func (c client) follow(ctx context.Context, calendar string, has keptToken) (nex
 	return next, true
 }
 
-// judge compares what everybody was told with what there is.
+// judge compares the clients' knowledge with the actual state.
 func (l *witness) judge(t *testing.T, nothingLost bool) {
 	t.Helper()
 	truth := l.truth(t)
@@ -97,7 +97,7 @@ func (l *witness) truth(t *testing.T) map[string]string {
 	return etags
 }
 
-// judgeWrites counts what was acknowledged and is not so.
+// judgeWrites counts acknowledged writes that are missing.
 func (l *witness) judgeWrites(t *testing.T, truth map[string]string, nothingLost bool) {
 	t.Helper()
 	lost := 0

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mostStem leaves room, in the 255 bytes that a file's name has at most, for what comes behind it.
+// mostStem leaves room for a number and an extension within the limit of 255 bytes for a file name.
 const mostStem = 240
 
-// fileNames gives out the names of the files in a directory, no two of them alike. What clients tell
-// apart, files may not: some systems take A for a, and one way to write ü for the other.
+// fileNames assigns unique names for the files in a directory. Names that differ for clients can be the same for file
+// systems, which may ignore case or Unicode normalization.
 type fileNames map[string]int
 
-// object returns the name for an object's file, which ends in .ics.
+// object returns the name of an object's file, which ends in .ics.
 func (n fileNames) object(word string) string {
 	if ext := filepath.Ext(word); strings.EqualFold(ext, ".ics") {
 		return n.claim(strings.TrimSuffix(word, ext), ext)
@@ -23,7 +23,7 @@ func (n fileNames) object(word string) string {
 	return n.claim(word, ".ics")
 }
 
-// claim returns the name for a file that is called after word. Should it be taken, it gets a number.
+// claim returns a file name made from word, with a number if the name is taken.
 func (n fileNames) claim(word, ext string) string {
 	stem := fileName(word)
 	if len(stem) > mostStem {
@@ -39,11 +39,10 @@ func (n fileNames) claim(word, ext string) string {
 	return name
 }
 
-// sameFile is the same for names that some system takes for one.
+// sameFile maps names to the same string if a file system could treat them as equal.
 func sameFile(name string) string { return strings.ToLower(norm.NFD.String(name)) }
 
-// fileName makes a file's name of what clients call something: no way out of the directory, and
-// nothing that another system's files cannot be called.
+// fileName turns a client's name into a file name that stays in the directory and is valid on all systems.
 func fileName(word string) string {
 	var b strings.Builder
 	for _, c := range []byte(word) {

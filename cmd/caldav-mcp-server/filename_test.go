@@ -43,7 +43,7 @@ func TestFileNamesDiffer(t *testing.T) {
 	}
 }
 
-// TestExportKeepsAll: before a user is removed for good, what is theirs goes to files, all of it.
+// TestExportKeepsAll: before a user is deleted for good, all their data is written to files.
 func TestExportKeepsAll(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -20,7 +20,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// What a flood is, and what it must not do.
+// The size of a flood, and the limits for its effects.
 const (
 	floodRate    = 200 // wrong passwords a second
 	floodFor     = 10 * time.Second
@@ -93,14 +93,14 @@ func logIn(t *testing.T, r *running, user string) time.Duration {
 	return took
 }
 
-// flood is what came of one.
+// flood is the outcome of a flood.
 type flood struct {
 	mu       sync.Mutex
 	statuses map[int]int
 	let      int
 }
 
-// floodServer sends wrong passwords at a steady rate, whatever is answered.
+// floodServer sends wrong passwords at a steady rate, regardless of the responses.
 func floodServer(ctx context.Context, c client, target func(int) string) *flood {
 	result := &flood{statuses: map[int]int{}}
 	ticker := time.NewTicker(time.Second / floodRate)
@@ -126,7 +126,7 @@ func floodServer(ctx context.Context, c client, target func(int) string) *flood 
 	return result
 }
 
-// build makes the program as users get it: without the race detector and what else tests add.
+// build builds the program as users get it: without the race detector and other test instrumentation.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), name)
@@ -166,8 +166,8 @@ func peakMemory(t *testing.T, r *running) int {
 // signIns is how many wrong sign-ins come in one moment.
 const signIns = 1000
 
-// A thousand wrong sign-ins at one moment leave the pages and the other doors as quick as they were, and the memory
-// within what a flood may take.
+// A thousand wrong sign-ins at one moment leave the pages and the other listeners as fast as before, and the memory
+// within the limit for a flood.
 func TestFloodOfSignIns(t *testing.T) {
 	slowtest.Skip(t, slowtest.Flood, "sends a thousand sign-ins at once")
 	database := testdb.SQLite(t)

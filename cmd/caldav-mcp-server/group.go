@@ -13,9 +13,9 @@ import (
 )
 
 const createGroupDetails = `
-A group is a name with which calendars are shared, as with a user: its members have them at once, also those who come later. Its
-name is one among those of users. Members share with it by themselves; share does it for everybody.
-
+A group is a name to share calendars with. Its members get a shared calendar at once, including members who join later.
+Group names and user names must differ. In apps and on the web pages, only members can share with a group; the command
+share can do it for every user.
   caldav-mcp-server create-group staff --display-name "All of us"
   caldav-mcp-server add-members staff alice,bob
   caldav-mcp-server share --user alice --calendar Work --with staff
@@ -42,23 +42,23 @@ func createGroupCommand() command {
 	var title string
 	return command{
 		name: "create-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "make a group of users to share calendars with", details: createGroupDetails,
+		summary: "create a group of users to share calendars with", details: createGroupDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&title, "display-name", "", "`NAME` that its members see")
+			f.StringVar(&title, "display-name", "", "display `NAME`")
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			g, err := d.auth.CreateGroup(ctx, operands[0], title)
 			if err != nil {
 				return err
 			}
-			return d.done(groupJSON(auth.Group{User: g}), "made the group %s\n", g.Name)
+			return d.done(groupJSON(auth.Group{User: g}), "created the group %s\n", g.Name)
 		},
 	}
 }
 
 func listGroupsCommand() command {
 	return listing[auth.Group, listedGroup]{
-		command: command{name: "list-groups", summary: "list the groups and who is in them"},
+		command: command{name: "list-groups", summary: "list groups and their members"},
 		find:    func(ctx context.Context, h *house) ([]auth.Group, error) { return h.auth.Groups(ctx) },
 		json:    groupJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
@@ -68,16 +68,16 @@ func listGroupsCommand() command {
 	}.asCommand()
 }
 
-// groupDone is what the commands about a group's members print for programs.
+// groupDone is the JSON output of the commands for a group's members.
 type groupDone struct {
 	Group string   `json:"group"`
 	Users []string `json:"users"`
 }
 
 func addMembersCommand() command {
-	return groupCommand("add-members", "take users into a group", `
-Whatever is shared with the group they have at once. All of the users are taken in, or none where one does not exist; who is
-in it already stays.
+	return groupCommand("add-members", "add users to a group", `
+The users get all calendars that are shared with the group. If one of them does not exist, none is added. Existing members
+stay.
 `, func(ctx context.Context, d *desk, group string, users []string) error {
 		added, err := d.auth.AddMembers(ctx, group, users)
 		if err != nil {
@@ -88,8 +88,8 @@ in it already stays.
 }
 
 func removeMembersCommand() command {
-	return groupCommand("remove-members", "take users out of a group", `
-What they have by the group alone ends at once, with what they had set for themselves there. What was shared with them by name stays.
+	return groupCommand("remove-members", "remove users from a group", `
+They lose the calendars that they had only through the group, with their own settings for them. Direct shares stay.
 `, func(ctx context.Context, d *desk, group string, users []string) error {
 		if err := d.auth.RemoveMembers(ctx, group, users); err != nil {
 			return err
@@ -98,7 +98,7 @@ What they have by the group alone ends at once, with what they had set for thems
 	})
 }
 
-// groupCommand is a command about some users and a group.
+// groupCommand returns a command that applies to a group and some users.
 func groupCommand(word, summary, details string, do func(ctx context.Context, d *desk, group string, users []string) error) command {
 	return command{
 		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings, json: true,
@@ -114,21 +114,21 @@ func deleteGroupCommand() command {
 	var yes bool
 	return command{
 		name: "delete-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "remove a group, and what its members had by it",
-		details: "\nThe users stay, and so do the calendars: nothing of them is lost but who has them by the group.\n",
+		summary: "delete a group, and the access of its members through it",
+		details: "\nThe users and calendars stay; the members only lose their access through the group.\n",
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&yes, "yes", false, "do not ask")
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			if !yes {
-				if err := d.confirm(ctx, fmt.Sprintf("the group %s goes, and what its members have by it", operands[0]), operands[0]); err != nil {
+				if err := d.confirm(ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it", operands[0]), operands[0]); err != nil {
 					return err
 				}
 			}
 			if err := d.auth.DeleteGroup(ctx, operands[0]); err != nil {
 				return err
 			}
-			return d.done(map[string]any{"group": operands[0], "removed": true}, "removed the group %s\n", operands[0])
+			return d.done(map[string]any{"group": operands[0], "removed": true}, "deleted the group %s\n", operands[0])
 		},
 	}
 }

@@ -12,20 +12,20 @@ import (
 )
 
 const healthDetails = `
-It asks both doors of the server that runs on this machine with the same settings, and fails when one of them
-is not ready. Container engines call it.
+It asks the CalDAV and the MCP server on this machine, with the same settings, and fails unless both are ready. Container
+engines call it.
 `
 
-// maxHealthAnswer bounds what is read of an answer: a line.
+// maxHealthAnswer limits the response, which is one line.
 const maxHealthAnswer = 1000
 
 func healthCommand() command {
 	var wait time.Duration
 	return command{
 		name: "health", settings: doorSettings, alone: true,
-		summary: "ask the server on this machine whether it is ready", details: healthDetails,
+		summary: "check whether the server on this machine is ready", details: healthDetails,
 		flags: func(f *flag.FlagSet) {
-			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the answers")
+			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the responses")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
@@ -53,18 +53,18 @@ func (c config) askReady(ctx context.Context, door string, at address) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", door, err)
 	}
-	// Not the default transport: the question must not leave the machine through a proxy.
+	// Not the default transport: the request must not leave the machine through a proxy.
 	answer, err := transport.RoundTrip(r)
 	if err != nil {
-		return fmt.Errorf("the %s door does not answer: %w", door, err)
+		return fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxHealthAnswer))
 	if err != nil {
-		return fmt.Errorf("the %s door does not answer: %w", door, err)
+		return fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the %s door says: %s", door, shown(strings.TrimSpace(string(text))))
+		return fmt.Errorf("the %s server says: %s", door, shown(strings.TrimSpace(string(text))))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// holder is what a row of a table in docs/ names as that which holds it: a test, or one case of it, or a conversation.
+// holder is the evidence that a table row in docs/ names: a test, one case of it, or a conversation.
 type holder struct{ test, part, file string }
 
 var (

@@ -9,9 +9,9 @@ import (
 )
 
 const overviewTail = `
-%[1]s help COMMAND, or %[1]s COMMAND --help, tells more.
-Settings come from the environment, flags win over it: %[1]s serve --help lists them.
-Exit codes: 0 done, 1 failed, 2 called wrongly.
+For details: %[1]s help COMMAND, or %[1]s COMMAND --help.
+Settings come from the environment; flags override it. %[1]s serve --help lists them.
+Exit codes: 0 success, 1 failure, 2 wrong usage.
 `
 
 // overview is the list of commands.
@@ -34,7 +34,7 @@ func (p *program) help(words []string) error {
 	return err
 }
 
-// helpOn tells all there is to say of one command.
+// helpOn is the full help text of a command.
 func (p *program) helpOn(c command) string {
 	var b strings.Builder
 	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
@@ -47,13 +47,13 @@ func (p *program) helpOn(c command) string {
 	return b.String()
 }
 
-// databaseHelp stands for the settings of the database, which serve's help explains: almost every command has them.
+// databaseHelp replaces the database settings, which almost every command has. serve's help explains them.
 const databaseHelp = `
-The database is the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
-%s serve --help tells more of them.
+The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
+%s serve --help explains these settings.
 `
 
-// settingsHelp tells of the settings of some groups.
+// settingsHelp is the help text for some groups of settings.
 func (p *program) settingsHelp(groups group) string {
 	var b strings.Builder
 	if groups&storeSettings != 0 && groups&serveSettings == 0 {
@@ -63,7 +63,7 @@ func (p *program) settingsHelp(groups group) string {
 	if groups == 0 {
 		return b.String()
 	}
-	b.WriteString("\nsettings, by environment variable or by the flag beside it:\n")
+	b.WriteString("\nsettings, by environment variable or by flag:\n")
 	for _, s := range settings(p.environ) {
 		if s.groups&groups != 0 {
 			b.WriteString(s.help())
@@ -81,7 +81,7 @@ func flagTable(flags *flag.FlagSet) string {
 	return columns(rows)
 }
 
-// help tells what a setting is for.
+// help is the help text for a setting.
 func (s setting) help() string {
 	const indent = 6
 	flag := fmt.Sprintf(" (--%s %s)", s.flag(), s.placeholder)
@@ -91,7 +91,7 @@ func (s setting) help() string {
 	text := fmt.Sprintf("  %s%s\n", s.env, flag) +
 		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
 	if s.secret {
-		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that holds it", indent, "", s.env, s.flag()), indent)
+		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.env, s.flag()), indent)
 	}
 	return text
 }
@@ -103,8 +103,8 @@ func shownDefault(value string) string {
 	return " (default " + value + ")"
 }
 
-// flowed fills the lines of a text anew: those that begin without a blank belong together, up to an empty one. A line
-// that is indented stays one, with the lines that stand further in below it.
+// flowed refills the lines of a text. Lines without indentation form a paragraph, up to an empty line. An indented line
+// stays separate, together with the more deeply indented lines below it.
 func flowed(text string) string {
 	var b strings.Builder
 	var paragraph []string
@@ -133,7 +133,7 @@ func flowed(text string) string {
 	return b.String()
 }
 
-// secondColumn is where the explanation begins in a line such as "  list   shows …".
+// secondColumn is the column of the explanation in a line such as "  list   shows …".
 func secondColumn(line string) int {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if gap := strings.LastIndex(line, "  "); gap >= indent {

@@ -21,26 +21,26 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// house is what every command that touches data works in.
+// house holds the open store and the services on top of it.
 type house struct {
 	store     *store.Store
 	auth      *auth.Service
 	oauth     *oauth.Service
 	calendars *service.Service
-	// follows is what the store last said of the service's settings.
+	// follows holds the service settings as last read from the store.
 	follows atomic.Pointer[serviceConfig]
-	// pruned is when the journal was last shortened, unpruned how often it could not be.
+	// pruned is when the journal was last pruned, unpruned counts the failures since.
 	pruned, unpruned atomic.Int64
 }
 
-// How long a command waits for a database that is away: a person sits before the one, a machine
-// that is starting up before the other.
+// How long a command waits for an unavailable database. A user waits for a command; serve may start together with the
+// database.
 const (
 	commandWait = 5 * time.Second
 	serveWait   = 2 * time.Minute
 )
 
-// openHouse opens the store and what stands on it. The tables may not be there yet.
+// openHouse opens the store and the services. The tables may not exist yet.
 func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*house, error) {
 	url, err := c.database()
 	if err != nil {
@@ -69,12 +69,12 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 	return h, nil
 }
 
-// noDatabase is why a command that makes no database found none.
-const noDatabase = "has the command the server's settings, DATABASE_URL or DATA_DIR? serve and create-user make a new database"
+// noDatabase is the advice of a command that creates no database and found none.
+const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR? serve and create-user create a new database"
 
-// inHouse opens the store for a command, and closes it afterwards. An empty database gets its tables, if the command may make
-// one: most that are not given the server's settings would do their work beside the server, where nobody looks. Tables that are
-// behind stay as they are, since a server that runs may still work with them.
+// inHouse opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
+// mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
+// Outdated tables are not migrated, because a running server may still use them.
 func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
 	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -89,17 +89,17 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 	}
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
-		return fmt.Errorf("looking at the database's tables: %w", err)
+		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if schema.Behind() {
-		return fmt.Errorf("the database's tables are those of an older version: restart the server with this one, or run %s migrate", name)
+		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate", name)
 	}
 	if schema.Current == 0 && !mayMake {
-		return fmt.Errorf("there is nothing in the database yet: %s", noDatabase)
+		return fmt.Errorf("the database is empty: %s", noDatabase)
 	}
 	if !schema.Ready() {
 		if err := h.store.Migrate(ctx); err != nil {
-			return fmt.Errorf("making the tables: %w", err)
+			return fmt.Errorf("creating the tables: %w", err)
 		}
 	}
 	if err := h.consult(ctx); err != nil {
@@ -108,13 +108,13 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 	return work(h)
 }
 
-// caller is a user as the command line speaks for them.
+// caller returns a user as a caller from the command line.
 func caller(u calendar.User) calendar.Caller {
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "command line"}
 }
 
-// firstCalendars are what a new user begins with. One kind each: Apple's clients show a calendar
-// in Calendar or in Reminders, not in both.
+// firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
+// in Calendar or in Reminders.
 func firstCalendars() []calendar.NewCalendar {
 	return []calendar.NewCalendar{
 		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Kinds: calendar.Kinds{calendar.Event}}},
@@ -122,7 +122,7 @@ func firstCalendars() []calendar.NewCalendar {
 	}
 }
 
-// createUser makes a user with their first calendars, or nothing.
+// createUser creates a user together with the first calendars, or nothing.
 func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
 	user, err := h.auth.CreateUser(ctx, n)
 	if err != nil {
@@ -131,13 +131,13 @@ func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, 
 	for _, cal := range firstCalendars() {
 		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
 			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
-			return user, errors.Join(fmt.Errorf("making the calendar %q: %w", cal.Name, err), undone)
+			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
 		}
 	}
 	return user, nil
 }
 
-// ownCalendars returns the calendars that are a user's own. Subscriptions hold nothing to work on.
+// ownCalendars returns the calendars that a user owns, without subscriptions, which hold no objects.
 func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	all, err := h.calendars.Calendars(ctx, caller(u))
 	return slices.DeleteFunc(all, isOthers), err
@@ -145,7 +145,8 @@ func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.C
 
 func isOthers(cal calendar.Calendar) bool { return cal.Access != calendar.OwnerAccess }
 
-// listCalendars returns what one user sees, or what each user owns, subscriptions included.
+// listCalendars returns the calendars that a user sees or, without a user, all calendars by owner. It includes
+// subscriptions.
 func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Calendar, error) {
 	if user != "" {
 		u, err := h.auth.User(ctx, user)
@@ -169,8 +170,7 @@ func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Cale
 	return all, nil
 }
 
-// findCalendar understands what a person calls a calendar: its id, its address, or its name
-// where only one has it.
+// findCalendar finds a calendar by its id, its address, or a unique name.
 func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) (calendar.Calendar, error) {
 	all, err := h.calendars.Calendars(ctx, caller(u))
 	if err != nil {
@@ -179,8 +179,8 @@ func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) 
 	return pick(u, all, word)
 }
 
-// pick finds the calendar of an id, an address or a name among some of a user's. A name means a calendar of their own
-// before one that somebody shares with them, or a share would break commands that worked the day before.
+// pick finds a calendar by id, address or name. A user's own calendar takes precedence over a shared one of the same
+// name. Otherwise a new share could break commands that worked before.
 func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calendar, error) {
 	var own, others []calendar.Calendar
 	for _, cal := range all {
@@ -188,7 +188,7 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 		case string(cal.ID) == word, string(cal.Address()) == word:
 			return cal, nil
 		case len(word) == briefLength && briefID(cal.ID) == word:
-			others = append(others, cal) // a name of one's own counts for more
+			others = append(others, cal) // the name of an own calendar takes precedence
 		case !isCalled(cal, word):
 		case isOthers(cal):
 			others = append(others, cal)
@@ -206,10 +206,10 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 	case 0:
 		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
 	}
-	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its address or its id: %s", u.Name, word, nameAll(named))
+	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, nameAll(named))
 }
 
-// isCalled tells whether a word is a calendar's name. One that is shared is called by its owner's name for it as well.
+// isCalled reports whether a word is a calendar's name. For a shared calendar, the owner's name for it counts too.
 func isCalled(cal calendar.Calendar, word string) bool {
 	if strings.EqualFold(cal.Name, word) {
 		return true
@@ -219,7 +219,7 @@ func isCalled(cal calendar.Calendar, word string) bool {
 	return isOthers(cal) && strings.EqualFold(cal.Name, shared.ForSharees().Name)
 }
 
-// nameAll tells calendars apart: two may have one name, but not one address.
+// nameAll lists calendars with their addresses, because names may be ambiguous.
 func nameAll(all []calendar.Calendar) string {
 	if len(all) == 0 {
 		return "none"

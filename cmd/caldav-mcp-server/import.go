@@ -13,21 +13,21 @@ import (
 )
 
 const importDetails = `
-From a file: FILE.ics, or - for standard input. A file with many events becomes one object for each UID, with the zones
-that it needs. Everything goes into --calendar, or else each thing into the first of the user's calendars that
-takes its kind. Lines that programs are known to write wrongly are mended, and each is reported.
+From a file: FILE.ics, or - for standard input. A file with many events becomes one object for each UID, with the time
+zones that it needs. Everything goes into --calendar. Without it, each object goes into the first of the user's calendars
+that takes its type. Known mistakes of other programs are corrected, and each correction is reported.
 
-From a directory: each .ics file in it that names its calendar, as those of export do, becomes that calendar, with its
-name, colour, zone and kinds. One that is not here yet is made; one that was never used becomes what the file says. What
-names none goes where a file goes. With --calendar all of it goes there.
+From a directory: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its name,
+color, time zone and types. Missing calendars are created; a calendar that was never used takes its properties from the
+file. A file without a calendar name is imported like a single file. With --calendar everything goes there.
 
-From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one that --calendar names,
-come over with names, colours and all that is in them, byte for byte. A calendar that is not here yet is made.
-The password is asked for, or is the first line of standard input with --password-stdin.
+From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one named by --calendar, are
+copied with names, colors and content, byte for byte. Missing calendars are created. The password is asked for, or is the
+first line of standard input with --password-stdin.
 
-It is safe to run twice, and to go on with after an interruption: what is here already stays as it is, unless
---replace says that the other side wins. --dry-run tells what would be done. All that one import has changed is
-taken back at once: the report says how. The exit code is 1 when something was refused; the report says why.
+An import can be repeated, and continued after an interruption: existing objects stay, unless --replace overwrites them.
+--dry-run only shows the result. The report says how to undo the whole import. The exit code is 1 if something was
+refused; the report says why.
 `
 
 // importOptions are the flags of import.
@@ -39,8 +39,8 @@ type importOptions struct {
 func importCommand() command {
 	var o importOptions
 	return command{
-		name: "import", user: "`NAME` of who gets it", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings, json: true,
-		summary: "take calendars over from files or another server", details: importDetails, flags: o.declare,
+		name: "import", user: "`NAME` of the user who gets the calendars", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings, json: true,
+		summary: "import calendars from files or another server", details: importDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			i := newImport(d, o)
@@ -57,22 +57,22 @@ func importCommand() command {
 }
 
 func (o *importOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that a file goes into, or that of the other server which is meant")
+	f.StringVar(&o.calendar, "calendar", "", "target `CALENDAR` for a file, or the calendar on the other server")
 	f.StringVar(&o.from, "from", "", "`URL` of another CalDAV server")
-	f.StringVar(&o.fromUser, "from-user", "", "`NAME` of the user there")
-	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
-	f.BoolVar(&o.replace, "replace", false, "overwrite what is here already")
-	f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
+	f.StringVar(&o.fromUser, "from-user", "", "`NAME` of the user on that server")
+	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for that server from standard input")
+	f.BoolVar(&o.replace, "replace", false, "overwrite existing objects")
+	f.BoolVar(&o.dry, "dry-run", false, "only show the result")
 }
 
 func (o *importOptions) check(_ *desk, operands []string) error {
 	switch {
 	case o.from == "" && len(operands) == 0:
-		return errors.New("say what to import: FILE.ics, a directory, - for standard input, or --from a server")
+		return errors.New("nothing to import: give FILE.ics, a directory, - for standard input, or --from a server")
 	case o.from != "" && len(operands) > 0:
 		return fmt.Errorf("use either %q or --from", operands[0])
 	case o.from == "" && (o.fromUser != "" || o.fromStdin):
-		return errors.New("--from-user and --password-stdin go with --from")
+		return errors.New("--from-user and --password-stdin need --from")
 	case o.from != "" && o.fromUser == "":
 		return errors.New("--from needs --from-user")
 	case o.from != "":
@@ -82,36 +82,36 @@ func (o *importOptions) check(_ *desk, operands []string) error {
 	return nil
 }
 
-// serverURL reads the address of a server. One with a password in it would show that to everybody
-// on this machine.
+// serverURL parses the URL of a server. It refuses a password, which every user of this machine could see in the
+// arguments.
 func serverURL(flag, value string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, fmt.Errorf("%s is not a URL such as https://calendar.example.org", flag)
 	case u.User != nil:
-		return nil, fmt.Errorf("%s has a user in it: name it by a flag of its own, and never the password", flag)
+		return nil, fmt.Errorf("%s contains a user: use the flag for the user, and never give the password", flag)
 	case u.RawQuery != "", u.Fragment != "":
 		return nil, fmt.Errorf("%s may have no query and no fragment", flag)
 	}
 	return u, nil
 }
 
-// importing is an import under way.
+// importing is a running import.
 type importing struct {
 	*desk
 	importOptions
 	report importReport
 	bar    *progress
 	into   *ledger.Importer
-	// batch is what goes into the calendar cal next, with where it comes from.
+	// batch holds the next objects for the calendar cal, with their sources.
 	cal     calendar.Calendar
 	batch   []calendar.Import
 	sources []source
 	bytes   int
 }
 
-// One transaction takes so much, which others wait for.
+// Limits for one transaction, because other writers wait for it.
 const (
 	batchMost  = 200
 	batchBytes = 1 << 20
@@ -123,7 +123,7 @@ func newImport(d *desk, o importOptions) *importing {
 	return i
 }
 
-// store imports an object, with others of the same calendar at a time.
+// store imports an object. Objects of the same calendar are stored in batches.
 func (i *importing) store(ctx context.Context, cal calendar.Calendar, from source, d calendar.Import) error {
 	if cal.ID != i.cal.ID || len(i.batch) == batchMost || i.bytes+len(d.Data) > batchBytes {
 		if err := i.flush(ctx); err != nil {
@@ -135,8 +135,8 @@ func (i *importing) store(ctx context.Context, cal calendar.Calendar, from sourc
 	return nil
 }
 
-// flush stores the batch and notes what became of it. An error is one that ends the import: what is
-// wrong with an object itself is in the report.
+// flush stores the batch and counts the results. An error aborts the import; problems of single objects only go into
+// the report.
 func (i *importing) flush(ctx context.Context) error {
 	if len(i.batch) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func (i *importing) flush(ctx context.Context) error {
 	return nil
 }
 
-// ofTheObject tells whether an error is about one object, so that the next may fare better.
+// ofTheObject reports whether an error concerns a single object, so that the import can continue.
 func ofTheObject(err error) bool {
 	switch calendar.ReasonOf(err) {
 	case calendar.Invalid, calendar.Forbidden, calendar.Exists, calendar.TooLarge, calendar.Unsupported, calendar.Stale:
@@ -170,7 +170,7 @@ func ofTheObject(err error) bool {
 	return false
 }
 
-// finish prints the report, also of an import that did not come to its end.
+// finish prints the report, even if the import was aborted.
 func (i *importing) finish(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		err = cmp.Or(err, i.flush(ctx))
@@ -188,11 +188,11 @@ func (i *importing) finish(ctx context.Context, err error) error {
 	}
 	switch refused := len(i.report.Refused); {
 	case errors.Is(err, context.Canceled):
-		return errors.New("interrupted; run it again to go on")
+		return errors.New("interrupted; run it again to continue")
 	case err != nil && i.report.total() == 0:
 		return err
 	case err != nil:
-		return fmt.Errorf("%w; what was imported before stays, run it again to go on", err)
+		return fmt.Errorf("%w; the objects imported so far stay; run it again to continue", err)
 	case refused > 0:
 		return fmt.Errorf("%d of %d were refused", refused, i.report.total())
 	}

@@ -88,8 +88,8 @@ const makeWork = `<c:mkcalendar xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:c
 	<c:supported-calendar-component-set><c:comp name="VEVENT"/><c:comp name="VTODO"/></c:supported-calendar-component-set>
 	</d:prop></d:set></c:mkcalendar>`
 
-// TestImportFromRadicale moves the calendars of another server over: what that server has is what
-// this one has afterwards, byte for byte, and a second run goes on where the first one ended.
+// TestImportFromRadicale imports the calendars of another server byte for byte; a second run continues where the first
+// one ended.
 func TestImportFromRadicale(t *testing.T) {
 	t.Parallel()
 	from := radicale(t)
@@ -203,7 +203,7 @@ func TestBarText(t *testing.T) {
 	}
 }
 
-// TestPace: a bar tells how fast it goes, and how long it will take (clients F12).
+// TestPace: a bar shows the rate and the remaining time (clients F12).
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -222,7 +222,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// What an error says of an object's line is true of the file.
+// The line number in an error about an object is the line in the file.
 func TestRefusalsNameTheFilesLines(t *testing.T) {
 	t.Parallel()
 	for part := range archive.Split([]byte("BEGIN:VCALENDAR\nX-A:1\nX-B:2\nX-C:3\nBEGIN:VEVENT\nUID:a\nSUMMARY:x\nEND:VEVENT\nEND:VCALENDAR\n"), nil) {

@@ -17,10 +17,10 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// maxImport bounds a file: it is held in memory.
+// maxImport limits a file, because it is held in memory.
 const maxImport = 512 << 20
 
-// files imports what an operand names.
+// files imports the files that the argument names.
 func (i *importing) files(ctx context.Context, operand string) error {
 	targets, err := i.targets(ctx)
 	if err != nil {
@@ -46,23 +46,23 @@ func (i *importing) files(ctx context.Context, operand string) error {
 	return nil
 }
 
-// fileBars is from how many files on each is too small for a bar of its own.
+// fileBars is the number of files above which single files get no progress bar.
 const fileBars = 50
 
 // fileToImport is a file, or standard input.
 type fileToImport struct {
 	name string
-	// named tells that it becomes the calendar that it names; quiet that it has no bar of its own.
+	// named is set if the file becomes the calendar that it names. quiet is set if it has no progress bar.
 	named, quiet bool
 }
 
-// fileAt imports a file. Dirs are the calendars that directories stand for.
+// fileAt imports a file. dirs maps directories to their calendars.
 func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calendar.Calendar, dirs map[string]calendar.Calendar) error {
 	opened, err := os.Open(f.name)
 	if err != nil {
 		return unread(f.name, err)
 	}
-	defer func() { _ = opened.Close() }() // it was read only
+	defer func() { _ = opened.Close() }() // it was only read
 	dir := filepath.Dir(f.name)
 	if cal, ok := dirs[dir]; ok {
 		targets = []calendar.Calendar{cal}
@@ -89,7 +89,7 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	return i.contents(ctx, f, file, []calendar.Calendar{cal})
 }
 
-// calendarOf is the calendar that a file says it holds. The file of another program has no address and no kinds.
+// calendarOf returns the calendar that a file describes. A file from another program has no address and no kinds.
 func calendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
 	if h.Backup == nil && h.Name == "" {
 		return n, false
@@ -114,13 +114,13 @@ func calendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
 	return n, true
 }
 
-// calendarFiles are the files that an operand means: itself, or the .ics files below a directory. What says of a
-// directory which calendar it is comes first in it.
+// calendarFiles returns the file itself, or all .ics files below a directory. The file with the calendar's properties
+// comes first in its directory.
 func calendarFiles(operand string) ([]fileToImport, error) {
 	var files []fileToImport
 	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && path != operand && strings.HasPrefix(entry.Name(), ".") {
-			return filepath.SkipDir // what an export that was killed has left
+			return filepath.SkipDir // left over from an interrupted export
 		}
 		if err == nil && !entry.IsDir() && (path == operand || strings.EqualFold(filepath.Ext(path), ".ics")) {
 			files = append(files, fileToImport{name: path, named: path != operand})
@@ -146,13 +146,13 @@ func ofDirectory(f fileToImport) int {
 	return 0
 }
 
-// unread says why something cannot be read, in words for people.
+// unread explains in plain words why a file cannot be read.
 func unread(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no file or directory %s", path)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("%s cannot be read: this user may not", path)
+		return fmt.Errorf("%s cannot be read: permission denied", path)
 	}
 	return fmt.Errorf("%s cannot be read: %w", path, err)
 }
@@ -168,7 +168,7 @@ func (i *importing) readFile(name string, from io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// file imports what one file holds.
+// file imports the content of one file.
 func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, targets []calendar.Calendar) error {
 	file, err := i.openFile(f.name, from)
 	if err != nil || file == nil {
@@ -177,7 +177,7 @@ func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, ta
 	return i.contents(ctx, f, file, targets)
 }
 
-// openFile reads a file; nil if nothing can be made of it, which the report says.
+// openFile parses a file. It returns nil if the file is unusable; the report says why.
 func (i *importing) openFile(name string, from io.Reader) (*archive.File, error) {
 	data, err := i.readFile(name, from)
 	if err != nil {
@@ -186,7 +186,7 @@ func (i *importing) openFile(name string, from io.Reader) (*archive.File, error)
 	file, err := archive.Open(data)
 	if err != nil {
 		i.report.refuse(source{name: name}, err)
-		return nil, nil //nolint:nilnil // the report has it, and other files go on
+		return nil, nil //nolint:nilnil // the report has it, and the import continues
 	}
 	return file, nil
 }
@@ -195,7 +195,7 @@ func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.
 	i.report.mend(source{name: f.name}, file.Mends())
 	parts := slices.Collect(file.Parts(zonesOf(targets)))
 	if len(parts) == 0 && !file.IsCalendar() {
-		i.report.refuse(source{name: f.name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
+		i.report.refuse(source{name: f.name}, errors.New("it contains no events or tasks; is it an iCalendar file?"))
 	}
 	for n, part := range parts {
 		if !f.quiet {
@@ -224,12 +224,12 @@ func (i *importing) part(ctx context.Context, from source, targets []calendar.Ca
 	return i.store(ctx, targets[at], from, calendar.Import{Data: from.part.Data})
 }
 
-// takes finds the first calendar that takes a kind, or -1.
+// takes returns the index of the first calendar that takes a kind, or -1.
 func takes(targets []calendar.Calendar, kind calendar.Kind) int {
 	return slices.IndexFunc(targets, func(c calendar.Calendar) bool { return c.Kinds.Has(kind) })
 }
 
-// zonesOf tells in which zone each kind is where it goes.
+// zonesOf returns the time zone of the target calendar for each kind.
 func zonesOf(targets []calendar.Calendar) func(kind string) archive.Zone {
 	return func(kind string) archive.Zone {
 		at := takes(targets, calendar.Kind(kind))
@@ -240,7 +240,7 @@ func zonesOf(targets []calendar.Calendar) func(kind string) archive.Zone {
 	}
 }
 
-// notTaken says why a kind goes nowhere.
+// notTaken says why no calendar takes a kind.
 func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) error {
 	if i.calendar != "" {
 		return fmt.Errorf("the calendar %q takes %s, not %s", targets[0].Name, targets[0].Kinds, kind)
@@ -248,7 +248,7 @@ func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) er
 	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.who.Name, kind, name, kind)
 }
 
-// targets are the calendars that things may go into, in the order in which they are tried.
+// targets returns the possible target calendars, in the order of preference.
 func (i *importing) targets(ctx context.Context) ([]calendar.Calendar, error) {
 	if i.calendar == "" {
 		return i.ownCalendars(ctx, i.who)

@@ -18,13 +18,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// remoteCalendar is a calendar of another server.
+// remoteCalendar is a calendar on another server.
 type remoteCalendar struct {
 	at         *url.URL
 	properties calendar.Properties
 }
 
-// server imports the calendars of a user of another server.
+// server imports the calendars of a user on another server.
 func (i *importing) server(ctx context.Context, password string) error {
 	base, err := serverURL("--from", i.from)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalen
 	return all, nil
 }
 
-// findHome asks at the address given, and then where RFC 6764 §5 says that every server answers.
-// The home may be on another host of the provider's, which is why it is not only a path.
+// findHome tries the given URL first, and then the well-known URL of RFC 6764 §5. The home may be on another host of
+// the provider, so the result is a full URL.
 func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, error) {
 	var failed error
 	for _, start := range []*url.URL{base, base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
@@ -96,7 +96,7 @@ func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, erro
 		}
 		principal, err := finder.FindCurrentUserPrincipal(ctx)
 		if err != nil {
-			// The address given is what the user knows of, so that its answer says more.
+			// The user knows the given URL, so its error is more useful.
 			if failed == nil {
 				failed = err
 			}
@@ -116,7 +116,7 @@ func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, e
 		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
 			home, err := resolve(principal, href)
 			if err == nil && !c.trusts(home) {
-				err = fmt.Errorf("the calendars are at %s, which does not get the password: name that server itself", home.Host)
+				err = fmt.Errorf("the calendars are at %s, which must not get the password: give that server's URL", home.Host)
 			}
 			return home, err
 		}
@@ -124,7 +124,7 @@ func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, e
 	return nil, fmt.Errorf("%s has no calendar home", principal)
 }
 
-// describe reads what go-webdav does not: the colour, the place in the list, and the zone.
+// describe reads the properties that go-webdav does not: color, order and time zone.
 func (c *davClient) describe(ctx context.Context, r *remoteCalendar) error {
 	found, err := c.ask(ctx, "PROPFIND", r.at, "0", propfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *davClient) describe(ctx context.Context, r *remoteCalendar) error {
 	return nil
 }
 
-// zoneNamed returns the zone of a calendar-timezone property, or "" where its name says nothing.
+// zoneNamed returns the zone of a calendar-timezone property, or "" if its name is unknown.
 func zoneNamed(text string) string {
 	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
 	if err != nil {
@@ -164,7 +164,7 @@ func zoneNamed(text string) string {
 
 // remote imports one calendar.
 func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
-	i.bar.tell("asking for what is in %s …", from.properties.Name)
+	i.bar.tell("asking for the content of %s …", from.properties.Name)
 	if len(from.properties.Kinds) == 0 {
 		from.properties.Kinds = calendar.AllKinds()
 	}
@@ -197,8 +197,7 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 	return nil
 }
 
-// addressOf is what a calendar of another server is called in URLs here: the same as there, where
-// that is a name for one.
+// addressOf is the URL segment of an imported calendar: the same as on the other server, if it is valid here.
 func addressOf(at *url.URL) calendar.Segment { return safeSegment(lastSegment(at)) }
 
 func safeSegment(segment string) calendar.Segment {
@@ -208,7 +207,7 @@ func safeSegment(segment string) calendar.Segment {
 	return calendar.Segment(segment)
 }
 
-// objects lists the addresses of what is in a calendar.
+// objects lists the URLs of the objects in a calendar.
 func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
 	found, err := c.ask(ctx, "PROPFIND", at, "1", propfindBody("d:getetag", "d:resourcetype"))
 	if err != nil {
@@ -222,7 +221,7 @@ func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error
 		}
 		if r.prop(davSpace, "resourcetype").child(davSpace, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
 			if !c.trusts(to) {
-				return nil, fmt.Errorf("an object is at %s, which does not get the password", to.Host)
+				return nil, fmt.Errorf("an object is at %s, which must not get the password", to.Host)
 			}
 			all = append(all, to)
 		}
@@ -230,7 +229,7 @@ func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error
 	return all, nil
 }
 
-// namesIn are the names of what is here already, which need not be fetched again.
+// namesIn returns the names of existing objects, which are not fetched again.
 func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
 	names := make(map[calendar.ObjectName]bool)
 	for o, err := range i.calendars.Objects(ctx, nil, i.caller(), cal, calendar.ObjectQuery{}) {
@@ -242,7 +241,7 @@ func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[cal
 	return names, nil
 }
 
-// fetch imports one object with the bytes that the other server has.
+// fetch imports one object byte for byte.
 func (i *importing) fetch(ctx context.Context, client *davClient, cal calendar.Calendar, at *url.URL, name calendar.ObjectName) error {
 	from := source{name: at.String()}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
@@ -259,7 +258,7 @@ func (i *importing) fetch(ctx context.Context, client *davClient, cal calendar.C
 		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode >= http.StatusInternalServerError {
 			return err
 		}
-		i.report.refuse(from, err) // it was deleted meanwhile, or may not be read
+		i.report.refuse(from, err) // it was deleted in the meantime, or is not readable
 		return nil
 	}
 	most := i.calendars.Limits().ObjectBytes

@@ -9,32 +9,32 @@ import (
 	"caldav-mcp-server/calendar/archive"
 )
 
-// importReport tells how an import went.
+// importReport is the result of an import.
 type importReport struct {
 	Created   int `json:"created"`
 	Unchanged int `json:"unchanged"`
-	// Kept were here in another version, which stays.
+	// Kept counts objects that exist here in another version and were not replaced.
 	Kept     int       `json:"kept"`
 	Replaced int       `json:"replaced"`
 	Refused  []refusal `json:"refused"`
-	// Mended are the lines that were read otherwise than they are written, whatever became of their objects.
+	// Mended lists the lines that were corrected while parsing, even if their object was refused.
 	Mended    []mended           `json:"mended,omitempty"`
 	Calendars []importedCalendar `json:"calendars,omitempty"`
-	// Change is one of the changes that were made, with which all of them are taken back.
+	// Change is one of the resulting changes; undoing it undoes all of them.
 	Change string `json:"change,omitempty"`
 	DryRun bool   `json:"dry_run,omitempty"`
 }
 
-// refusal is something that could not be imported.
+// refusal is an object or file that was not imported.
 type refusal struct {
-	// Source is a file or a URL; Line is where in the file, 0 when that cannot be told.
+	// Source is a file or a URL. Line is the line in the file, or 0 if unknown.
 	Source string `json:"source"`
 	Line   int    `json:"line,omitempty"`
 	UID    string `json:"uid,omitempty"`
 	Reason string `json:"reason"`
 }
 
-// mended is a line of a file that was read otherwise than it is written.
+// mended is a line of a file that was corrected while parsing.
 type mended struct {
 	Source string `json:"source"`
 	Line   int    `json:"line"`
@@ -42,7 +42,7 @@ type mended struct {
 	How    string `json:"how"`
 }
 
-// importedCalendar is a calendar of another server or of a file, and where it went.
+// importedCalendar is a calendar from a server or a file, and its target.
 type importedCalendar struct {
 	From    string           `json:"from"`
 	Name    string           `json:"name"`
@@ -51,10 +51,10 @@ type importedCalendar struct {
 	Objects int              `json:"objects"`
 }
 
-// source is where an object comes from.
+// source is the origin of an object.
 type source struct {
 	name string
-	// part is the object in its file; nil for one that has none.
+	// part is the object in its file, or nil if it comes from no file.
 	part *archive.Part
 }
 
@@ -79,12 +79,12 @@ func (r *importReport) refuse(from source, why error) {
 		if from.part.Err == nil {
 			entry.Reason = from.part.InFile(entry.Reason)
 		}
-		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line)) // which stands before it
+		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line)) // the output already starts with it
 	}
 	r.Refused = append(r.Refused, entry)
 }
 
-// mend reports a correction to an object, or to a file as a whole.
+// mend reports corrections to an object or to a whole file.
 func (r *importReport) mend(from source, all []archive.Mend) {
 	uid := ""
 	if from.part != nil {
@@ -95,7 +95,7 @@ func (r *importReport) mend(from source, all []archive.Mend) {
 	}
 }
 
-// holds counts an object of one of the calendars that were imported.
+// holds counts an object of an imported calendar.
 func (r *importReport) holds(cal calendar.Calendar) {
 	for i := range r.Calendars {
 		if r.Calendars[i].Address == cal.Segment {
@@ -109,11 +109,11 @@ func (r *importReport) total() int {
 	return r.Created + r.Unchanged + r.Kept + r.Replaced + len(r.Refused)
 }
 
-// write tells people.
+// write writes the report as text.
 func (r *importReport) write(to io.Writer, user string) error {
 	var b strings.Builder
 	if r.DryRun {
-		b.WriteString("dry run: nothing was changed, and this is what would be:\n")
+		b.WriteString("dry run: nothing was changed. This would be the result:\n")
 	}
 	for _, c := range r.Calendars {
 		verb := "into the calendar"
@@ -148,7 +148,7 @@ func (r *importReport) write(to io.Writer, user string) error {
 	}
 	b.WriteString("\n")
 	if r.Change != "" {
-		fmt.Fprintf(&b, "%s journal undo --user %s %s takes all of it back\n", name, user, briefChange(r.Change))
+		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", name, user, briefChange(r.Change))
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

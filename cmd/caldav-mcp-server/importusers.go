@@ -13,16 +13,14 @@ import (
 )
 
 const importUsersDetails = `
-FILE is a table (CSV) whose first line has the heads, or lines of JSON; - is standard input. The fields are name, which each
-line has, display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty
-field says nothing.
+FILE is a CSV table with a header line, or JSON lines; - is standard input. The fields are name, which is required,
+display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty field changes
+nothing.
 
-Who is not there is made as invite-user does it, and the link by which they choose a password is printed, once. Who is
-there is changed as set-user does it, where the line says something else. Nobody is removed. What is wrong with a line is told
-with its number, and the other lines are done all the same; run again, the command does what is left. --dry-run tells what would be done.
-
---new-links also makes links for those of the list who are there and have no password yet, in place of those that they have.
-
+A new user is created as by invite-user; the link for choosing a password is printed once. An existing user is changed as
+by set-user. No user is deleted. Errors are reported with the line number, and the other lines are processed anyway. If you
+run the command again, it does only the rest. --dry-run only shows the result. --new-links also creates new links for
+listed users who have no password yet; their old links end.
   caldav-mcp-server import-users staff.csv --dry-run
 `
 
@@ -32,11 +30,11 @@ type importUsersOptions struct {
 	list          []wantedUser
 }
 
-// userOutcome is what became of a line of a list of users.
+// userOutcome is the outcome of a line in a list of users.
 type userOutcome struct {
 	Line int    `json:"line"`
 	User string `json:"user,omitempty"`
-	// Outcome is created, changed, unchanged or failed; of a dry run, what it would be.
+	// Outcome is created, changed, unchanged or failed; in a dry run, the expected outcome.
 	Outcome string     `json:"outcome"`
 	Link    string     `json:"link,omitempty"`
 	Expires *time.Time `json:"expires,omitempty"`
@@ -47,10 +45,10 @@ func importUsersCommand() command {
 	var o importUsersOptions
 	return command{
 		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings, json: true,
-		summary: "make or change the users of a list", details: importUsersDetails,
+		summary: "create or change the users in a list", details: importUsersDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
-			f.BoolVar(&o.newLinks, "new-links", false, "also make links for those who are there and have no password yet")
+			f.BoolVar(&o.dry, "dry-run", false, "only show the result")
+			f.BoolVar(&o.newLinks, "new-links", false, "also create new links for existing users without a password")
 		},
 		check: func(d *desk, operands []string) (err error) {
 			o.list, err = d.usersOf(operands[0])
@@ -67,7 +65,7 @@ func (p *program) usersOf(file string) ([]wantedUser, error) {
 	if file == "-" {
 		return readUsers(p.stdin)
 	}
-	f, err := os.Open(file) //nolint:gosec // the operator names it
+	f, err := os.Open(file) //nolint:gosec // the administrator names it
 	if err != nil {
 		return nil, fmt.Errorf("opening the list: %w", err)
 	}
@@ -75,7 +73,7 @@ func (p *program) usersOf(file string) ([]wantedUser, error) {
 	return readUsers(f)
 }
 
-// userImport makes and changes users.
+// userImport creates and changes users.
 type userImport struct {
 	*house
 	options importUsersOptions
@@ -113,7 +111,7 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 	}); err != nil {
 		return err
 	}
-	// The rest is what a new user cannot be given.
+	// The fields that createUser does not take.
 	if rest := (auth.UserEdit{
 		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
 	}); rest != (auth.UserEdit{}) {
@@ -143,7 +141,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 	return i.link(ctx, u.Name, out)
 }
 
-// link makes the link by which a user chooses a password.
+// link creates the link for a user to choose a password.
 func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
 	v, secret, err := i.auth.Vouch(ctx, user, auth.Invitation)
 	if err == nil {
@@ -159,7 +157,7 @@ func or[T any](value *T) (v T) {
 	return v
 }
 
-// tellUsers prints what became of each line. That something failed is the command's failure.
+// tellUsers prints the outcome of each line. It returns an error if a line failed.
 func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	counts := map[string]int{}
 	for _, out := range all {
@@ -167,18 +165,18 @@ func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	}
 	text := d.userLines(all)
 	if dry {
-		text += "this would be: "
+		text += "dry run: "
 	}
 	if err := d.done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
 		return err
 	}
 	if n := counts["failed"]; n > 0 {
-		return fmt.Errorf("%d of %d lines failed; the others are done, and nothing of them is done again", n, len(all))
+		return fmt.Errorf("%d of %d lines failed; the others are done, and are skipped if you run it again", n, len(all))
 	}
 	return nil
 }
 
-// userLines tells of the users that were made or changed, and says on standard error what failed.
+// userLines lists the created and changed users, and prints failures to standard error.
 func (d *desk) userLines(all []userOutcome) string {
 	var text strings.Builder
 	if d.json {

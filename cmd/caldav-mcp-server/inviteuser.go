@@ -12,12 +12,11 @@ import (
 )
 
 const inviteUserDetails = `
-It makes a user without a password, and prints a link by which they choose one, within a week and once. The link is shown
-only now; a new one takes its place.
+It creates a user without a password, and prints an invite link for choosing one. The link works once, within a week. It is
+printed once; a new link replaces it.
 
---reset makes a link for a user that there is, by which they choose another password within a day: they are then signed
-out everywhere. --no-second-factor also takes their passkeys and codes away, for who has lost the device.
-
+--reset creates a reset link for an existing user. It works once, within a day, and signs the user out everywhere.
+--no-second-factor also removes passkeys and one-time codes, for a user who has lost the device.
   caldav-mcp-server invite-user alice --email alice@example.org
   caldav-mcp-server invite-user alice --reset
 `
@@ -28,7 +27,7 @@ type inviteOptions struct {
 	reset, noSecondFactor bool
 }
 
-// invitedJSON is what the command prints for programs.
+// invitedJSON is the JSON output of invite-user.
 type invitedJSON struct {
 	User    string           `json:"user"`
 	Kind    auth.VoucherKind `json:"kind"`
@@ -40,10 +39,10 @@ func inviteUserCommand() command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
 	return command{
 		name: "invite-user", operands: []string{"NAME"}, settings: storeSettings | addressSettings, json: true, begins: true,
-		summary: "make a link by which somebody chooses their password", details: inviteUserDetails, flags: o.declare,
+		summary: "create a link for a user to choose a password", details: inviteUserDetails, flags: o.declare,
 		check: func(_ *desk, operands []string) (err error) {
 			if o.noSecondFactor && !o.reset {
-				return errors.New("--no-second-factor goes with --reset: a new user has none")
+				return errors.New("--no-second-factor needs --reset: a new user has none")
 			}
 			o.user.Name, err = auth.CanonicalName(operands[0])
 			return err
@@ -53,12 +52,12 @@ func inviteUserCommand() command {
 }
 
 func (o *inviteOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user.DisplayName, "display-name", "", "`NAME` that others see")
+	f.StringVar(&o.user.DisplayName, "display-name", "", "display `NAME`")
 	f.StringVar(&o.user.Email, "email", "", "`ADDRESS` for invitations")
 	f.StringVar(&o.user.Timezone, "timezone", "", "the user's `ZONE`, such as Europe/Berlin")
-	f.BoolVar(&o.user.Admin, "admin", false, "the user looks after the others")
-	f.BoolVar(&o.reset, "reset", false, "for a user that there is")
-	f.BoolVar(&o.noSecondFactor, "no-second-factor", false, "with --reset: take passkeys and codes away")
+	f.BoolVar(&o.user.Admin, "admin", false, "make the user an administrator")
+	f.BoolVar(&o.reset, "reset", false, "for an existing user")
+	f.BoolVar(&o.noSecondFactor, "no-second-factor", false, "with --reset: remove passkeys and one-time codes")
 }
 
 func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
@@ -75,10 +74,10 @@ func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 	}
 	link := d.config.pagesURL() + "key/" + string(secret)
 	return d.done(invitedJSON{v.User.Name, v.Kind, link, jsonTime(v.Expires)},
-		"%s chooses a password at this address, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
+		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
 }
 
-// makeInvited makes the invited user, or looks for the user who resets.
+// makeInvited creates the invited user. For a reset, it only removes second factors if asked to.
 func (h *house) makeInvited(ctx context.Context, o inviteOptions) error {
 	if o.noSecondFactor {
 		return h.auth.DropFactors(ctx, o.user.Name)
@@ -88,7 +87,7 @@ func (h *house) makeInvited(ctx context.Context, o inviteOptions) error {
 	}
 	_, err := h.createUser(ctx, o.user)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		return fmt.Errorf("%w; --reset makes a link by which they choose another password", err)
+		return fmt.Errorf("%w; --reset creates a link to choose another password", err)
 	}
 	return err
 }

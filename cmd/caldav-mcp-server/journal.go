@@ -13,18 +13,16 @@ import (
 )
 
 const journalDetails = `
-Every change, by whichever client or assistant, is in the journal with who made it. What was there before is kept
-for JOURNAL_DAYS, and as long the change can be taken back, if nothing has changed it since.
-
-  journal list           shows the changes in calendars that the user may write to, the latest first
-  journal show CHANGE    shows one, and what it did; CHANGE is what the list shows
-  journal undo CHANGE    takes one back, with what was done together with it; that can be taken back, too
+The journal records every change by any client or assistant, with its author. The previous state is kept for JOURNAL_DAYS.
+During that time a change can be undone, if nothing has changed the object since.
+  journal list           lists the changes in calendars that the user can write to, the latest first
+  journal show CHANGE    shows a change in full; CHANGE is its id in the list
+  journal undo CHANGE    undoes a change, with all changes that were made together with it; the undo can be undone too
   journal undo --token ID --since WHEN
-                         takes back all that an assistant has done since then (list-tokens shows the ids): all
-                         or nothing, unless --leave-changed leaves what others have changed after it
-
---since takes a span back from now (30m, 2h, 7d, 2w), a date (2027-01-31, from its begin in UTC) or a time
-(2027-01-31T09:00 in UTC, 2027-01-31T09:00:00+01:00).
+                         undoes all changes of an assistant since then (list-tokens shows the ids): all or nothing,
+                         unless --leave-changed skips objects that others have changed since
+--since takes a span before now (30m, 2h, 7d, 2w), a date (2027-01-31, its start in UTC) or a time (2027-01-31T09:00 in
+UTC, 2027-01-31T09:00:00+01:00).
 `
 
 // journalOptions are the flags of journal.
@@ -32,15 +30,15 @@ type journalOptions struct {
 	calendar, since, token, uid string
 	limit                       int
 	leaveChanged, dryRun        bool
-	// from is the moment that since means.
+	// from is the parsed value of since.
 	from time.Time
 }
 
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", user: "`NAME` of who asks", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
-		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
+		name: "journal", user: "`NAME` of the user", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
+		summary: "show the changes by users and assistants, and undo them", details: journalDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return journalActions[operands[0]](&logbook{d, o}, ctx, operands[1:])
@@ -54,15 +52,15 @@ func (o *journalOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.token, "token", "", "only changes by the token `ID`")
 	f.StringVar(&o.uid, "uid", "", "only changes of the event or task with this `UID`")
 	f.IntVar(&o.limit, "limit", 50, "list at most `N`")
-	f.BoolVar(&o.leaveChanged, "leave-changed", false, "leave what others have changed since")
-	f.BoolVar(&o.dryRun, "dry-run", false, "only tell what would be taken back")
+	f.BoolVar(&o.leaveChanged, "leave-changed", false, "skip objects that others have changed since")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be undone")
 }
 
 var journalActions = map[string]func(l *logbook, ctx context.Context, changes []string) error{
 	"list": (*logbook).list, "show": (*logbook).show, "undo": (*logbook).undo,
 }
 
-// check sees that there is what is to be done, and that what it takes is given.
+// check validates the action and its arguments.
 func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	if o.from, err = parseSince(o.since, d.now()); err != nil {
 		return fmt.Errorf("--since: %w", err)
@@ -80,17 +78,17 @@ func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	case operands[0] == "undo" && o.token != "" && o.since == "":
 		err = errors.New("undo --token needs --since")
 	case o.limit < 1:
-		err = errors.New("--limit must be 1 at least")
+		err = errors.New("--limit must be at least 1")
 	case (o.dryRun || o.leaveChanged) && (operands[0] != "undo" || given):
 		err = errors.New("--dry-run and --leave-changed are for undo --token")
 	}
 	return err
 }
 
-// minuteOfDay is a time as people write it, in UTC like a date alone.
+// minuteOfDay is a time without a zone, which is UTC like a date alone.
 const minuteOfDay = "2006-01-02T15:04"
 
-// parseSince reads a time that is past: a span back from now, a day or a moment. Nothing is ever.
+// parseSince parses a past time: a span before now, a day or a time. An empty word means no limit.
 func parseSince(word string, now time.Time) (time.Time, error) {
 	if word == "" {
 		return time.Time{}, nil
@@ -116,7 +114,7 @@ type logbook struct {
 	journalOptions
 }
 
-// journalLine is a change as JSON and the list show it.
+// journalLine is a change in JSON and in the list.
 type journalLine struct {
 	Change   string              `json:"change"`
 	At       time.Time           `json:"at"`
@@ -148,7 +146,7 @@ type journalDifference struct {
 	After  []string `json:"after"`
 }
 
-// inQuotes is a text that people wrote, as it stands in a sentence.
+// inQuotes quotes user-supplied text in a sentence.
 func inQuotes(text string) string { return fmt.Sprintf("%q", shown(text)) }
 
 func lineOf(c calendar.Change) journalLine {
@@ -178,7 +176,7 @@ func lineOf(c calendar.Change) journalLine {
 	return l
 }
 
-// did is what a table has room for.
+// did is the action in a table.
 func (l journalLine) did() string {
 	if l.Type == calendar.AboutObject {
 		return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
@@ -186,7 +184,7 @@ func (l journalLine) did() string {
 	return string(l.Did) + " " + string(l.Type)
 }
 
-// title is what the change is about.
+// title is the subject of the change.
 func (l journalLine) title() string {
 	switch {
 	case l.Type != calendar.AboutShare:
@@ -233,12 +231,12 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 		return err
 	}
 	if page.Cursor != "" {
-		l.say("there are more; see them with a greater --limit\n")
+		l.say("there are more; use a higher --limit\n")
 	}
 	return nil
 }
 
-// chosen is the calendar that --calendar names: its id may be that of one in the trash.
+// chosen is the id of the calendar that --calendar names, which may be in the trash.
 func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	if l.calendar == "" {
 		return "", nil
@@ -254,13 +252,13 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	return cal.ID, err
 }
 
-// briefChange is a change's id in a table: the calendar's id is cut, the number in it is not.
+// briefChange is a change's id in a table: the calendar's id is shortened, the number is not.
 func briefChange(id string) string {
 	at := strings.LastIndexByte(id, '.')
 	return briefID(id[:at]) + id[at:]
 }
 
-// changeNamed reads the id of a change, also as a table shows it.
+// changeNamed parses the id of a change, also in its short form.
 func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.ChangeID, error) {
 	id, err := calendar.ParseChangeID(word)
 	if err != nil || len(id.Calendar) != briefLength {
@@ -300,7 +298,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	return err
 }
 
-// text tells all of a change to a person.
+// text describes a change in full.
 func (l journalLine) text() string {
 	rows := [][]string{
 		{"change", l.Change},
@@ -324,7 +322,7 @@ func (l journalLine) text() string {
 	var b strings.Builder
 	b.WriteString(columns(rows))
 	if l.Lost {
-		b.WriteString("\nWhat was there before is no longer kept.\n")
+		b.WriteString("\nThe previous state is no longer kept.\n")
 	}
 	for _, d := range l.Changed {
 		for _, line := range d.Before {
@@ -337,7 +335,7 @@ func (l journalLine) text() string {
 	return b.String()
 }
 
-// naming is a line with its name before it, which a calendar's settings have apart.
+// naming adds the name to a line of a calendar's property; other lines already contain it.
 func (d journalDifference) naming(line string) string {
 	if d.In == "" {
 		return d.Name + " " + line

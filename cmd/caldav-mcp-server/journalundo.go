@@ -8,9 +8,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// undoneStep is a change that took others back, as JSON shows it.
+// undoneStep is an undo of one or more changes, in JSON.
 type undoneStep struct {
-	// Change is the one that took them back, which can be undone itself; empty for one that would.
+	// Change is the id of the undo, which can be undone too. It is empty in a dry run.
 	Change   string              `json:"change,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
@@ -21,7 +21,7 @@ type undoneStep struct {
 	Undoes   []string            `json:"undoes"`
 }
 
-// leftChange is a change that was not taken back.
+// leftChange is a change that was not undone.
 type leftChange struct {
 	Change string `json:"change"`
 	Why    string `json:"why"`
@@ -40,7 +40,7 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 	return l.undone(done)
 }
 
-// undone says what was taken back.
+// undone prints the undone changes.
 func (l *logbook) undone(done calendar.Undone) error {
 	out := undoneJSON{each(done.Steps, l.step), each(done.Left, func(u calendar.UndoConflict) leftChange {
 		return leftChange{u.ID().String(), u.Why()}
@@ -51,7 +51,7 @@ func (l *logbook) undone(done calendar.Undone) error {
 	return l.tell(out)
 }
 
-// takeBack undoes the change, or all that the flags say.
+// takeBack undoes one change, or all changes that the flags select.
 func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undone, error) {
 	if len(changes) > 0 {
 		id, err := l.changeNamed(ctx, changes[0])
@@ -81,17 +81,17 @@ func (l *logbook) step(s calendar.Change) undoneStep {
 	return step
 }
 
-// undoneWords say what has become of something.
+// undoneWords describe the outcome of an undo.
 //
-//nolint:exhaustive // an undo does nothing else
+//nolint:exhaustive // an undo has no other outcome
 var undoneWords = map[calendar.ChangeKind]string{
-	calendar.Created: "it is there again", calendar.Modified: "it is as it was", calendar.Deleted: "it is gone again",
+	calendar.Created: "it exists again", calendar.Modified: "its earlier state is back", calendar.Deleted: "it is deleted again",
 }
 
-// undoneMost is how many things are named one by one; of more, such as an import, it is said how many there are.
+// undoneMost is the highest number of objects that are listed. More, as after an import, are only counted.
 const undoneMost = 20
 
-// sumUp tells of many things how many there are of each sort.
+// sumUp counts the undone objects by calendar and outcome.
 func (l *logbook) sumUp(steps []undoneStep) error {
 	type sort struct {
 		in  string
@@ -105,24 +105,24 @@ func (l *logbook) sumUp(steps []undoneStep) error {
 			order = append(order, of)
 		}
 	}
-	form := "took back the changes of %d objects of %q: of each, %s\n"
+	form := "undid the changes of %d objects in %q: for each, %s\n"
 	if l.dryRun {
-		form = "would take back the changes of %d objects of %q: of each, %s\n"
+		form = "would undo the changes of %d objects in %q: for each, %s\n"
 	}
 	for _, of := range order {
 		if _, err := fmt.Fprintf(l.stdout, form, counts[of], shown(of.in), undoneWords[of.did]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(l.stdout, "(--json names each)")
+	_, err := fmt.Fprintln(l.stdout, "(--json lists them)")
 	return err
 }
 
-// tell says it to a person.
+// tell prints the result as text.
 func (l *logbook) tell(out undoneJSON) error {
-	form := "took back %d of %s: %s (%s)\n"
+	form := "undid %d of %s: %s (%s)\n"
 	if l.dryRun {
-		form = "would take back %d of %s: %s%s\n"
+		form = "would undo %d of %s: %s%s\n"
 	}
 	steps := out.Steps
 	if len(steps) > undoneMost {
@@ -141,7 +141,7 @@ func (l *logbook) tell(out undoneJSON) error {
 		}
 	}
 	if len(out.Steps) == 0 {
-		if _, err := fmt.Fprintln(l.stdout, "there is nothing to take back"); err != nil {
+		if _, err := fmt.Fprintln(l.stdout, "there is nothing to undo"); err != nil {
 			return err
 		}
 	}

@@ -12,16 +12,16 @@ import (
 )
 
 const linkCalendarDetails = `
-The calendar at the address (https: or webcal:, in the format iCalendar) becomes one of the user's own calendars, which
-every app and assistant of theirs shows. It is only read. The server looks there for what is new as often as the feed
-says, else every 12 hours; --every says otherwise, 15m at least.
+The calendar at the URL (https: or webcal:, in iCalendar format) becomes a read-only calendar of the user, in every app and
+assistant. The server refreshes it as often as the feed says, by default every 12 hours; --every sets another interval, at
+least 15m.
 
-The address is kept as a secret, sealed with the master key (MASTER_KEY, or master.key in DATA_DIR). Others on this
-machine can see the arguments of a command: an address that is secret itself is better given by --ics -, which reads it
-from the first line of standard input, or asks for it at a terminal. Only addresses in the internet are asked; FETCH_ALLOW names networks that may be asked as well.
+The URL is stored as a secret, encrypted with the master key (MASTER_KEY, or master.key in DATA_DIR). Other users of this
+machine can see a command's arguments. If the URL itself is secret, use --ics -, which reads it from the first line of
+standard input, or asks for it at a terminal. Only public addresses are fetched; FETCH_ALLOW allows others.
 `
 
-// linkOptions are the flags of link-calendar.
+// linkCalendarOptions are the flags of link-calendar.
 type linkCalendarOptions struct {
 	ics, name string
 	every     time.Duration
@@ -31,11 +31,11 @@ func linkCalendarCommand() command {
 	var o linkCalendarOptions
 	return command{
 		name: "link-calendar", user: "`NAME` of the user who gets it", settings: storeSettings | linkSettings, json: true,
-		summary: "show a calendar that is published elsewhere", details: linkCalendarDetails,
+		summary: "link a calendar feed that is published elsewhere", details: linkCalendarDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
-			f.StringVar(&o.name, "name", "", "`TEXT` that it is to be called; what it calls itself if not given")
-			f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 6h")
+			f.StringVar(&o.name, "name", "", "name `TEXT`; default the feed's own name")
+			f.DurationVar(&o.every, "every", 0, "refresh interval `TIME`, such as 6h")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			address, err := d.feedAddress(ctx, o.ics)
@@ -48,8 +48,8 @@ func linkCalendarCommand() command {
 	}
 }
 
-// feedAddress is the address that was given, or what stands for - on standard input: many a feed is protected by its address
-// alone.
+// feedAddress returns the given URL, or reads it from standard input if it is "-". The URL is often the only protection
+// of a feed.
 func (p *program) feedAddress(ctx context.Context, given string) (string, error) {
 	if given != "-" {
 		return given, nil
@@ -60,7 +60,7 @@ func (p *program) feedAddress(ctx context.Context, given string) (string, error)
 	return p.secretLine("address")
 }
 
-// linkNew links an account or a feed, and says what came of it.
+// linkNew links an account or a feed, and prints the result.
 func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
 	linked, arrived, err := d.calendars.Mirrors.Link(ctx, d.caller(), n)
 	if err != nil {
@@ -68,34 +68,34 @@ func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
 	}
 	account := accountJSON(ownedAccount{linked, d.who})
 	if linked.Mail {
-		return d.done(account, "the mail of %s can be read with tokens of %s that have the scope mail (account %s)\n", shown(linked.Address), d.who.Name, linked.ID)
+		return d.done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", shown(linked.Address), d.who.Name, linked.ID)
 	}
 	for _, c := range linked.Calendars {
 		if !d.json {
-			d.say("the calendar %q of %s shows what is at %s (account %s)\n", shown(c.Name), d.who.Name, shown(linked.Address), linked.ID)
+			d.say("the calendar %q of %s is linked to %s (account %s)\n", shown(c.Name), d.who.Name, shown(linked.Address), linked.ID)
 		}
 	}
 	return d.done(account, "%s\n", arrivedText(arrived))
 }
 
-// arrivedText says what a look changed.
+// arrivedText describes the changes of a refresh.
 func arrivedText(a calendar.Arrived) string {
 	text := fmt.Sprintf("%d new, %d changed, %d gone", a.Created, a.Modified, a.Deleted)
 	if a.Refused > 0 {
-		text += fmt.Sprintf(", %d kept out since they are broken", a.Refused)
+		text += fmt.Sprintf(", %d skipped because they are malformed", a.Refused)
 	}
 	return text
 }
 
 const refreshDetails = `
-A server that runs does that by itself, see list-accounts. ACCOUNT is an id from there, of which the first eight
-characters will do; without one all of the user's are looked at.
+A running server does this by itself; see list-accounts. ACCOUNT is an id from there, or its first eight characters.
+Without it, all accounts of the user are refreshed.
 `
 
 func refreshCommand() command {
 	return command{
-		name: "refresh", user: "`NAME` of whose they are", optional: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
-		summary: "look now for what is new in linked accounts", details: refreshDetails,
+		name: "refresh", user: "`NAME` of the accounts' owner", optional: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
+		summary: "refresh linked accounts now", details: refreshDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			accounts, err := d.pickAccounts(ctx, operands)
 			if err != nil {
@@ -108,22 +108,21 @@ func refreshCommand() command {
 					return err
 				}
 			}
-			return d.done(all, "%d looked at: %s\n", len(accounts), arrivedText(all))
+			return d.done(all, "refreshed %d: %s\n", len(accounts), arrivedText(all))
 		},
 	}
 }
 
 const unlinkDetails = `
-The account's secret is forgotten. With --keep its calendars stay as they are, and are the user's own from then on; with
---drop they go to the trash. Nothing is changed where they are from. ACCOUNT is an id from list-accounts, of which the
-first eight characters will do.
+The account's secret is deleted. With --keep its calendars stay, and become the user's own. With --drop they move to the
+trash. Nothing changes on the other server. ACCOUNT is an id from list-accounts, or its first eight characters.
 `
 
 func unlinkAccountCommand() command {
 	var keep, drop bool
 	return command{
-		name: "unlink-account", user: "`NAME` of whose it is", operands: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
-		summary: "forget a linked account or feed", details: unlinkDetails,
+		name: "unlink-account", user: "`NAME` of the account's owner", operands: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
+		summary: "unlink an account or feed", details: unlinkDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "keep its calendars")
 			f.BoolVar(&drop, "drop", false, "move its calendars to the trash")
@@ -143,12 +142,12 @@ func unlinkAccountCommand() command {
 			if err := d.calendars.Mirrors.Unlink(ctx, caller(a.user), a.ID, keep); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"id": string(a.ID)}, "%s is linked no more\n", shown(a.Name))
+			return d.done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", shown(a.Name))
 		},
 	}
 }
 
-// pickAccounts finds the account of an id, or of its beginning; without one all of a user's.
+// pickAccounts finds an account by its id or its short id. Without one it returns all accounts of the user.
 func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAccount, error) {
 	all, err := d.linkedOf(ctx, d.user)
 	if err != nil || len(operands) == 0 {
@@ -163,21 +162,21 @@ func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAcco
 }
 
 const rotateKeyDetails = `
-Where MASTER_KEY is set, put a new key before the old one there, with a comma between them, restart the server, and call
-this: all secrets are then sealed with the new one, and the old one can go. Where it is not set, the file master.key in
-DATA_DIR gets a new key, and the old one is taken out of it at the end; a server that runs reads it by itself.
+If MASTER_KEY is set: put a new key before the old one, separated by a comma, restart the server, and run this command. All
+secrets are then encrypted with the new key, and you can remove the old one. If it is not set: the file master.key in
+DATA_DIR gets a new key, and the old one is removed at the end. A running server reads the new key by itself.
 `
 
 func rotateKeyCommand() command {
 	return command{
 		name: "rotate-key", settings: storeSettings | linkSettings, json: true,
-		summary: "seal the secrets of linked accounts with a new master key", details: rotateKeyDetails,
+		summary: "encrypt the secrets of linked accounts with a new master key", details: rotateKeyDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			n, err := rotate(ctx, d.config, d.house)
 			if err != nil {
 				return err
 			}
-			return d.done(map[string]int{"resealed": n}, "%d secrets are sealed with the new key\n", n)
+			return d.done(map[string]int{"resealed": n}, "encrypted %d secrets with the new key\n", n)
 		},
 	}
 }

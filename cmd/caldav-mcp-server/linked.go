@@ -12,10 +12,10 @@ import (
 	"caldav-mcp-server/outbound"
 )
 
-// masterKeyFile is where the master key lies in the data's directory, unless MASTER_KEY gives one.
+// masterKeyFile is the name of the master key's file in DATA_DIR, which is used unless MASTER_KEY is set.
 const masterKeyFile = "master.key"
 
-// sealer seals the secrets of linked accounts.
+// sealer encrypts the secrets of linked accounts.
 type sealer struct{ *vault.Vault }
 
 // Seal implements [mirror.Sealer].
@@ -28,7 +28,7 @@ func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
 	return s.Vault.Open(sealed, vault.Owner{User: user, Account: account})
 }
 
-// sealer finds the master keys where the settings say.
+// sealer returns the sealer for the configured master keys.
 func (c config) sealer() mirror.Sealer {
 	if len(c.masterKeys) > 0 {
 		return sealer{vault.New(vault.Given(c.masterKeys))}
@@ -46,7 +46,7 @@ func (p *program) providers(c config) map[string]mirror.Provider {
 	return all
 }
 
-// linkedOf finds the accounts that a command is about: those of a user, or of all.
+// linkedOf returns the linked accounts of a user, or of all users.
 func (h *house) linkedOf(ctx context.Context, user string) ([]ownedAccount, error) {
 	users, err := h.auth.Users(ctx)
 	if err != nil {

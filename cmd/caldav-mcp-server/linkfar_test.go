@@ -16,7 +16,7 @@ import (
 
 // far is the other side of a linked account, as its owner uses it there. Events are named by the ids that they have there.
 type far interface {
-	// hosts are the provider's addresses, provider its name, calendar that of its calendar.
+	// hosts are the provider's addresses, provider its name, calendar the name of its calendar.
 	hosts(keys *resttest.Keys) map[string]http.Handler
 	names() (provider, calendar string)
 	// state is all that is there; masters are the events and series by id, with their titles.
@@ -34,7 +34,7 @@ type far interface {
 	forget()
 	troubles() *resttest.Faults
 	taken() []resttest.Write
-	// titled is the title in what was written.
+	// titled is the title in a written event.
 	titled(body map[string]any) string
 }
 
@@ -46,7 +46,7 @@ const (
 	series
 )
 
-// berlin is where all is planned; the clock there is put forward in the middle of what is.
+// berlin is the time zone of all events; its clock change is within the planned period.
 const berlin = "Europe/Berlin"
 
 func inBerlin() *time.Location {

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// judge holds what is to be held of all of a walk.
+// judge checks the invariants of a whole walk.
 func (w *linkWalk) judge() {
 	w.judgeWrites()
 	w.judgeLost()
@@ -44,7 +44,7 @@ func (w *linkWalk) judgeWrites() {
 	}
 }
 
-// judgeLost holds that what was written here and was overtaken there is in the history.
+// judgeLost checks that local edits that lost a conflict are in the history.
 func (w *linkWalk) judgeLost() {
 	h := openForTest(w.T, w.database)
 	user, err := h.auth.User(w.Context(), "admin")
@@ -73,7 +73,7 @@ func (w *linkWalk) judgeLost() {
 // secrets are what opens accounts.
 func (w *linkWalk) secrets() []string { return append(w.keys.Given(), appSecret) }
 
-// judgeSecrets holds that neither logs nor errors tell what opens an account, and that no log tells what is in a calendar.
+// judgeSecrets checks that neither logs nor errors contain credentials, and that no log contains calendar content.
 func (w *linkWalk) judgeSecrets() {
 	logs, said := w.logs.String(), w.said.String()
 	if !strings.Contains(logs, `"msg":"request"`) {
@@ -94,7 +94,7 @@ func (w *linkWalk) judgeSecrets() {
 	}
 }
 
-// contents are the tables in which events are meant to be.
+// contents are the tables that may contain events.
 func contents() []string {
 	return []string{"objects", "journal", "search_rows", "own_parts", "attempts"}
 }
@@ -117,7 +117,7 @@ func (w *linkWalk) judgeDatabase() {
 	}
 }
 
-// tables are those of the database.
+// tables are all tables of the database.
 func (w *linkWalk) tables(db *sql.DB) []string {
 	list := `SELECT name FROM sqlite_schema WHERE type = 'table'`
 	if !strings.HasPrefix(w.database, "sqlite:") {

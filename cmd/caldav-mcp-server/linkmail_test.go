@@ -40,7 +40,7 @@ type readWalk struct {
 	codes      map[string]int
 }
 
-// marked is in all mails of a user, and in nobody else's.
+// marked is a word in all mails of a user and in no other user's.
 func (r *mailReader) marked() string { return "Zebrafink-" + r.name }
 
 // host is Google, as far as it has mail: an account is known by the key that opens it.
@@ -63,8 +63,8 @@ func (w *readWalk) host() map[string]http.Handler {
 	}
 }
 
-// TestMailWalk: while tokens end, answers are lost and cut, Gmail wants to be left alone and our server is killed, what an assistant is
-// told of mail is what the account of its own user holds, or an error that says what is wrong.
+// TestMailWalk: tokens expire, responses are lost and truncated, Gmail limits the rate, and our server is killed. An
+// assistant still gets only the mail of its own user, or an error that explains the problem.
 func TestMailWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers that read mail")
@@ -213,7 +213,7 @@ func (w *readWalk) awake() {
 	w.c = w.c.at(serve(w.T, w.env))
 }
 
-// judge holds that there were good answers, and that nothing tells of mail or of keys.
+// judge checks that there were successful responses, and that no log contains mail or keys.
 func (w *readWalk) judge() {
 	if w.good < w.bad {
 		w.Errorf("%d good answers, and %d errors", w.good, w.bad)

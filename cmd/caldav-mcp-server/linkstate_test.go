@@ -59,7 +59,7 @@ func parseProperty(line string) (name string, p property) {
 	return words[0], p
 }
 
-// vevents are the events of a text, without what is in them.
+// vevents are the events of a text, without nested components.
 func vevents(text string) (all []map[string][]property) {
 	depth := 0
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n ", ""), "\r\n") {
@@ -96,7 +96,7 @@ func first(e map[string][]property, name string) property {
 	return e[name][0]
 }
 
-// linesOf tells what an object here holds.
+// linesOf describes an object here in such lines.
 func linesOf(t *testing.T, text string) (key string, lines []string) {
 	t.Helper()
 	all := vevents(text)

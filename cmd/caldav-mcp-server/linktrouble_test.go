@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// trouble is what the provider has, for the next requests.
+// trouble sets the provider's faults for the next requests.
 func (w *linkWalk) trouble() {
 	if w.IntN(2) == 0 {
 		return
@@ -48,8 +48,8 @@ func (w *linkWalk) trouble() {
 	}
 }
 
-// killed does something, in the midst of which the server is killed: after a while, or when the provider has a request of it, before or after
-// that is done there.
+// killed runs do and kills the server meanwhile: after a delay, or when the provider gets a request, before or after it
+// is processed.
 func (w *linkWalk) killed(do func()) {
 	running := w.c.running
 	var once sync.Once
@@ -87,7 +87,7 @@ func (w *linkWalk) awake() {
 	w.keys.Faults.Clear()
 	w.logs.WriteString(w.c.log.String())
 	w.counts["kills"]++
-	// What a dead server held is let go of after a minute, which nobody waits for here.
+	// A dead server's leases expire after a minute; this test does not wait for that.
 	w.inDatabase("DELETE FROM leases")
 	w.c = w.c.at(serve(w.T, w.env))
 	w.say("the server was killed")

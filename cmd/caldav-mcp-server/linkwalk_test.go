@@ -34,7 +34,7 @@ type linkWalk struct {
 	cal, calendar, account string
 	database               string
 	step, made, version    int
-	// mine are the titles that were sent to our doors, lost those of edits that were overtaken.
+	// mine are the titles that were sent to our server, lost the titles of edits that lost a conflict.
 	mine map[string]bool
 	lost []string
 	// sent is the text that was sent last.
@@ -42,7 +42,8 @@ type linkWalk struct {
 	// said is all that anybody was told, logs what processes that are gone have logged.
 	said, logs strings.Builder
 	counts     map[string]int
-	// renewed are the keys of events that may have another name there than we know: they are deleted as what we know of.
+	// renewed are the keys of events that may have another name at the provider than we know: they are deleted by the
+	// known name.
 	renewed map[string]bool
 }
 
@@ -96,7 +97,7 @@ func TestLinkedAccountsWalk(t *testing.T) {
 	}
 }
 
-// begin starts the server, and links the account, in which there is something.
+// begin starts the server, and links the account, which has some content.
 func (w *linkWalk) begin() {
 	w.keys.Scope = "https://www.googleapis.com/auth/calendar.calendarlist.readonly https://www.googleapis.com/auth/calendar.events Calendars.ReadWrite User.Read"
 	w.env = append(on(w.database), "DATA_DIR="+w.TempDir(), "LOG_LEVEL=debug", "GOOGLE_CLIENT_ID=app", "GOOGLE_CLIENT_SECRET="+appSecret,
@@ -141,7 +142,7 @@ func (w *linkWalk) say(format string, args ...any) {
 	}
 }
 
-// one is a step: some trouble, and a deed in the midst of which the server may be killed.
+// one is a step: some fault, and an action during which the server may be killed.
 func (w *linkWalk) one() {
 	w.trouble()
 	switch n := w.IntN(12); {
@@ -160,7 +161,7 @@ func (w *linkWalk) one() {
 	}
 }
 
-// someday is a time at which an event may be. Those of Microsoft's calendars are in a window, out of which some are moved.
+// someday is a possible time for an event. Microsoft's calendars have a window; some events are moved out of it.
 func (w *linkWalk) someday() time.Time {
 	at := begun().AddDate(0, 0, w.IntN(40)).Add(time.Duration(w.IntN(8)) * time.Hour)
 	if w.IntN(10) == 0 {
@@ -202,7 +203,7 @@ func (w *linkWalk) there() {
 	}
 }
 
-// deed is something that changes at one of our doors. What is acknowledged stands at the provider at that moment.
+// deed is a change through our server. Once acknowledged, it is at the provider.
 func (w *linkWalk) deed() func() {
 	all := w.c.entries(w.T, w.cal)
 	if len(all) < 4 || len(all) < 9 && w.IntN(4) == 0 {
@@ -227,7 +228,7 @@ func (w *linkWalk) deed() func() {
 	return func() { w.edit(e) }
 }
 
-// edit writes over what was listed. What was overtaken there is kept.
+// edit overwrites a listed event. An edit that lost a conflict there is kept.
 func (w *linkWalk) edit(e entry) {
 	there := strings.Join(w.far.state(w.T), "\n")
 	overtaken := slices.ContainsFunc(stateLines(w.T, e.text), func(line string) bool { return !strings.Contains(there, line) })
@@ -271,7 +272,7 @@ func (w *linkWalk) make() {
 	w.done("make "+title, "||"+title+"|", "", status)
 }
 
-// makeByTool makes an event by a tool. Whoever gets no answer, or one that tells of trouble, repeats the call under its key.
+// makeByTool creates an event by a tool. Without a response, or with an error, it repeats the call with the same key.
 func (w *linkWalk) makeByTool(key, title string, day time.Time) {
 	call := map[string]any{
 		"calendar_id": w.calendar, "title": title, "start": day.UTC().Format(instantForm), "end": day.Add(time.Hour).UTC().Format(instantForm), "idempotency_key": key,
@@ -286,7 +287,7 @@ func (w *linkWalk) makeByTool(key, title string, day time.Time) {
 	w.done("make by MCP "+title, "||"+title+"|", "", status)
 }
 
-// edited is another text of an object, and what is to be found of it at the provider.
+// edited returns another text of an object, and the expected state at the provider.
 func (w *linkWalk) edited(e entry, title string) (text, want string) {
 	series := strings.Contains(e.text, "RRULE:FREQ=DAILY")
 	day := begun().AddDate(0, 0, 4+w.IntN(14))
@@ -355,7 +356,7 @@ func (w *linkWalk) tool(tool string, arguments any) int {
 	return 0
 }
 
-// done holds that what was acknowledged is there, and takes the answers that may be given in trouble.
+// done checks that an acknowledged change is there, and accepts the permitted errors.
 func (w *linkWalk) done(what, want, gone string, status int) {
 	w.say("%s: %d", what, status)
 	w.counts[strconv.Itoa(status)]++
@@ -390,7 +391,7 @@ func (w *linkWalk) agree() {
 		w.Fatal(err)
 	}
 	here, there := w.c.stateOf(w.T, w.cal), w.far.state(w.T)
-	// Microsoft shows what is in a window of three years. What is moved out of it may be here, or not.
+	// Microsoft shows a window of three years. An event moved out of it may be here or not.
 	if provider, _ := w.far.names(); provider == "microsoft" {
 		out := map[string]bool{}
 		for _, line := range there {

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// ownedAccount is a linked account and whose it is.
+// ownedAccount is a linked account and its owner.
 type ownedAccount struct {
 	mirror.Linked
 	user calendar.User
@@ -54,8 +54,8 @@ func listAccountsCommand() command {
 	var user string
 	return listing[ownedAccount, listedAccount]{
 		command: command{
-			name: "list-accounts", summary: "list linked accounts and feeds, and how it stands with them",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			name: "list-accounts", summary: "list linked accounts and feeds, and their status",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return h.linkedOf(ctx, user) },
 		json:  accountJSON,
@@ -76,7 +76,7 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 		state += ": " + a.Error
 	}
 	if refused > 0 {
-		state += fmt.Sprintf(" (%d kept out)", refused)
+		state += fmt.Sprintf(" (%d skipped)", refused)
 	}
 	return []string{briefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, shownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
 }

@@ -16,7 +16,7 @@ type listedCalendar struct {
 	Address calendar.Segment    `json:"address"`
 	// Kinds is empty for a subscription.
 	Kinds calendar.Kinds `json:"kinds"`
-	// Access is what the user who was named may do.
+	// Access is the access level of the user given with --user.
 	Access   string           `json:"access"`
 	Timezone string           `json:"timezone"`
 	Version  calendar.Version `json:"version"`
@@ -30,8 +30,8 @@ func calendarJSON(c calendar.Calendar) listedCalendar {
 }
 
 const listCalendarsDetails = `
-With --user it lists the calendars that the user sees, shared ones too; else those of every user. A subscription is the
-address of a feed elsewhere, which the user's apps fetch themselves; it holds nothing here.
+With --user it lists the calendars that the user sees, including shared ones; otherwise all calendars of all users. A
+subscription is the URL of a feed that the user's apps fetch themselves; the server stores no events for it.
 `
 
 func listCalendarsCommand() command {
@@ -39,7 +39,7 @@ func listCalendarsCommand() command {
 	return listing[calendar.Calendar, listedCalendar]{
 		command: command{
 			name: "list-calendars", summary: "list calendars", details: listCalendarsDetails,
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those that the user `NAME` sees") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only calendars that the user `NAME` sees") },
 		},
 		find:  func(ctx context.Context, h *house) ([]calendar.Calendar, error) { return h.listCalendars(ctx, user) },
 		json:  calendarJSON,

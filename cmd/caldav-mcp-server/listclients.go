@@ -26,7 +26,7 @@ func clientJSON(c oauth.Client) listedClient {
 
 func listClientsCommand() command {
 	return listing[oauth.Client, listedClient]{
-		command: command{name: "list-clients", summary: "list the assistants that ask people to let them in"},
+		command: command{name: "list-clients", summary: "list OAuth clients (assistants)"},
 		find:    func(ctx context.Context, h *house) ([]oauth.Client, error) { return h.oauth.Clients(ctx) },
 		json:    clientJSON,
 		heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// listing is a command that shows all there is of something: a table for people, JSON for programs.
+// listing is a command that lists items: as a table for people, or as JSON.
 type listing[T, J any] struct {
 	command
 	find  func(ctx context.Context, h *house) ([]T, error)
@@ -14,7 +14,7 @@ type listing[T, J any] struct {
 	row   func(one T, now time.Time) []string
 }
 
-// asCommand is the command that the listing is, with its flag for JSON.
+// asCommand returns the listing as a command, with a flag for JSON.
 func (l listing[T, J]) asCommand() command {
 	made := l.command
 	made.settings, made.json = storeSettings, true

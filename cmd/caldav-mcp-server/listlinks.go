@@ -35,7 +35,7 @@ func listLinksCommand() command {
 	return listing[auth.Link, listedLink]{
 		command: command{
 			name: "list-links", summary: "list public links, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those to calendars of the user `NAME`") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]auth.Link, error) { return h.auth.Links(ctx, user) },
 		json:  linkJSON,

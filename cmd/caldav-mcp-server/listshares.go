@@ -9,8 +9,8 @@ import (
 )
 
 const listSharesDetails = `
-STATUS is accepted; pending, while who was asked has not answered; or declined, when they did not want
-the calendar or have given it up.
+STATUS is accepted; pending, if the user has not responded yet; or declined, if the user did not want the calendar or left
+it.
 `
 
 // listedShare is a share in JSON.
@@ -30,7 +30,7 @@ func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
 	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created), s.Maker.Agent}
 }
 
-// sharesOf returns the shares of a user's calendars, of every user's when none is named.
+// sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
 func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error) {
 	all, err := h.listCalendars(ctx, user)
 	if err != nil {
@@ -53,7 +53,7 @@ func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error
 	return list, nil
 }
 
-// sharesWith returns what a user was offered.
+// sharesWith returns the shares offered to a user.
 func (h *house) sharesWith(ctx context.Context, user string) ([]listedShare, error) {
 	u, err := h.auth.User(ctx, user)
 	if err != nil {
@@ -71,10 +71,10 @@ func listSharesCommand() command {
 	var user, with string
 	return listing[listedShare, listedShare]{
 		command: command{
-			name: "list-shares", summary: "list which calendars are shared with whom", details: listSharesDetails,
+			name: "list-shares", summary: "list shares of calendars", details: listSharesDetails,
 			flags: func(f *flag.FlagSet) {
-				f.StringVar(&user, "user", "", "only those of calendars that the user `NAME` owns")
-				f.StringVar(&with, "with", "", "instead, what others have offered the user `NAME`")
+				f.StringVar(&user, "user", "", "only shares of calendars that the user `NAME` owns")
+				f.StringVar(&with, "with", "", "instead, calendars offered to the user `NAME`")
 			},
 		},
 		find: func(ctx context.Context, h *house) ([]listedShare, error) {

@@ -16,11 +16,11 @@ type listedToken struct {
 	User   string           `json:"user"`
 	Name   string           `json:"name"`
 	Scopes []string         `json:"scopes"`
-	// Calendars is null for a token that reaches all of the user's.
+	// Calendars is null for a token for all calendars of the user.
 	Calendars []calendar.CalendarID `json:"calendars"`
-	// Tools is null for a token that is for all of them.
+	// Tools is null for a token for all tools.
 	Tools []calendar.ToolName `json:"tools"`
-	// Client is the assistant that its user let in; none for a token that was made.
+	// Client is the assistant that the user authorized, or empty for a token created by hand.
 	Client   auth.ClientID `json:"client,omitempty"`
 	Created  *time.Time    `json:"created"`
 	Expires  *time.Time    `json:"expires"`
@@ -40,7 +40,7 @@ func listTokensCommand() command {
 	return listing[auth.Token, listedToken]{
 		command: command{
 			name: "list-tokens", summary: "list access tokens, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only tokens of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]auth.Token, error) { return h.auth.Tokens(ctx, user) },
 		json:  tokenJSON,
@@ -59,7 +59,7 @@ func tokenRow(t auth.Token, now time.Time) []string {
 	}
 }
 
-// scopesText writes the scopes of a token for people.
+// scopesText formats the scopes of a token for people.
 func scopesText(scopes calendar.Scope) string {
 	switch scopes {
 	case calendar.ScopeEvery:

@@ -25,7 +25,7 @@ type listedUser struct {
 	Usage       *usageJSON      `json:"usage,omitempty"`
 }
 
-// usageJSON is what a user's own calendars take.
+// usageJSON is the usage of a user's own calendars.
 type usageJSON struct {
 	Calendars int64 `json:"calendars"`
 	Objects   int64 `json:"objects"`
@@ -36,7 +36,7 @@ func userJSON(u calendar.User) listedUser {
 	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
 }
 
-// userUsed is a user with what they have.
+// userUsed is a user with their usage.
 type userUsed struct {
 	calendar.User
 	usage calendar.Usage
@@ -56,14 +56,14 @@ func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
 	users = slices.DeleteFunc(users, func(u calendar.User) bool { return u.Room.Bookable() }) // list-rooms has them
 	usages, err := h.store.Usages(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("counting what users have: %w", err)
+		return nil, fmt.Errorf("counting users' objects: %w", err)
 	}
 	return each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
 }
 
 func listUsersCommand() command {
 	return listing[userUsed, listedUser]{
-		command: command{name: "list-users", summary: "list the users"},
+		command: command{name: "list-users", summary: "list users"},
 		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return h.usersUsed(ctx) },
 		json:    userUsed.json,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
@@ -86,7 +86,7 @@ func roleOf(u calendar.User) string {
 	return strings.Join(words, ", ")
 }
 
-// each turns every element into another; the result is never nil, so that JSON says [].
+// each maps a slice. The result is never nil, so that JSON has [] instead of null.
 func each[A, B any](all []A, turn func(A) B) []B {
 	turned := make([]B, len(all))
 	for i, a := range all {

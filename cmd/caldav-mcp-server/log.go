@@ -2,7 +2,7 @@ package main
 
 import "log/slog"
 
-// logger writes to standard error, so that standard output has only what a command was asked for.
+// logger writes to standard error; standard output is only for a command's result.
 func (p *program) logger(level slog.Level, json bool) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if json {

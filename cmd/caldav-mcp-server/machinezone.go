@@ -8,9 +8,9 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// machineZone returns the time zone that the machine is set to, by the name that IANA has for it: that of TZ, else
-// the one that the link /etc/localtime leads to, else what /etc/timezone says. A machine in UTC says nothing of
-// where its people live, and that of a container hardly ever anything else: for them it returns none.
+// machineZone returns the IANA name of the machine's time zone. It uses TZ, else the target of /etc/localtime, else
+// /etc/timezone. It returns "" for UTC, because that does not reveal where the users live, and containers are almost
+// always in UTC.
 func machineZone(environ []string, etc string) string {
 	name, set := environment(environ)["TZ"]
 	if !set {
@@ -19,7 +19,7 @@ func machineZone(environ []string, etc string) string {
 		}
 	}
 	if !set && name == "" {
-		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil { //nolint:gosec // a file of the system's
+		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil { //nolint:gosec // a system file
 			name = strings.TrimSpace(string(text))
 		}
 	}

@@ -37,9 +37,9 @@ type town struct {
 	// outside is mail to people whose domain has no server, carried counts all of it.
 	outside []string
 	carried int
-	// trouble is what goes wrong with the next mail; nil for nothing ever.
+	// trouble is the fault of the next mail; nil for none.
 	trouble func() trouble
-	// carries is told of each mail that is taken; nil for nobody.
+	// carries receives each accepted mail; nil for none.
 	carries func(to, text string)
 }
 
@@ -51,7 +51,8 @@ type site struct {
 	config  config
 	room    *mailroom
 	domain  string
-	// killed is the process by which people change things, where that is one that is killed; else they change them here.
+	// killed is the process that users make changes through, if it is one that is killed; otherwise they make them
+	// here.
 	killed *killable
 }
 
@@ -111,7 +112,7 @@ func (w *town) site(domain, database string) *site {
 	return s
 }
 
-// settle lets time pass until nobody has mail to send any more.
+// settle lets time pass until no one has mail left to send.
 func (w *town) settle() {
 	w.Helper()
 	for range 20 {
@@ -265,7 +266,7 @@ func (p *person) put(uid, text string) {
 	}
 }
 
-// status is what somebody answered, as a person's copy says.
+// status is an attendee's response in a person's copy.
 func (p *person) status(uid, who string) string {
 	p.Helper()
 	for line := range strings.Lines(p.event(uid)) {

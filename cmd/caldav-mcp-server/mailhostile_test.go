@@ -54,8 +54,8 @@ var attackWords = []string{
 	"mailto:alice@a.example", "DTSTART:20310101T000000Z\r\n",
 }
 
-// TestHostileMailChangesNothing: anyone who really is who they say can do with a mail what they may, and nothing else: a guest answers
-// for themselves, a stranger invites to events of their own.
+// TestHostileMailChangesNothing: an authenticated sender can do only what they may: an attendee responds for
+// themselves, and a stranger invites to their own events.
 func TestHostileMailChangesNothing(t *testing.T) {
 	t.Parallel()
 	n := slowtest.Rounds(t, slowtest.Random, 400, 5000)
@@ -115,7 +115,7 @@ func TestHostileMailChangesNothing(t *testing.T) {
 		if verdicts[mail.Done] == 0 || verdicts[mail.Refused] == 0 || verdicts[mail.Foreign] == 0 {
 			t.Errorf("not every kind of mail was there: %v", verdicts)
 		}
-		// What a guest may do stays possible.
+		// Permitted actions of an attendee still work.
 		_ = take(attack("guest@outside.example", strings.Replace(meetingOf("own", "alice@a.example", "guest@outside.example", "REPLY", "TENTATIVE"), "DTSTAMP:2026", "DTSTAMP:2099", 1)))
 		if got := alice.status("own", "guest@outside.example"); got != "TENTATIVE" {
 			t.Errorf("the guest's answer is %q", got)
@@ -128,7 +128,7 @@ func TestHostileMailChangesNothing(t *testing.T) {
 	})
 }
 
-// without leaves out the lines about one person, and those that say when the server wrote.
+// without removes the lines about one person, and the server's timestamps.
 func without(event, who string) string {
 	var kept []string
 	for line := range strings.Lines(event) {

@@ -19,7 +19,7 @@ import (
 type killable struct {
 	env    []string
 	client client
-	// unanswered counts the changes of which nobody knows whether they were made.
+	// unanswered counts the changes with an unknown outcome.
 	unanswered int
 }
 
@@ -33,7 +33,7 @@ func (s *site) start(t *testing.T, database string) {
 	s.killed.client = newClient(t, serve(t, s.killed.env), "", "correct horse battery", "")
 }
 
-// killIn kills the process after a while, and starts it again. What is returned waits for that.
+// killIn kills the process after a delay, and restarts it. The returned function waits for that.
 func (k *killable) killIn(t *testing.T, while time.Duration) (again func()) {
 	t.Helper()
 	done := make(chan error, 1)
@@ -47,7 +47,8 @@ func (k *killable) killIn(t *testing.T, while time.Duration) (again func()) {
 	}
 }
 
-// do makes a change by the process, which may be killed meanwhile. What it refuses, since mail has come in between, is not done.
+// do makes a change through the process, which may be killed meanwhile. If mail that arrived in between causes a
+// refusal, the change is skipped.
 func (k *killable) do(p *person, method, uid, text string) {
 	p.Helper()
 	name := calendar.ObjectName(uid + ".ics")
@@ -68,7 +69,7 @@ func (k *killable) do(p *person, method, uid, text string) {
 func (k *killable) put(p *person, uid, text string) { k.do(p, http.MethodPut, uid, text) }
 func (k *killable) remove(p *person, uid string)    { k.do(p, http.MethodDelete, uid, "") }
 
-// recall finds out which meetings there are, after changes of which nobody knows whether they were made.
+// recall finds out which meetings exist, after changes with an unknown outcome.
 func (w *mailWalk) recall() {
 	for uid, organizer := range w.callers {
 		if w.meetings[uid] = organizer; organizer.event(uid) == "" {
@@ -82,8 +83,8 @@ var (
 	attached  = regexp.MustCompile(`(?s)application/ics.*?\r?\n\r?\n(.*?)\r?\n--`)
 )
 
-// TestKillInsideTheWalk: servers are killed in the midst of the changes of people who invite each other over two of them. Once the
-// mail has arrived all copies agree, nothing waits that nobody sends, and no mailbox got a message twice under two names.
+// TestKillInsideTheWalk: servers are killed during changes by users who invite each other across two of them. Once the
+// mail has arrived, all copies agree, no message is stuck, and no mailbox got a message twice under two names.
 func TestKillInsideTheWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers that write to each other")

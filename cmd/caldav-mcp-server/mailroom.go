@@ -15,23 +15,23 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// mailroom sends mail and takes it in beside the doors. Parts that no setting asks for are nil.
+// mailroom sends and receives mail in the background. Parts that the settings do not enable are nil.
 type mailroom struct {
 	sender  *mail.Sender
 	mailbox *mail.Mailbox
 	door    *mail.Door
-	// hatch is where the door listens.
+	// hatch is the LMTP listener.
 	hatch net.Listener
 	log   *slog.Logger
 }
 
-// mailKey is what mails and links of the house are known by.
+// mailKey authenticates the server's mails and links.
 func (h *house) mailKey(ctx context.Context) (mail.Key, error) {
 	key, err := h.store.Secret(ctx, "mail")
 	return key, err
 }
 
-// answers lets people answer by links, where mail goes out and a link leads to the server; nil elsewhere.
+// answers lets people respond by links in mails. It is nil unless mail is sent and BASE_URL is set.
 func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answers, error) {
 	if !c.mail.sends() || c.baseURL == nil {
 		return nil, nil
@@ -40,7 +40,7 @@ func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answer
 	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.baseURL.JoinPath(web.AnswerPath), Now: p.now}, err
 }
 
-// proofs lets people show that a mail address is theirs, under the same conditions.
+// proofs verifies users' mail addresses, under the same conditions.
 func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs, error) {
 	relay, ok, err := c.relay()
 	if !ok || err != nil {
@@ -50,7 +50,7 @@ func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs,
 	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
 }
 
-// passlinks mails the links by which people choose a password, under the same conditions.
+// passlinks mails password links, under the same conditions.
 func (p *program) passlinks(c config) (*mail.Passlinks, error) {
 	relay, ok, err := c.relay()
 	if !ok || err != nil {
@@ -59,7 +59,7 @@ func (p *program) passlinks(c config) (*mail.Passlinks, error) {
 	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.now, NewID: p.newID}, nil
 }
 
-// relay is where the server's own mails go; none where no mail goes out, or no link leads to the server.
+// relay returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
 func (c config) relay() (mail.Relay, bool, error) {
 	if !c.mail.sends() || c.baseURL == nil {
 		return mail.Relay{}, false, nil
@@ -72,7 +72,7 @@ func (c config) relay() (mail.Relay, bool, error) {
 	return relay, true, nil
 }
 
-// digests are mails of users' days, under the same conditions.
+// digests sends users daily mails, under the same conditions.
 func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digests, error) {
 	if !c.mail.sends() || c.baseURL == nil {
 		return nil, nil //nolint:nilnil // there are none
@@ -85,7 +85,7 @@ func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digest
 	}, err
 }
 
-// endings are mails about webhooks that were turned off, under the same conditions.
+// endings sends mails about webhooks that were turned off, under the same conditions.
 func (p *program) endings(c config, h *house) *mail.Endings {
 	if !c.mail.sends() || c.baseURL == nil {
 		return nil
@@ -95,7 +95,7 @@ func (p *program) endings(c config, h *house) *mail.Endings {
 	}
 }
 
-// offers are mails about pending shares, under the same conditions.
+// offers sends mails about pending shares, under the same conditions.
 func (p *program) offers(c config, h *house) *mail.Offers {
 	if !c.mail.sends() || c.baseURL == nil {
 		return nil
@@ -105,7 +105,7 @@ func (p *program) offers(c config, h *house) *mail.Offers {
 	}
 }
 
-// receiver takes mail in.
+// receiver processes incoming mail.
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
 	return &mail.Receiver{
@@ -113,7 +113,7 @@ func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Lo
 	}, err
 }
 
-// openMailroom makes what the settings ask for.
+// openMailroom creates the parts that the settings enable.
 func (p *program) openMailroom(ctx context.Context, c config, h *house, log *slog.Logger) (*mailroom, error) {
 	room := &mailroom{log: log}
 	receiver, err := p.receiver(ctx, c, h, log)
@@ -157,7 +157,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 		return nil, err
 	}
 	if answers == nil {
-		log.WarnContext(ctx, "mail has no link for answers, since BASE_URL is not set")
+		log.WarnContext(ctx, "mails have no links for responding, because BASE_URL is not set")
 	}
 	digests, err := p.digests(ctx, c, h)
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	}), nil
 }
 
-// post is the office that mail leaves from.
+// post holds the sender addresses for outgoing mail.
 func (m mailConfig) post() letter.Post {
 	return letter.Post{From: calendar.MailAddress(m.from), Domains: m.fromDomains}
 }
@@ -188,7 +188,7 @@ func (r *mailroom) run(ctx context.Context) {
 	if r.door != nil {
 		all.Go(func() {
 			if err := r.door.Serve(ctx, r.hatch); err != nil {
-				r.log.ErrorContext(ctx, "mail is no longer taken in by LMTP", "error", err)
+				r.log.ErrorContext(ctx, "incoming mail by LMTP has stopped", "error", err)
 			}
 		})
 	}

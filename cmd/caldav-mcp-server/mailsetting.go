@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// mailConfig is how mail goes out and comes in. Its URLs have passwords in them.
+// mailConfig holds the settings for outgoing and incoming mail. Its URLs contain passwords.
 type mailConfig struct {
 	smtpURL, imapURL string
 	from             string
@@ -19,47 +19,47 @@ type mailConfig struct {
 	authServer       string
 }
 
-// sends tells whether mail goes out.
+// sends reports whether mail is sent.
 func (m mailConfig) sends() bool { return m.smtpURL != "" }
 
-// check names settings that make no sense without others.
+// check refuses incomplete settings.
 func (m mailConfig) check() error {
 	if m.sends() && m.from == "" {
-		return wrongUsage("SMTP_URL is set, and MAIL_FROM is not: name the address that mail comes from, such as calendar@example.org")
+		return wrongUsage("SMTP_URL is set, but MAIL_FROM is not: set it to the sender address, such as calendar@example.org")
 	}
 	return nil
 }
 
-// mailRows are the settings about mail.
+// mailRows are the settings for mail.
 func mailRows() []setting {
 	return []setting{
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "SMTP_URL", placeholder: "URL", groups: mailSettings | postSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.smtpURL }, checkSMTP),
-			about: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the server that mails invitations to people without an account; none are mailed when not set",
+			about: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the mail server for invitations to people without an account; no mail is sent if not set",
 		},
 		{
 			env: "MAIL_FROM", placeholder: "ADDRESS", groups: mailSettings, set: setMailFrom,
-			about: "address that mail comes from and bounces go back to, such as calendar@example.org; needed with SMTP_URL",
+			about: "sender address, which also gets bounces, such as calendar@example.org; needed with SMTP_URL",
 		},
 		{
 			env: "MAIL_FROM_DOMAINS", placeholder: "LIST", groups: mailSettings, set: setMailDomains,
-			about: "domains whose users' own addresses mail may come from, since the server of SMTP_URL signs for them",
+			about: "domains that the server of SMTP_URL signs for: mail may have users' own addresses there as the sender",
 		},
 		{
 			env: "MAIL_PER_HOUR", placeholder: "N", fallback: "500", groups: mailSettings,
-			about: "mails that one user may send in an hour; what is more waits", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mail.perHour }),
+			about: "mails that one user may send per hour; further mails wait", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mail.perHour }),
 		},
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "IMAP_URL", placeholder: "URL", groups: mailSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.imapURL }, checkIMAP),
-			about: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox that answers and invitations are read from",
+			about: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox for incoming responses and invitations",
 		},
 		{
 			env: "LMTP_ADDR", placeholder: "ADDR", groups: mailSettings, set: setText(func(c *config) *string { return &c.mail.lmtpAddr }, mail.CheckDoor),
-			about: "HOST:PORT of this machine, or unix:PATH, where a mail server hands them in by LMTP",
+			about: "HOST:PORT or unix:PATH on this machine, for incoming mail by LMTP",
 		},
 		{
 			env: "MAIL_AUTHSERV_ID", placeholder: "NAME", groups: mailSettings, set: setText(func(c *config) *string { return &c.mail.authServer }, checkAuthServer),
-			about: "name under which your own mail server writes Authentication-Results, which are then believed; without it signatures (DKIM) are checked here",
+			about: "your mail server's name in its Authentication-Results headers, which are then trusted; without it, the server checks DKIM signatures itself",
 		},
 	}
 }
@@ -77,7 +77,7 @@ func checkIMAP(value string) error {
 func setMailFrom(c *config, value string) error {
 	address, err := letter.Address(value)
 	if err != nil || !hostName.MatchString(letter.Domain(address)) {
-		return errors.New("is no mail address, such as calendar@example.org")
+		return errors.New("is not a mail address such as calendar@example.org")
 	}
 	c.mail.from = string(address)
 	return nil
@@ -90,7 +90,7 @@ func setMailDomains(c *config, value string) error {
 			continue
 		}
 		if !hostName.MatchString(domain) || !strings.Contains(domain, ".") {
-			return fmt.Errorf("has %q in it, which is no domain such as example.org", domain)
+			return fmt.Errorf("contains %q, which is not a domain such as example.org", domain)
 		}
 		c.mail.fromDomains = append(c.mail.fromDomains, domain)
 	}
@@ -99,7 +99,7 @@ func setMailDomains(c *config, value string) error {
 
 func checkAuthServer(value string) error {
 	if strings.ContainsAny(value, " ;\"()") {
-		return errors.New("is no name such as mx.example.org")
+		return errors.New("is not a name such as mx.example.org")
 	}
 	return nil
 }

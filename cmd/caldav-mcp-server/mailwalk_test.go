@@ -20,18 +20,18 @@ type mailWalk struct {
 	*town
 	random *rand.Rand
 	people []*person
-	// meetings are the UIDs with who organizes each; those that were called off have nobody.
+	// meetings maps the UIDs to their organizers; cancelled meetings map to nil.
 	meetings map[string]*person
 	uids     []string
 	log      []string
-	// callers are those who called each meeting, also once it is off.
+	// callers maps each meeting to its original organizer, even after it is cancelled.
 	callers map[string]*person
 }
 
 func (p *person) address() string { return p.user.Name + "@" + p.domain }
 
-// TestTwoServersAgree: whatever organizers and guests do, once the mail has arrived each guest's copy says what the organizer's
-// says, and the organizer knows what each guest answered.
+// TestTwoServersAgree: after any changes by organizers and attendees, once the mail has arrived, each attendee's copy
+// agrees with the organizer's, and the organizer knows each attendee's response.
 func TestTwoServersAgree(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -86,7 +86,7 @@ func (w *mailWalk) quiet() {
 // inOrder are the sites, in the same order each time: a walk can be walked again.
 func (w *mailWalk) inOrder() []*site { return []*site{w.sites["a.example"], w.sites["b.example"]} }
 
-// step is something that somebody does.
+// step is one user's action.
 func (w *mailWalk) step() string {
 	w.clock.Add(int64(w.random.IntN(90)))
 	if w.random.IntN(2) == 0 {
@@ -153,7 +153,7 @@ func (w *mailWalk) call() string {
 	return organizer.user.Name + " calls " + uid
 }
 
-// regroup invites somebody else, or no longer.
+// regroup adds or removes an attendee.
 func (w *mailWalk) regroup(uid string, organizer *person) string {
 	p := w.people[w.random.IntN(len(w.people))]
 	if p == organizer {
@@ -240,7 +240,7 @@ func (w *mailWalk) agree() {
 
 func tail(text string, most int) string { return text[max(0, len(text)-most):] }
 
-// disagree says in what a guest's copy is not as the organizer's.
+// disagree describes how an attendee's copy differs from the organizer's.
 func disagree(organizer, guest, who string) string {
 	invited := attendeeLine(organizer, who) != ""
 	over := guest == "" || strings.Contains(guest, "STATUS:CANCELLED")
@@ -271,7 +271,7 @@ func partstat(line string) string {
 	return rest[:strings.IndexAny(rest, ";:")]
 }
 
-// trouble is what goes wrong with a mail.
+// trouble is the fault of a mail.
 type trouble string
 
 const (

@@ -1,7 +1,7 @@
 // Command caldav-mcp-server serves calendars to CalDAV clients and to assistants that speak MCP.
 //
-// It wires the packages of this module together and decides nothing itself. Its exit code is 0 when
-// all went well, 1 when the command could not do its work, and 2 when it was called wrongly.
+// It only wires the packages of this module together. Its exit code is 0 on success, 1 if the command failed, and 2 if
+// it was called wrongly.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
-	_ "time/tzdata" // zones must not depend on what the machine has
+	_ "time/tzdata" // time zones must not depend on the machine
 
 	"github.com/google/uuid"
 )
@@ -25,7 +25,7 @@ func main() {
 func realMain() exitCode {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the program at once: the first one's handler is gone by then.
+	// A second signal ends the program at once, because the first one unregistered the handler.
 	context.AfterFunc(ctx, stop)
 	p := &program{
 		environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

@@ -9,8 +9,7 @@ import (
 )
 
 const manDetails = `
-It writes a manual page of all commands and settings, as man reads it:
-
+It writes a manual page of all commands and settings, for man:
   caldav-mcp-server man > caldav-mcp-server.1
 `
 
@@ -24,7 +23,7 @@ func manCommand() command {
 	}
 }
 
-// manual is the manual page, made of the tables of commands and settings.
+// manual is the manual page, generated from the tables of commands and settings.
 func (p *program) manual() string {
 	var m manPage
 	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(name)), quotedMan(name+" "+p.version))
@@ -37,22 +36,22 @@ func (p *program) manual() string {
 		m.command(c)
 	}
 	m.section("SETTINGS")
-	m.line("They come from the environment; the flag beside one wins over it.")
+	m.line("They come from the environment; flags override it.")
 	for _, s := range settings(nil) {
 		m.setting(s)
 	}
 	m.section("EXIT STATUS")
-	m.line("0 done, 1 failed, 2 called wrongly.")
+	m.line("0 success, 1 failure, 2 wrong usage.")
 	return m.String()
 }
 
-// manPage is a manual page in the making (roff, with the macros of man).
+// manPage is a manual page (roff with the man macros).
 type manPage struct{ strings.Builder }
 
-// add writes a form with its values. A builder takes all.
+// add formats and appends a text. Writes to a builder never fail.
 func (m *manPage) add(form string, values ...any) { _, _ = fmt.Fprintf(m, form, values...) }
 
-// manText writes a text so that roff shows it as it is.
+// manText escapes a text for roff.
 func manText(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -75,7 +74,7 @@ func (m *manPage) line(text string) { m.add("%s\n", manText(text)) }
 
 func (m *manPage) section(title string) { m.add(".SH %s\n", title) }
 
-// paragraphs writes a text of paragraphs, in which indented lines stay what they are.
+// paragraphs writes paragraphs; indented lines keep their line breaks.
 func (m *manPage) paragraphs(text string) {
 	example := false
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
@@ -96,7 +95,7 @@ func (m *manPage) paragraphs(text string) {
 	}
 }
 
-// entry writes a word and what it is.
+// entry writes a term and its description.
 func (m *manPage) entry(word, about string) {
 	m.add(".TP\n.B %s\n", manText(word))
 	m.line(about)

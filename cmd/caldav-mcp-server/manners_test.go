@@ -17,12 +17,12 @@ var withoutJSON = map[string]string{
 	"completion": "writes a file for a shell", "man": "writes a file for man",
 }
 
-// goPhrases are what the language and its libraries say, and people do not.
+// goPhrases are error texts of Go and its libraries that users should not see.
 var goPhrases = regexp.MustCompile(`strconv|invalid syntax|parse error|invalid value|sql:|dial tcp|lookup .*:53|lstat|unexpected end of JSON|json: (cannot|unknown)|x509:|` +
 	`context (canceled|deadline)|%!|goroutine|nil pointer|runtime error|net/http|net/url|bufio|parsing time|<nil>|(?:^|: )(?:open|stat|read|write) [./]|\*\w+\.\w+|EOF\b`)
 
-// TestEveryCommandHasManners walks all commands: each prints JSON where it prints anything for programs, and whatever a flag is
-// given, what is said of it is in people's words (clients F11 and the small ones) (clients §5).
+// TestEveryCommandHasManners walks all commands: each has JSON output if it prints anything for programs, and errors
+// about any flag value are in plain words (clients F11 and the small ones) (clients §5).
 func TestEveryCommandHasManners(t *testing.T) {
 	t.Chdir(t.TempDir()) // some flags name files
 	for _, c := range commands() {
@@ -50,7 +50,7 @@ func TestEveryCommandHasManners(t *testing.T) {
 	}
 }
 
-// called calls the program, which is interrupted at once and so does nothing, and looks at what it says.
+// called runs the program, interrupted at once so that it does nothing, and checks its output.
 func called(t *testing.T, args ...string) {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())

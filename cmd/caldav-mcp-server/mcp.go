@@ -12,18 +12,17 @@ import (
 )
 
 const mcpDetails = `
-It speaks MCP on standard input and output, for hosts that start servers themselves, and works on the data directly: a
-server may run beside it, or not. There is no token, since whoever can start it can read the data anyway; --scope,
---calendar and --tools keep an assistant from what it need not do. It ends when its input does.
-
-The host's settings name the program and its arguments, such as
+It speaks MCP on standard input and output, for hosts that start servers themselves, and works directly on the database,
+with or without a running server. It needs no token, because everyone who can start it can read the data anyway. --scope,
+--calendar and --tools restrict the assistant. It ends at the end of its input. The host's configuration names the program
+and its arguments, for example
   {"command": "caldav-mcp-server", "args": ["mcp", "--user", "alice", "--scope", "read,write"]}
 `
 
-// lineAgent is how the journal names what is done by such a host.
+// lineAgent is the name of such a host in the journal.
 const lineAgent = "assistant on this machine"
 
-// noSessionEnd is how long a session lasts: as long as the program that it is with.
+// noSessionEnd is the length of a session, which lasts as long as the process.
 const noSessionEnd = 100 * 365 * 24 * time.Hour
 
 // mcpOptions are the flags of mcp.
@@ -36,7 +35,7 @@ type mcpOptions struct {
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", user: "`NAME` of the user that it speaks for", settings: storeSettings | postSettings,
+		name: "mcp", user: "`NAME` of the user that it acts for", settings: storeSettings | postSettings,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
 		check: func(*desk, []string) (err error) {
 			o.who.Agent = lineAgent
@@ -48,9 +47,9 @@ func mcpCommand() command {
 }
 
 func (o *mcpOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
-	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that it is offered, such as core; all if not given")
-	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
+	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of scopes")
+	f.StringVar(&o.tools, "tools", "", "`LIST` of tools, such as core; default all")
+	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// measures shows what the house counts, once there is one.
+// measures exposes the metrics of the house once it is open.
 type measures struct {
 	house  atomic.Pointer[house]
 	tracer *trace.Tracer
@@ -33,34 +33,35 @@ func (m *measures) read() []server.Measure {
 	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
 	sent, dropped := m.tracer.Counted()
 	return append(secondMeasures(h.store.Second()), []server.Measure{
-		gauge("db_connections", "Connections to the database that are open.", float64(pool.OpenConnections)),
-		gauge("db_connections_in_use", "Connections to the database that are at work.", float64(pool.InUse)),
-		gauge("db_connections_max", "Connections to the database that there may be.", float64(pool.MaxOpenConnections)),
-		counter("db_waits_total", "Times that a connection was waited for.", float64(pool.WaitCount)),
-		counter("db_wait_seconds_total", "Time that connections were waited for.", pool.WaitDuration.Seconds()),
-		counter("db_transactions_total", "Transactions that wrote.", float64(done.Committed)),
-		counter("db_transactions_failed_total", "Transactions that came to nothing, for whatever reason.", float64(done.Failed)),
-		counter("db_transactions_repeated_total", "Transactions that began anew since another was in the way.", float64(done.Repeated)),
-		counter("login_hashes_total", "Passwords that were checked by their hash.", float64(logins.Hashed)),
-		gauge("login_hashes_in_work", "Hashes that are being computed.", float64(logins.Hashing)),
-		gauge("logins_waiting", "Logins that wait for their hash to be computed.", float64(logins.Waiting)),
-		counter("logins_busy_total", "Logins that were sent away since too many waited.", float64(logins.Busy)),
-		gauge("cache_bytes", "Memory that calendars take which are held there.", float64(cached.Bytes)),
-		gauge("cache_bytes_max", "Memory that they may take.", float64(cached.Most)),
-		counter("cache_asked_total", "Questions about a calendar.", float64(cached.Asked)),
-		counter("cache_shown_total", "Those that memory answered.", float64(cached.Shown)),
-		counter("cache_made_total", "Times that a calendar was read into memory, or brought up to date there.", float64(cached.Made)),
-		gauge("streams", "Assistants that wait to be told of changes.", float64(h.calendars.Waiting())),
-		gauge("prune_last_success_timestamp_seconds", "When the journal was last shortened, in Unix time; 0 for not since the start.", float64(h.pruned.Load())),
-		counter("prune_failures_total", "Times that the journal could not be shortened.", float64(h.unpruned.Load())),
-		counter("journal_bodies_forgotten_total", "Former states of objects that the journal has let go.", float64(done.Bodies)),
-		counter("spans_sent_total", "Parts of requests that the collector of traces has taken.", float64(sent)),
-		counter("spans_dropped_total", "Parts of requests that it has not: it did not answer, or there were too many.", float64(dropped)),
-		counter("tombstones_forgotten_total", "Deleted objects of which nothing is known any more.", float64(done.Tombstones)),
+		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
+		gauge("db_connections_in_use", "Database connections in use.", float64(pool.InUse)),
+		gauge("db_connections_max", "Highest number of database connections.", float64(pool.MaxOpenConnections)),
+		counter("db_waits_total", "Waits for a free database connection.", float64(pool.WaitCount)),
+		counter("db_wait_seconds_total", "Time spent waiting for a free database connection.", pool.WaitDuration.Seconds()),
+		counter("db_transactions_total", "Committed write transactions.", float64(done.Committed)),
+		counter("db_transactions_failed_total", "Failed transactions.", float64(done.Failed)),
+		counter("db_transactions_repeated_total", "Transactions retried after a conflict.", float64(done.Repeated)),
+		counter("login_hashes_total", "Password hashes computed.", float64(logins.Hashed)),
+		gauge("login_hashes_in_work", "Password hashes being computed.", float64(logins.Hashing)),
+		gauge("logins_waiting", "Logins waiting for a password hash.", float64(logins.Waiting)),
+		counter("logins_busy_total", "Logins refused because too many were waiting.", float64(logins.Busy)),
+		gauge("cache_bytes", "Memory used by cached calendars.", float64(cached.Bytes)),
+		gauge("cache_bytes_max", "Memory limit for cached calendars.", float64(cached.Most)),
+		counter("cache_asked_total", "Calendar reads that could use the cache.", float64(cached.Asked)),
+		counter("cache_shown_total", "Calendar reads served from the cache.", float64(cached.Shown)),
+		counter("cache_made_total", "Cache entries loaded or updated.", float64(cached.Made)),
+		gauge("streams", "Open event streams of assistants.", float64(h.calendars.Waiting())),
+		gauge("prune_last_success_timestamp_seconds", "Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.pruned.Load())),
+		counter("prune_failures_total", "Failures to prune the journal.", float64(h.unpruned.Load())),
+		counter("journal_bodies_forgotten_total", "Old object versions removed from the journal.", float64(done.Bodies)),
+		counter("spans_sent_total", "Trace spans accepted by the collector.", float64(sent)),
+		counter("spans_dropped_total", "Trace spans dropped, because the collector did not respond or there were too many.", float64(dropped)),
+		counter("tombstones_forgotten_total", "Tombstones of deleted objects removed.", float64(done.Tombstones)),
 	}...)
 }
 
-// secondMeasures tell what became of the questions that a second node could have answered; there are none where there is no such node.
+// secondMeasures counts the reads that a read replica could have answered, by outcome. Without a replica it returns
+// none.
 func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure) {
 	for _, how := range store.SecondOutcomes() {
 		if n, counted := counts[how]; counted {
@@ -70,20 +71,20 @@ func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure)
 	return all
 }
 
-// secondHelp says what each outcome means.
+// secondHelp describes each outcome.
 var secondHelp = map[store.SecondOutcome]string{
-	store.SecondAnswered: "Questions that the second node answered.",
-	store.SecondBehind:   "Questions that the first node answered since the second was not as far, or further.",
-	store.SecondConflict: "Those that the second broke off for what it replays.",
-	store.SecondSlow:     "Those for which the second took too long.",
-	store.SecondAway:     "Those for which the second was not there.",
-	store.SecondLeads:    "Those for which the second was no standby.",
-	store.SecondOther:    "Those for which the second followed another node.",
-	store.SecondFailed:   "Those in which the second had an error.",
-	store.SecondResting:  "Those that the second was not asked since it had failed a moment ago.",
+	store.SecondAnswered: "Reads answered by the read replica.",
+	store.SecondBehind:   "Reads answered by the primary because the replica was not at the same position.",
+	store.SecondConflict: "Reads that the replica cancelled because of a replay conflict.",
+	store.SecondSlow:     "Reads that timed out on the replica.",
+	store.SecondAway:     "Reads for which the replica was unreachable.",
+	store.SecondLeads:    "Reads refused because the replica was not a standby.",
+	store.SecondOther:    "Reads refused because the replica followed another primary.",
+	store.SecondFailed:   "Reads that failed on the replica.",
+	store.SecondResting:  "Reads not sent to the replica because it had failed recently.",
 }
 
-// forget forgets what is older than it may be. Lines of the journal never go before their bytes.
+// forget prunes the journal and deleted objects. Journal lines are never removed before their bodies.
 func (h *house) forget(ctx context.Context, now time.Time) error {
 	keep := h.service()
 	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.journalDays)); err != nil {
@@ -97,7 +98,7 @@ func (h *house) forget(ctx context.Context, now time.Time) error {
 	return h.store.Shrink(ctx)
 }
 
-// prune forgets what is older than the journal may be.
+// prune runs forget, and records the outcome.
 func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
 	ctx, end := trace.Task(ctx, "prune")
 	before := h.store.Done()
@@ -109,6 +110,6 @@ func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
 		h.pruned.Store(now.Unix())
 	case ctx.Err() == nil:
 		h.unpruned.Add(1)
-		log.WarnContext(ctx, "the journal was not shortened", "error", err)
+		log.WarnContext(ctx, "the journal could not be pruned", "error", err)
 	}
 }

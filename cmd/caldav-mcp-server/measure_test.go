@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// What the database's connections and logins cost is counted.
+// The cost of database connections and logins is counted.
 func TestMeasures(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

@@ -9,19 +9,18 @@ import (
 )
 
 const (
-	// memoryEvery is how often memory is looked at.
+	// memoryEvery is how often memory is checked.
 	memoryEvery = time.Minute
-	// imageBytes is what calendars may take that are asked for most, restEvery how long nobody asks
-	// for one until that is given back.
+	// imageBytes limits the cache of calendars. restEvery is how often its unused entries are dropped.
 	imageBytes = 16 << 20
 	restEvery  = 10 * time.Minute
-	// spareMemory is what the process may keep for later; a login's hash takes 19 MiB for the
-	// blink of an eye, and Go would hold on to them for minutes.
+	// spareMemory is the unused memory that the process may keep. A password hash needs 19 MiB for an instant, and Go
+	// would keep that for minutes.
 	spareMemory = 8 << 20
 )
 
-// returnMemory gives the system back what nobody uses, until ctx ends. rest lets go of what nobody
-// has used since it was last called.
+// returnMemory returns unused memory to the system until ctx ends. rest drops cache entries that were not used since
+// its last call.
 func returnMemory(ctx context.Context, rest func()) {
 	spaceOutCollections(ctx, allow(allowedMemory(os.DirFS("/"))))
 	ticker, resting := time.NewTicker(memoryEvery), time.NewTicker(restEvery)
@@ -41,8 +40,7 @@ func returnMemory(ctx context.Context, rest func()) {
 	}
 }
 
-// unusedMemory is what the heap holds beyond what lives: free pages, and garbage that waits for
-// a collection.
+// unusedMemory is the heap beyond live objects: free pages, and garbage before a collection.
 func unusedMemory() uint64 {
 	read := []metrics.Sample{
 		{Name: "/memory/classes/heap/free:bytes"},

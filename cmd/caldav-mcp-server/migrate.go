@@ -12,29 +12,26 @@ import (
 )
 
 const migrateDetails = `
-serve does this by itself when it starts. A database that a newer version has used is refused: there is no way
-back but a backup.
+serve does this by itself when it starts. A database of a newer version is refused: the only way back is a backup.
 
-After a backup was brought back, run it with --restored before the server starts. What clients have seen since the
-backup is gone; they must fetch all of it again, or they would miss changes and bring back what was deleted.
-
-With the backup comes back what was ended since it was made: tokens, public links, shares, and passwords as they were
-then. --revoke-all ends all tokens and links that are in it. Passwords are set by set-password, shares are shown by
-list-shares and taken back by unshare.
+After you restored a backup of the database by other means, run migrate --restored before the server starts. Clients then
+synchronize from scratch. Otherwise they would miss changes, and bring back deleted events. The backup also brings back
+tokens, public links and shares that have ended since, and old passwords. --revoke-all ends all tokens and links in it. Use
+set-password for passwords, and list-shares and unshare for shares.
 `
 
 func migrateCommand() command {
 	var restored, revoke bool
 	return command{
 		name: "migrate", settings: storeSettings, json: true, alone: true,
-		summary: "bring the database's tables up to date", details: migrateDetails,
+		summary: "update the database's tables", details: migrateDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&restored, "restored", false, "the database is a backup brought back: make clients begin anew")
-			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links that are in the backup")
+			f.BoolVar(&restored, "restored", false, "the database is a restored backup: make clients synchronize from scratch")
+			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links in the backup")
 		},
 		check: func(*desk, []string) error {
 			if revoke && !restored {
-				return errors.New("--revoke-all goes with --restored; one token is ended by revoke-token, a link by revoke-link")
+				return errors.New("--revoke-all needs --restored; to end one token or link use revoke-token or revoke-link")
 			}
 			return nil
 		},
@@ -45,7 +42,7 @@ func migrateCommand() command {
 			defer func() { err = errors.Join(err, d.store.Close()) }()
 			if restored {
 				if err := d.store.Check(ctx); err != nil {
-					return fmt.Errorf("%w; put the backup in its place again, without a file that ends in -wal or -shm beside it", err)
+					return fmt.Errorf("%w; copy the backup again, and delete any -wal or -shm file of the old database", err)
 				}
 			}
 			done := migrated{desk: d}
@@ -67,7 +64,7 @@ func migrateCommand() command {
 	}
 }
 
-// migrated is what came of bringing the tables up to date.
+// migrated is the outcome of migrate.
 type migrated struct {
 	*desk   `json:"-"`
 	From    int      `json:"from"`
@@ -75,7 +72,7 @@ type migrated struct {
 	Revived *revived `json:"restored,omitempty"`
 }
 
-// revived is what a backup has brought back to life, and whether it was ended.
+// revived counts the credentials in a restored backup. Ended is set if they were revoked.
 type revived struct {
 	Tokens int  `json:"tokens"`
 	Links  int  `json:"links"`
@@ -85,7 +82,7 @@ type revived struct {
 func (m *migrated) migrate(ctx context.Context) error {
 	before, err := m.store.Schema(ctx)
 	if err != nil {
-		return fmt.Errorf("looking at the database's tables: %w", err)
+		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if err := m.store.Migrate(ctx); err != nil {
 		return err
@@ -97,7 +94,7 @@ func (m *migrated) migrate(ctx context.Context) error {
 	return nil
 }
 
-// revive counts what a backup has brought back to life, or ends of it what can be ended.
+// revive counts the tokens and links in a restored backup, and revokes them if asked to.
 func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
 	tokens, links, err := h.auth.Living(ctx)
 	if err == nil && revoke {
@@ -106,26 +103,26 @@ func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
 	return revived{tokens, links, revoke}, err
 }
 
-// words say it to a person.
+// words describes it for people.
 func (r revived) words() string {
-	const others = "passwords and shares are those of the backup, too: change them again with set-password and unshare\n"
+	const others = "passwords and shares are those of the backup: change them with set-password and unshare\n"
 	if r.Ended {
-		return fmt.Sprintf("ended %d tokens and %d public links; make new ones with create-token and create-link\n", r.Tokens, r.Links) + others
+		return fmt.Sprintf("ended %d tokens and %d public links; create new ones with create-token and create-link\n", r.Tokens, r.Links) + others
 	}
-	return fmt.Sprintf("of the backup, %d tokens and %d public links are good, also those that were ended since: "+
+	return fmt.Sprintf("%d tokens and %d public links of the backup are valid, including those that ended after it was made: "+
 		"see list-tokens and list-links, or end all with migrate --restored --revoke-all\n", r.Tokens, r.Links) + others
 }
 
-// tell says it to a person, or to a script.
+// tell prints the outcome as text or JSON.
 func (m *migrated) tell() error {
 	var b strings.Builder
 	if m.From == m.To {
 		fmt.Fprintf(&b, "the tables were up to date (version %d)\n", m.To)
 	} else {
-		fmt.Fprintf(&b, "brought the tables from version %d to %d\n", m.From, m.To)
+		fmt.Fprintf(&b, "updated the tables from version %d to %d\n", m.From, m.To)
 	}
 	if r := m.Revived; r != nil {
-		b.WriteString("clients will begin anew\n" + r.words())
+		b.WriteString("clients will synchronize from scratch\n" + r.words())
 	}
 	return m.done(m, "%s", b.String())
 }

@@ -2,8 +2,7 @@ package main
 
 import "fmt"
 
-// nearest returns the candidate that is most likely meant by a misspelt word, or "" when none is
-// close enough to be worth offering.
+// nearest returns the candidate closest to a misspelled word, or "" if none is close.
 func nearest(word string, candidates []string) string {
 	best, limit := "", len(word)/3+1
 	for _, c := range candidates {
@@ -14,7 +13,7 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// didYouMean offers a word, or says nothing when there is none.
+// didYouMean suggests a word, or returns "" if there is none.
 func didYouMean(prefix, word string) string {
 	if word == "" {
 		return ""
@@ -22,8 +21,7 @@ func didYouMean(prefix, word string) string {
 	return fmt.Sprintf("; did you mean %s%s?", prefix, word)
 }
 
-// distance is how many letters must be changed, added, dropped or swapped with their neighbour
-// to turn a into b (optimal string alignment).
+// distance is the number of letters to change, add, drop or swap to turn a into b (optimal string alignment).
 func distance(a, b string) int {
 	before, last := []int(nil), make([]int, len(b)+1)
 	for j := range last {

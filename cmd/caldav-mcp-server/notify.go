@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// notify tells systemd how the service is (sd_notify(3)), where it asks to be told. That it cannot be told is no reason
-// to do anything else.
+// notify reports the service's state to systemd (sd_notify(3)), if systemd asks for it. Errors are ignored.
 func (p *program) notify(lines ...string) {
 	path := environment(p.environ)["NOTIFY_SOCKET"]
 	if path == "" {
@@ -22,12 +21,12 @@ func (p *program) notify(lines ...string) {
 		return
 	}
 	defer func() { _ = conn.Close() }()
-	// One that does not listen holds nobody up.
+	// A receiver that does not read must not block us.
 	_ = conn.SetWriteDeadline(p.now().Add(time.Second))
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 
-// notifyStop tells systemd as soon as the service was told to stop; what it returns waits for that.
+// notifyStop tells systemd as soon as told ends. The returned function waits until that is done.
 func (p *program) notifyStop(told context.Context) (wait func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(told, func() { //nolint:contextcheck // it is told because the context has ended

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// A server tells systemd what it is at, when it is ready and when it stops.
+// A server tells systemd its current step, when it is ready and when it stops.
 func TestSystemdIsTold(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "notify")
@@ -31,7 +31,7 @@ func TestSystemdIsTold(t *testing.T) {
 	}
 }
 
-// untilStopping reads what is told, to the end of the service or of patience.
+// untilStopping reads notifications until the service stops or the time limit.
 func untilStopping(socket *net.UnixConn) (told []string) {
 	buffer := make([]byte, 1024)
 	_ = socket.SetReadDeadline(time.Now().Add(patience))

@@ -17,13 +17,13 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// The limits of a client's description (draft-ietf-oauth-client-id-metadata-document §6.6).
+// Limits for a client's metadata document (draft-ietf-oauth-client-id-metadata-document §6.6).
 const (
 	descriptionTime  = 5 * time.Second
 	descriptionBytes = 5 << 10
 )
 
-// newOAuth makes the authorization server's rules.
+// newOAuth returns the authorization server.
 func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
 	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "client"})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
@@ -36,15 +36,15 @@ func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Ser
 	})
 }
 
-// frontage is how the doors are seen from outside.
+// frontage is the server as seen from outside.
 type frontage struct {
 	config
-	// server says at which ports it listens, once it does.
+	// server knows the ports of its listeners.
 	server *server.Server
 }
 
-// site holds the addresses of both doors for a request. Without an address in the settings, only requests to a
-// loopback name have one: the name in a request proves nothing, and OAuth without TLS is only for the loopback.
+// site returns the public URLs for a request. Without BASE_URL, only requests to a loopback name have any: the Host
+// header proves nothing, and OAuth without TLS is safe only on the loopback interface.
 func (f *frontage) site(r *http.Request) (oauth.Site, bool) {
 	if f.baseURL != nil {
 		return oauth.Site{Issuer: f.baseURL.String(), Resource: auth.Resource(f.mcpURL())}, true
@@ -74,7 +74,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// protected is the MCP door as assistants know it that ask people to let them in.
+// protected describes the MCP endpoint as an OAuth resource.
 func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 	site, ok := f.site(r)
 	if !ok {
@@ -83,10 +83,10 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 	return auth.Protected{Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes}, true
 }
 
-// oauthPages are what the pages need for it; nil where OAUTH is off.
+// oauthPages configures the OAuth pages; nil if OAUTH is off.
 func (f *frontage) oauthPages(ctx context.Context, h *house) (*web.OAuth, error) {
 	if !f.oauth {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // OAuth is off
 	}
 	key, err := h.store.Secret(ctx, "oauth consent")
 	if err != nil {

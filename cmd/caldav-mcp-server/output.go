@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// printJSON prints a value, indented: people look at it too.
+// printJSON prints a value as JSON, indented for people.
 func (p *program) printJSON(value any) error {
 	encoder := json.NewEncoder(p.stdout)
 	encoder.SetIndent("", "  ")
@@ -19,7 +19,7 @@ func (p *program) printJSON(value any) error {
 	return nil
 }
 
-// shown makes a text fit for a terminal's table: what others wrote must not move the cursor.
+// shown makes foreign text safe for a terminal: it must not move the cursor.
 func shown(text string) string {
 	if text == "" {
 		return "-"
@@ -32,7 +32,7 @@ func shown(text string) string {
 	}, text)
 }
 
-// shownTime is a time in a table, empty for never.
+// shownTime is a time in a table; "" for never.
 func shownTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -40,7 +40,7 @@ func shownTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04Z")
 }
 
-// jsonTime is a time in JSON: null for never.
+// jsonTime is a time in JSON; null for never.
 func jsonTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// The forms of settings' values. Each error goes on after the value: `"abc" is not …`.
+// Parsers for the values of settings. Each error continues a sentence after the value: `"abc" is not …`.
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$`)
 
@@ -32,7 +32,7 @@ func setHost(field func(*config) *string) func(*config, string) error {
 	}
 }
 
-// setText takes a text that passes all checks.
+// setText accepts a text that passes all checks.
 func setText(field func(*config) *string, checks ...func(string) error) func(*config, string) error {
 	return func(c *config, value string) error {
 		*field(c) = value
@@ -45,7 +45,7 @@ func setText(field func(*config) *string, checks ...func(string) error) func(*co
 	}
 }
 
-// setWord takes one of some words, and sets what it means.
+// setWord accepts one of several words, and stores its meaning.
 func setWord[T any](fault string, words map[string]T, field func(*config) *T) func(*config, string) error {
 	return func(c *config, value string) error {
 		meaning, known := words[value]
@@ -79,7 +79,7 @@ func setSwitch(field func(*config) *bool) func(*config, string) error {
 	return setWord("is not true or false", map[string]bool{"true": true, "false": false}, field)
 }
 
-// setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
+// setDatabase accepts the URLs that the store supports. Its errors do not repeat the value, which contains a password.
 func setDatabase(c *config, value string) error {
 	c.databaseURL = value
 	if strings.HasPrefix(value, "sqlite:") {
@@ -90,7 +90,7 @@ func setDatabase(c *config, value string) error {
 
 func setSecond(c *config, value string) error {
 	c.secondURL = value
-	return checkPostgres(value, "its scheme is not postgres: only a Postgres has a standby")
+	return checkPostgres(value, "its scheme is not postgres: only Postgres has read replicas")
 }
 
 func checkPostgres(value, other string) error {
@@ -99,7 +99,7 @@ func checkPostgres(value, other string) error {
 	}
 	if _, err := url.Parse(value); err != nil {
 		// url.Error repeats the URL.
-		return errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
+		return errors.New("it is not a URL; are special characters in the password encoded, such as %40 for @?")
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func isPostgres(url string) bool {
 func setDataDir(c *config, value string) error {
 	dir, err := filepath.Abs(value)
 	if err != nil {
-		return fmt.Errorf("is no directory: %w", err)
+		return fmt.Errorf("is not a directory: %w", err)
 	}
 	c.dataDir = dir
 	return nil
@@ -125,25 +125,25 @@ func setBaseURL(c *config, value string) (err error) {
 func setMCPURL(c *config, value string) (err error) {
 	c.mcpAt, err = publicURL(value, "https://calendar.example.org/mcp")
 	if err == nil && c.mcpAt.Path == "" {
-		return errors.New("has no path: the endpoint's address is wanted, such as https://calendar.example.org/mcp")
+		return errors.New("has no path: give the URL of the endpoint, such as https://calendar.example.org/mcp")
 	}
 	return err
 }
 
-// publicURL reads an address at which the server is found from outside.
+// publicURL parses a public URL of the server.
 func publicURL(value, example string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, fmt.Errorf("is not a URL such as %s", example)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return nil, errors.New("may have a path at most: no user, query or fragment")
+		return nil, errors.New("may contain a path, but no user, query or fragment")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil
 }
 
-// setOnOff is setSwitch in other words.
+// setOnOff is setSwitch for the words on and off.
 func setOnOff(field func(*config) *bool) func(*config, string) error {
 	return setWord("is not on or off", map[string]bool{"on": true, "off": false}, field)
 }
@@ -156,7 +156,7 @@ func setOrigins(c *config, value string) error {
 		}
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
-			return fmt.Errorf("has %q in it, which is not an origin such as https://app.example.org", origin)
+			return fmt.Errorf("contains %q, which is not an origin such as https://app.example.org", origin)
 		}
 		c.origins = append(c.origins, strings.ToLower(origin))
 	}
@@ -167,7 +167,7 @@ func setNetworks(field func(*config) *server.Proxies) func(*config, string) erro
 	return func(c *config, value string) error {
 		networks, err := server.ParseProxies(value)
 		if err != nil {
-			return fmt.Errorf("has a fault: %w", err)
+			return fmt.Errorf("is not a list of networks: %w", err)
 		}
 		*field(c) = networks
 		return nil

@@ -41,7 +41,7 @@ type running struct {
 	failure               error
 }
 
-// output is what a process has written so far.
+// output is the output of a process so far.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -152,7 +152,7 @@ func (r *running) mcp() string               { return "http://" + r.addrs[mcpDoo
 
 var shownSecret = regexp.MustCompile(`(?m)^ +(password|token) +(\S+)$`)
 
-// credentials are what the first start showed.
+// credentials are the password and token that the first start printed.
 func (r *running) credentials() (password, token string) {
 	found := make(map[string]string)
 	for _, m := range shownSecret.FindAllStringSubmatch(r.stdout.String(), -1) {

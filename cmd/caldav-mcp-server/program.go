@@ -14,21 +14,21 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// exitCode is what the program's caller learns.
+// exitCode is the program's exit code.
 type exitCode = int
 
-// The exit codes there are.
+// The exit codes.
 const (
 	exitDone   exitCode = 0
-	exitFailed exitCode = 1  // the command could not do its work; standard error says why
-	exitUsage  exitCode = 2  // the command was called wrongly, or a setting is malformed
-	exitLater  exitCode = 75 // only of deliver: the fault will pass; mail servers know the code (EX_TEMPFAIL)
+	exitFailed exitCode = 1  // the command failed; standard error says why
+	exitUsage  exitCode = 2  // wrong arguments, or a malformed setting
+	exitLater  exitCode = 75 // from deliver only: a temporary failure (EX_TEMPFAIL), which mail servers retry
 )
 
-// name is how the program speaks of itself.
+// name is the name of the program.
 const name = "caldav-mcp-server"
 
-// program is what commands have of the world around them.
+// program holds the environment of a command.
 type program struct {
 	environ        []string
 	stdin          *os.File
@@ -36,11 +36,11 @@ type program struct {
 	version        string
 	now            func() time.Time
 	newID          func() string
-	// database is the one that the command works on, in words for people, once it is open.
+	// database describes the open database for people.
 	database string
 }
 
-// usageError is a fault of the program's caller.
+// usageError is a mistake in the arguments or settings.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -49,10 +49,10 @@ func wrongUsage(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// errInterrupted is told in the place of whatever broke off at Ctrl-C.
-var errInterrupted = errors.New("interrupted before it was done")
+// errInterrupted replaces the error of a command that was interrupted by Ctrl-C.
+var errInterrupted = errors.New("interrupted")
 
-// run does what the arguments say.
+// run executes the command in the arguments.
 func (p *program) run(ctx context.Context, args []string) exitCode {
 	err := p.dispatch(ctx, args)
 	if err == nil {
@@ -65,7 +65,7 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	if p.database != "" {
 		p.say("  (the database is %s)\n", p.database)
 	}
-	// What the middle finds invalid is what it was called with, such as a colour that is none.
+	// Invalid input for the service layer came from the arguments, such as a malformed color.
 	if _, wrong := errors.AsType[usageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
 		return exitUsage
 	}
@@ -75,7 +75,7 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	return exitFailed
 }
 
-// say tells a person something on standard error. If nobody is there to read it, nobody can be told.
+// say prints to standard error. Write errors are ignored.
 func (p *program) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.stderr, format, args...)
 }
@@ -102,7 +102,7 @@ func isHelp(word string) bool {
 	return word == "help" || word == "-h" || word == "-help" || word == "--help"
 }
 
-// invoke reads a command's flags and settings and runs it.
+// invoke parses a command's flags and settings, and runs it.
 func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	d := &desk{program: p}
 	flags := c.declared(d)
@@ -133,7 +133,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	return errors.Join(err, p.audit(c, d.config, flags, operands, err))
 }
 
-// work has a command do what it does, in the house unless it works alone.
+// work opens the store and runs a command; a command that works alone gets no store.
 func (d *desk) work(ctx context.Context, c command, operands []string) error {
 	if c.alone {
 		return c.run(ctx, d, operands)
@@ -149,7 +149,7 @@ func (d *desk) work(ctx context.Context, c command, operands []string) error {
 	})
 }
 
-// parseFlags reads flags and operands in any order, as people write them.
+// parseFlags parses flags and arguments in any order.
 func parseFlags(flags *flag.FlagSet, args []string) (operands []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {
@@ -166,8 +166,8 @@ func parseFlags(flags *flag.FlagSet, args []string) (operands []string, err erro
 	}
 }
 
-// betterFlagError offers the nearest flag for one that there is not. The package flag has no type
-// for that error, only words.
+// betterFlagError suggests the nearest flag for an unknown one. Package flag has no type for this error, so its text is
+// parsed.
 func betterFlagError(flags *flag.FlagSet, err error) error {
 	unknown, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
@@ -178,7 +178,7 @@ func betterFlagError(flags *flag.FlagSet, err error) error {
 	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), didYouMean("--", nearest(strings.TrimLeft(unknown, "-"), names)))
 }
 
-// plainFlagError words what is wrong with a flag's value for people.
+// plainFlagError explains an invalid flag value in plain words.
 func plainFlagError(flags *flag.FlagSet, err error) error {
 	if name, missing := strings.CutPrefix(err.Error(), "flag needs an argument: -"); missing {
 		return fmt.Errorf("--%s needs a value", strings.TrimLeft(name, "-"))
@@ -196,10 +196,10 @@ func plainFlagError(flags *flag.FlagSet, err error) error {
 	return fmt.Errorf("--%s: %s %s", parts[2], parts[1], why)
 }
 
-// badValue is how the package flag says that a value is wrong: it has no type for that error.
+// badValue matches package flag's text for an invalid value, because there is no type for this error.
 var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([^:]+): (.*)$`)
 
-// wanted says what a flag takes; "" where its own words do.
+// wanted describes the values of a flag; "" if the flag's own error is good enough.
 func wanted(f *flag.Flag) string {
 	getter, ok := f.Value.(flag.Getter)
 	if !ok {

@@ -11,21 +11,21 @@ import (
 
 const (
 	barWidth = 30
-	// barPause keeps a slow terminal from slowing the work.
+	// barPause keeps a slow terminal from slowing down the work.
 	barPause = 100 * time.Millisecond
 )
 
-// progress is a bar on a terminal; where there is none it is nil, and shows nothing.
+// progress is a progress bar on a terminal. It is nil without a terminal, and then prints nothing.
 type progress struct {
 	p     *program
 	drawn time.Time
-	// what is done since begun, when first were done already.
+	// what names the current work, begun is its start; first items were already done then.
 	what  string
 	begun time.Time
 	first int
 }
 
-// newProgress makes a bar if a person watches.
+// newProgress returns a bar if standard error is a terminal.
 func (p *program) newProgress() *progress {
 	if !p.watched() {
 		return nil
@@ -33,13 +33,13 @@ func (p *program) newProgress() *progress {
 	return &progress{p: p}
 }
 
-// watched tells whether a person sees what the program says.
+// watched reports whether standard error is a terminal.
 func (p *program) watched() bool {
 	f, ok := p.stderr.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// show draws how far it is.
+// show draws the progress.
 func (b *progress) show(done, total int, what string) {
 	if b == nil || total == 0 {
 		return
@@ -55,7 +55,7 @@ func (b *progress) show(done, total int, what string) {
 	b.p.say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
 }
 
-// tell says what goes on of which nobody knows how long it takes.
+// tell prints the current step, if its duration is unknown.
 func (b *progress) tell(format string, args ...any) {
 	if b != nil {
 		b.drawn = b.p.now()
@@ -63,7 +63,7 @@ func (b *progress) tell(format string, args ...any) {
 	}
 }
 
-// pace is how fast it goes, and how long it goes on at that rate; nothing at the beginning, when nobody knows.
+// pace shows the rate and the remaining time, or nothing at the start.
 func pace(done, left int, took time.Duration) string {
 	if took < time.Second || done <= 0 {
 		return ""
@@ -78,7 +78,7 @@ func barText(done, total int, what string) string {
 	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total, shown(what))
 }
 
-// clear takes the bar off the screen.
+// clear removes the bar from the screen.
 func (b *progress) clear() {
 	if b != nil && !b.drawn.IsZero() {
 		b.p.say("\r\x1b[K")

@@ -17,13 +17,13 @@ import (
 	"caldav-mcp-server/webpush"
 )
 
-// What of an answer to a message is waited for and read.
+// Limits for the response to a message.
 const (
 	pushTime  = 12 * time.Second
 	pushBytes = 16 << 10
 )
 
-// pushKeys are what messages are signed with, and what topics are made with. All processes on the store have the same.
+// pushKeys returns the keys for signing messages and deriving topics. All processes on the store share them.
 func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.TopicKey, err error) {
 	secret, err := h.store.Secret(ctx, "web push")
 	if err != nil {
@@ -36,10 +36,10 @@ func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.
 	return key, topics, err
 }
 
-// davPush is what the CalDAV door needs for programs to be told; nil where they are not.
+// davPush configures push for the CalDAV listener; nil if push is off.
 func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
 	if !c.push || c.baseURL == nil {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // push is off
 	}
 	key, topics, err := h.pushKeys(ctx)
 	return &caldav.Push{
@@ -51,12 +51,12 @@ func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
 	}, err
 }
 
-// webhookKey is what the secrets of webhooks are made of.
+// webhookKey is the key that webhook secrets are derived from.
 func (h *house) webhookKey(ctx context.Context) ([]byte, error) {
 	return h.store.Secret(ctx, "webhooks")
 }
 
-// webhookSecret is what messages to a webhook are signed with.
+// webhookSecret is the key that signs messages to a webhook.
 func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, error) {
 	key, err := h.webhookKey(ctx)
 	if err != nil {
@@ -65,10 +65,10 @@ func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, 
 	return push.WebhookSecret(key, w)
 }
 
-// newCourier makes what tells of changes; nil where nobody is told.
+// newCourier returns the sender of push messages; nil if push is off.
 func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.Logger) (*push.Courier, error) {
 	if !c.push {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, nil //nolint:nilnil // push is off
 	}
 	key, topics, err := h.pushKeys(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 	}), nil
 }
 
-// programOf is the caller for whom a user's password or token speaks by now.
+// programOf returns the current caller for a user's password or token. The result is false if it was revoked.
 func (h *house) programOf(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
 	user, err := h.store.UserByID(ctx, id)
 	if err == nil {
@@ -116,7 +116,7 @@ func (h *house) programOf(ctx context.Context, id calendar.UserID, token calenda
 	return calendar.Caller{}, false, err
 }
 
-// ownerOf is a user as they speak for themselves.
+// ownerOf returns a user as their own caller.
 func (h *house) ownerOf(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
 	user, err := h.store.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {

@@ -37,7 +37,7 @@ func (c client) registerDevice(t *testing.T, s *pushtest.Service, cal, path stri
 // ticking is a calendar beside the personal one, clock the device that is told of it.
 const ticking, clock = "/dav/calendars/admin/ticking/", "/clock"
 
-// registerClock makes a calendar and a device by which it is seen that the server has looked for what is due.
+// registerClock creates a calendar and a device that show when the server has checked for due messages.
 func (c client) registerClock(t *testing.T, s *pushtest.Service) {
 	t.Helper()
 	c.must(t, http.StatusCreated, "MKCALENDAR", ticking, "")
@@ -47,7 +47,7 @@ func (c client) registerClock(t *testing.T, s *pushtest.Service) {
 // phone is the device whose messages are counted.
 const phone = "/phone"
 
-// heard takes what was told, and returns how often the phone was and whether the clock was.
+// heard takes the messages, and returns how often the phone got one and whether the clock did.
 func heard(s *pushtest.Service) (times int, tick bool) {
 	for _, m := range s.Got() {
 		if m.Path == phone {
@@ -58,7 +58,7 @@ func heard(s *pushtest.Service) (times int, tick bool) {
 	return times, tick
 }
 
-// twoLooks returns how often the phone is told by the time that the server has looked twice for what is due.
+// twoLooks returns how often the phone got a message until the server has checked twice for due ones.
 func (c client) twoLooks(t *testing.T, s *pushtest.Service, round string) (times int) {
 	t.Helper()
 	for _, look := range []string{"one", "two"} {
@@ -73,7 +73,7 @@ func (c client) twoLooks(t *testing.T, s *pushtest.Service, round string) (times
 	return times
 }
 
-// eachKilled runs a test on each engine, with a server that tells the phone and the clock, and which again starts anew.
+// eachKilled runs a test on each engine, with a server that notifies the phone and the clock; again restarts it.
 func eachKilled(t *testing.T, test func(t *testing.T, s *pushtest.Service, c client, again func() client)) {
 	t.Helper()
 	t.Parallel()
@@ -88,8 +88,8 @@ func eachKilled(t *testing.T, test func(t *testing.T, s *pushtest.Service, c cli
 	})
 }
 
-// A server that is killed between a change that it acknowledged and the message about it tells of it afterwards. It is killed
-// at once after the answer: most times nothing was told before, and never is anything told more than twice.
+// A server that is killed between acknowledging a change and sending the message sends it after the restart. It is
+// killed right after the response: usually no message was sent before, and none is ever sent more than twice.
 func TestKillBeforeTelling(t *testing.T) {
 	eachKilled(t, func(t *testing.T, s *pushtest.Service, c client, again func() client) {
 		for _, uid := range []string{"a", "b", "c"} {

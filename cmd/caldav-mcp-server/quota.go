@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// quotaRows are the settings that bound what users may have.
+// quotaRows are the settings for default quotas.
 func quotaRows() []setting {
 	number := func(field func(*calendar.Quota) *int64) func(*config, string) error {
 		return func(c *config, value string) (err error) {
@@ -17,23 +17,23 @@ func quotaRows() []setting {
 	return []setting{
 		{
 			env: "QUOTA_CALENDARS", placeholder: "N", groups: serviceSettings,
-			about: "most calendars that a user may own who is given no other quota; any number if not set",
+			about: "most calendars that a user may own, unless they have their own quota; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Calendars }),
 		},
 		{
 			env: "QUOTA_OBJECTS", placeholder: "N", groups: serviceSettings,
-			about: "most events, tasks and other objects in a user's own calendars; any number if not set",
+			about: "most events, tasks and other objects in a user's own calendars; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Objects }),
 		},
 		{
 			env: "QUOTA_BYTES", placeholder: "SIZE", groups: serviceSettings,
-			about: "most bytes in a user's own calendars, such as 500MB; any number if not set",
+			about: "most bytes in a user's own calendars, such as 500MB; no limit if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Bytes }),
 		},
 	}
 }
 
-// quotaFlag declares a flag for a user's own bound.
+// quotaFlag declares a flag for a user's own quota.
 func quotaFlag(f *flag.FlagSet, to **int64, name, usage string) {
 	f.Func(name, usage, func(text string) error { return parseQuota(to, text) })
 }
@@ -46,7 +46,7 @@ func parseQuota(to **int64, text string) error {
 	return err
 }
 
-// quotaJSON is a user's own bounds for programs: null is what the server's settings say, 0 no bound.
+// quotaJSON is a user's own quota: null means the server's default, 0 no limit.
 type quotaJSON struct {
 	Calendars *int64 `json:"calendars"`
 	Objects   *int64 `json:"objects"`

@@ -13,8 +13,7 @@ import (
 )
 
 const reindexDetails = `
-It rebuilds what the database indexes of every object from the object's own bytes. It changes nothing that a
-client sees, and the server may run meanwhile.
+It rebuilds the index of every object from the stored text. Clients see no difference, and the server can keep running.
 `
 
 func reindexCommand() command {
@@ -31,7 +30,7 @@ func reindexCommand() command {
 	}
 }
 
-// reindex rebuilds the index of all that a walk comes by, and notes by which rules.
+// reindex rebuilds the index of all objects in a walk, and stores the version of its rules.
 func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 	n, err := h.calendars.Reindex(ctx, walk)
 	if err != nil {
@@ -43,10 +42,10 @@ func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 	return n, h.store.SetDerivation(ctx, calendar.Derivation)
 }
 
-// errRefreshed ends a walk: another process has come to the end.
+// errRefreshed ends a walk because another process has finished the index.
 var errRefreshed = errors.New("the index is up to date")
 
-// refreshBlind reindexes, before it serves, a store whose index would hide events from the searches of this program.
+// refreshBlind rebuilds the index before serving, if the old one would hide events from searches.
 func (h *house) refreshBlind(ctx context.Context, up *startup) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Findable {
@@ -55,10 +54,11 @@ func (h *house) refreshBlind(ctx context.Context, up *startup) error {
 	return h.refreshIndex(ctx, up, 0)
 }
 
-// refreshAgain is how soon a rebuilding of the index is tried again.
+// refreshAgain is the delay before a failed rebuild is retried.
 const refreshAgain = time.Minute
 
-// refreshMeanwhile does so with a store that answers already, and rests as long as it works: requests come first.
+// refreshMeanwhile rebuilds the index while the server runs. It pauses as long as it works, so that requests come
+// first.
 func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
 	for ctx.Err() == nil {
 		err := h.refreshIndex(ctx, up, 1)
@@ -73,8 +73,8 @@ func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
 	}
 }
 
-// refreshIndex reindexes a store that an older program has filled. A newer program's index stays as it is. A run that was cut short
-// goes on where it was. For each of its works it rests as many times as long.
+// refreshIndex rebuilds an index from an older program; it leaves one from a newer program. An interrupted run
+// continues where it stopped. After each step it pauses rests times as long as the step took.
 func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
@@ -112,10 +112,10 @@ func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error 
 	return nil
 }
 
-// noteEvery is how much of a walk is done again, at most, when it was cut short.
+// noteEvery is the interval for saving the position; after an interruption at most that much is repeated.
 const noteEvery = 2 * time.Second
 
-// noteDeriving keeps how far this process is, unless another one has come to the end.
+// noteDeriving saves the position, unless another process has finished the index.
 func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
 	return h.store.NoteDeriving(ctx, calendar.Derivation, at)
 }
 
-// idle waits, unless it is told to stop.
+// idle sleeps until d has passed or ctx ends.
 func idle(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

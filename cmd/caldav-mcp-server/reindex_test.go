@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// quiet is a start that nobody watches, on a clock that goes on by an hour whenever somebody looks at it.
+// quiet is a startup without systemd, with a clock that advances an hour at each reading.
 func quiet() *startup {
 	now := time.Now()
 	return &startup{log: slog.New(slog.DiscardHandler), notify: func(...string) {}, now: func() time.Time {
@@ -24,8 +24,8 @@ func quiet() *startup {
 	}}
 }
 
-// An index that older rules made is rebuilt when the server starts, and only then: before it serves where it hides events, else
-// meanwhile.
+// An index made by older rules is rebuilt when the server starts, and only then: before serving if it hides events,
+// otherwise in the background.
 func TestAnOldIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -141,7 +141,8 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 	})
 }
 
-// A server answers while it rebuilds an index that hides nothing, and not before it has rebuilt one that may.
+// A server responds while it rebuilds an index that hides nothing, but not before it has rebuilt one that may hide
+// events.
 func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

@@ -16,15 +16,16 @@ import (
 )
 
 const restoreDetails = `
-restore FILE brings back what backup wrote, into an empty database of either engine: also the way from SQLite to Postgres
-and back. It checks all of the file before it changes anything, and brings the tables up to date. Clients then fetch all
-anew. With the backup comes back what was ended since it was made; --revoke-all ends all tokens and links that are in it.
+restore FILE restores a backup into an empty database of either engine; this also moves data between SQLite and Postgres. It
+verifies the whole file before it changes anything, and updates the tables. Clients then synchronize from scratch. The
+backup brings back tokens and links that have ended since; --revoke-all ends all of them.
 
-restore --user NAME --calendar CALENDAR --as-of WHEN gives one calendar the objects and settings back that it had then,
-from the journal, while servers run. It is one change in the journal, which can be undone itself. How far back the
-journal goes, JOURNAL_DAYS says; what it no longer knows is named, and --leave-forgotten leaves it as it is.
-WHEN is a span back (2h, 7d), a date (2027-01-31, its begin in UTC) or a time (2027-01-31T09:00 in UTC,
-2027-01-31T09:00:00+01:00). The journal knows whole seconds: what was changed within that second is taken back, too.
+restore --user NAME --calendar CALENDAR --as-of WHEN restores the objects and properties of one calendar from the journal,
+while servers keep running. The restore is one change in the journal, and can be undone. JOURNAL_DAYS limits how far back
+it can go. Objects that the journal has already forgotten are listed; --leave-forgotten keeps them unchanged.
+
+WHEN is a span before now (2h, 7d), a date (2027-01-31, its start in UTC) or a time (2027-01-31T09:00 in UTC,
+2027-01-31T09:00:00+01:00). The journal has a precision of one second: changes within that second are undone too.
 `
 
 // restoreOptions are the flags of restore.
@@ -39,15 +40,15 @@ func restoreCommand() command {
 	var o restoreOptions
 	return command{
 		name: "restore", optional: []string{"FILE"}, settings: storeSettings | postSettings, json: true, alone: true,
-		summary: "bring a backup back, or one calendar as it was", details: restoreDetails,
+		summary: "restore a backup, or an earlier state of one calendar", details: restoreDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&o.checkOnly, "check", false, "only see whether the FILE is whole, and say what is in it")
-			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links that are in the FILE")
-			f.StringVar(&o.user, "user", "", "`NAME` of whose calendar")
-			f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR`, by name, address or id; by its id also one in the trash")
-			f.StringVar(&o.asOf, "as-of", "", "`WHEN` the calendar was as it is to be: a span back (2h, 7d), a date or a time")
-			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false, "with --as-of: leave what the journal no longer knows")
-			f.BoolVar(&o.tryIt, "dry-run", false, "with --as-of: only say what would be done")
+			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")
+			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links in the FILE")
+			f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner")
+			f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR`, by name, address or id; one in the trash by its id")
+			f.StringVar(&o.asOf, "as-of", "", "`WHEN` the calendar had the state to restore: a span before now (2h, 7d), a date or a time")
+			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false, "with --as-of: keep objects that the journal has forgotten")
+			f.BoolVar(&o.tryIt, "dry-run", false, "with --as-of: only show the result")
 		},
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
@@ -62,7 +63,7 @@ func restoreCommand() command {
 	}
 }
 
-// check sees that either a file or a calendar is meant, and what goes with it.
+// check validates that either a file or a calendar is given, with the matching flags.
 func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 	switch ofCalendar := o.user != "" || o.calendar != "" || o.asOf != ""; {
 	case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
@@ -77,7 +78,7 @@ func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 }
 
 func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (err error) {
-	f, err := os.Open(path) //nolint:gosec // the operator names the program's files
+	f, err := os.Open(path) //nolint:gosec // the administrator names the program's files
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(d.stdout, "restored %s; clients will begin anew\n", holds(file.Manifest)); err != nil {
+	if _, err := fmt.Fprintf(d.stdout, "restored %s; clients will synchronize from scratch\n", holds(file.Manifest)); err != nil {
 		return err
 	}
 	revived, err := h.revive(ctx, o.revoke)

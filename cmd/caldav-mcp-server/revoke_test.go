@@ -13,9 +13,9 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// While bob's client synchronizes a calendar at one server, its owner takes the share away at
-// another, gives it again, and so on. From the answer to a withdrawal on, nothing of the
-// calendar is served, by neither; the home tells that it is gone.
+// While bob's client synchronizes a calendar at one server, its owner repeatedly ends and renews the share at another.
+// After the response to an unshare, neither server returns anything of the calendar, and the home reports that it is
+// gone.
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -80,7 +80,7 @@ func (f *follower) during(next standing, change func()) {
 	until(f.t, "the client asks for all of it", func() bool { return f.rounds.Load() >= from+2 || f.t.Failed() })
 }
 
-// questions are what a client asks of a calendar.
+// questions are a client's requests about a calendar.
 func questions() []struct{ method, name, body string } {
 	const named = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"`
 	const prop = `<d:prop><d:getetag/><c:calendar-data/></d:prop>`
@@ -133,7 +133,7 @@ func (f *follower) ask(what string, send func(what string) (answer, error)) {
 	}
 }
 
-// getEvent asks as an assistant does. A tool's refusal has the status of what is not there.
+// getEvent calls the tool as an assistant does. A tool's refusal counts as 404.
 func (f *follower) getEvent(ctx context.Context, c client) (answer, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_event","arguments":{"calendar_id":"` + f.calendar + `","event_uid":"a"}}}`
 	a, err := c.send(ctx, http.MethodPost, c.mcp(), body, "Authorization", "Bearer "+c.tok,
@@ -144,7 +144,7 @@ func (f *follower) getEvent(ctx context.Context, c client) (answer, error) {
 	return a, err
 }
 
-// check looks at an answer to what was asked when things stood so all the time.
+// check checks a response to a request during which the share did not change.
 func (f *follower) check(s standing, what string, a answer) {
 	served := a.status/100 == 2 || a.status == http.StatusNotModified
 	switch {
@@ -155,7 +155,7 @@ func (f *follower) check(s standing, what string, a answer) {
 	}
 }
 
-// home asks what changed in the home since a token.
+// home requests the changes in the home since a token.
 func (f *follower) home(token string) string {
 	f.t.Helper()
 	return f.clients[0].must(f.t, http.StatusMultiStatus, "REPORT", "/dav/calendars/bob/", `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+token+

@@ -7,8 +7,8 @@ import (
 )
 
 const revokeLinkDetails = `
-ID is what list-links prints, or its beginning, not the link itself. The link ends at once, also on a server that runs; what
-programs have fetched by it they keep.
+ID is the id in list-links, or a prefix of it, not the link itself. The link ends at once, also on a running server.
+Programs keep the data that they have already fetched.
 `
 
 func revokeLinkCommand() command {

@@ -12,10 +12,9 @@ import (
 )
 
 const revokeDetails = `
-ID is what list-tokens prints, or its beginning, not the token itself. The token ends at once, also on a server that runs.
-
-Webhooks, shares and linked calendars that were set up with the token stay. They are listed; --undo removes them, also when the token has
-ended already.
+ID is the id in list-tokens, or a prefix of it, not the token itself. The token ends at once, also on a running server.
+Webhooks, shares and linked calendars that the token created stay, and are listed. --undo removes them, even if the token
+has already ended.
 `
 
 func revokeTokenCommand() command {
@@ -66,7 +65,7 @@ type revokedToken struct {
 	Removed bool             `json:"removed"`
 }
 
-// madeBy describes the webhooks, shares and linked accounts that a token made, and removes them if undo is set.
+// madeBy describes the webhooks, shares and linked accounts that a token created, and removes them if undo is set.
 func (h *house) madeBy(ctx context.Context, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
 	made, err := h.calendars.MadeBy(ctx, caller(user), token)
 	words := []string{}

@@ -16,25 +16,24 @@ import (
 )
 
 const createRoomDetails = `
-A room is invited to an event by its mail address, like a guest, and answers by itself: yes where it is free, no where it is taken,
-for each instance of a series. Nobody gets in as one. It is booked two years ahead at most.
+A room is invited by its mail address, like an attendee, and responds by itself: it accepts if it is free and declines if
+it is taken, for each instance of a series. No one can sign in as a room. It can be booked up to two years ahead.
 
-BOOKERS are who may book it: users (everybody with an account here), anybody (also people elsewhere, by mail), or one user or
-group. Who may write in its calendar may book it in any case, sees all its bookings, and overrules what it has answered.
-
+BOOKERS can book it: users (everyone with an account here), anybody (also by mail from outside), or one user or group.
+Users who can write to its calendar can always book it. They see all its bookings, and can overrule its responses.
   caldav-mcp-server create-room blue --email blue@example.org --display-name "Blue room, 2nd floor" --capacity 8
   caldav-mcp-server create-room projector --kind resource --email projector@example.org --bookers staff
   caldav-mcp-server share --user blue --calendar bookings --with alice --permission read-write
 `
 
-// roomFlags are what is said of a room.
+// roomFlags are the flags for a room.
 type roomFlags struct {
 	kind, bookers string
 	capacity      int64
 	byHand        bool
 }
 
-// whoever are the words for those who may book, beside names.
+// whoever maps the words for groups of bookers to their stored values.
 var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
 
 func createRoomCommand() command {
@@ -42,15 +41,15 @@ func createRoomCommand() command {
 	var said roomFlags
 	return command{
 		name: "create-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "make a room or another thing that people book", details: createRoomDetails,
+		summary: "create a room or another bookable resource", details: createRoomDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&room.Email, "email", "", "`ADDRESS` by which it is invited (needed)")
-			f.StringVar(&room.DisplayName, "display-name", "", "`NAME` that people see")
-			f.StringVar(&room.Timezone, "timezone", "", "the `ZONE` where it is, such as Europe/Berlin")
-			f.StringVar(&said.kind, "kind", string(calendar.RoomToMeet), "`KIND` of it: room or resource")
-			f.Int64Var(&said.capacity, "capacity", 0, "how many `PEOPLE` it takes; 0 for any number")
-			f.StringVar(&said.bookers, "bookers", "users", "`WHO` may book it: users, anybody, or the name of a user or a group")
-			f.BoolVar(&said.byHand, "by-hand", false, "it does not answer by itself: who may write in its calendar does")
+			f.StringVar(&room.Email, "email", "", "mail `ADDRESS` for invitations (needed)")
+			f.StringVar(&room.DisplayName, "display-name", "", "display `NAME`")
+			f.StringVar(&room.Timezone, "timezone", "", "its time `ZONE`, such as Europe/Berlin")
+			f.StringVar(&said.kind, "kind", string(calendar.RoomToMeet), "its `KIND`: room or resource")
+			f.Int64Var(&said.capacity, "capacity", 0, "how many `PEOPLE` fit; 0 for no limit")
+			f.StringVar(&said.bookers, "bookers", "users", "`WHO` can book it: users, anybody, or the name of a user or a group")
+			f.BoolVar(&said.byHand, "by-hand", false, "it does not respond by itself: users who can write to its calendar do")
 		},
 		check: func(*desk, []string) error {
 			if kind := calendar.RoomKind(said.kind); kind != calendar.RoomToMeet && kind != calendar.Resource {
@@ -69,14 +68,14 @@ func createRoomCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.done(roomJSON(roomListed{made, said.bookers}), "made the %s %s\n", said.kind, made.Name)
+			return d.done(roomJSON(roomListed{made, said.bookers}), "created the %s %s\n", said.kind, made.Name)
 		},
 	}
 }
 
-// createRoom makes a room with the calendar of its bookings, or nothing.
+// createRoom creates a room together with its calendar, or nothing.
 func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
-	n.Invited = true // nobody gets in without a password
+	n.Invited = true // without a password no sign-in is possible
 	room, err := h.auth.CreateUser(ctx, n)
 	if err != nil {
 		return room, err
@@ -84,12 +83,12 @@ func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, 
 	at := calendar.NewCalendar{Segment: "bookings", Properties: calendar.Properties{Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone}}
 	if _, err := h.calendars.CreateCalendar(ctx, caller(room), at); err != nil {
 		undone := h.auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
-		return room, errors.Join(fmt.Errorf("making the calendar of its bookings: %w", err), undone)
+		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
 	}
 	return room, nil
 }
 
-// bookers finds out who is meant to book a room.
+// bookers parses the value of --bookers.
 func (h *house) bookers(ctx context.Context, word string) (string, error) {
 	if known, there := whoever[word]; there {
 		return known, nil
@@ -110,9 +109,8 @@ func (h *house) bookers(ctx context.Context, word string) (string, error) {
 }
 
 const setRoomDetails = `
-What is not named stays. Bookings that the room has answered stay as they are. Its names and its address are changed with set-user, and
-delete-user removes it with all its bookings.
-
+Everything else stays, including bookings that the room has answered. set-user changes its names and its address, and
+delete-user deletes it with all its bookings.
   caldav-mcp-server set-room blue --capacity 12 --bookers staff
 `
 
@@ -121,17 +119,17 @@ func setRoomCommand() command {
 	var bookers *string
 	return command{
 		name: "set-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "change who may book a room, and how many people it takes", details: setRoomDetails,
+		summary: "change the bookers and the capacity of a room", details: setRoomDetails,
 		flags: func(f *flag.FlagSet) {
-			f.Func("capacity", "how many `PEOPLE` it takes; 0 for any number", func(text string) error {
+			f.Func("capacity", "how many `PEOPLE` fit; 0 for no limit", func(text string) error {
 				n, err := strconv.ParseInt(text, 10, 64)
 				if edit.Capacity = &n; err != nil || n < 0 {
 					return errors.New("is not a number of people")
 				}
 				return nil
 			})
-			textFlag(f, &bookers, "bookers", "`WHO` may book it: users, anybody, or the name of a user or a group")
-			switchFlag(f, &edit.ByHand, "by-hand", "`BOOL`: it does not answer by itself")
+			textFlag(f, &bookers, "bookers", "`WHO` can book it: users, anybody, or the name of a user or a group")
+			switchFlag(f, &edit.ByHand, "by-hand", "`BOOL`: it does not respond by itself")
 		},
 		check: func(*desk, []string) error {
 			if edit == (auth.UserEdit{}) && bookers == nil {
@@ -142,7 +140,7 @@ func setRoomCommand() command {
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			room, err := d.auth.User(ctx, operands[0])
 			if err == nil && !room.Room.Bookable() {
-				err = fmt.Errorf("%s is no room, but a user", room.Name)
+				err = fmt.Errorf("%s is a user, not a room", room.Name)
 			}
 			if err != nil {
 				return err
@@ -166,7 +164,7 @@ func setRoomCommand() command {
 	}
 }
 
-// roomListed is a room with the word for who may book it.
+// roomListed is a room with the word for its bookers.
 type roomListed struct {
 	calendar.User
 	bookers string
@@ -218,7 +216,7 @@ func roomJSON(r roomListed) listedRoom {
 
 func listRoomsCommand() command {
 	return listing[roomListed, listedRoom]{
-		command: command{name: "list-rooms", summary: "list the rooms and resources that people book"},
+		command: command{name: "list-rooms", summary: "list bookable rooms and resources"},
 		find:    func(ctx context.Context, h *house) ([]roomListed, error) { return h.roomsListed(ctx) },
 		json:    roomJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
@@ -235,16 +233,17 @@ func listRoomsCommand() command {
 	}.asCommand()
 }
 
-// answerEvery is how often is looked whether a room has something to answer that was left over.
+// answerEvery is how often rooms are checked for unanswered invitations.
 const answerEvery = time.Minute
 
-// answerBookings has rooms answer what a server that was stopped has left over. Several processes may do so at once.
+// answerBookings lets rooms answer invitations that a stopped server left unanswered. Several processes can run it at
+// once.
 func (p *program) answerBookings(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(answerEvery)
 	defer ticker.Stop()
 	for {
 		if _, err := h.calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "a room has not answered an invitation", "error", err)
+			log.WarnContext(ctx, "a room could not respond to an invitation", "error", err)
 		}
 		select {
 		case <-ticker.C:

@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/auth/vault"
 )
 
-// rotate seals all secrets with a new key. The file has both until that is done: whenever it is interrupted, each secret's
-// key is there.
+// rotate encrypts all secrets with a new key. Until it is done the file holds both keys, so an interruption loses no
+// secret.
 func rotate(ctx context.Context, c config, h *house) (int, error) {
 	if len(c.masterKeys) > 0 {
 		return h.calendars.Mirrors.Rotate(ctx)

@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// Whatever is written by which door, and whatever becomes of the standby meanwhile, a server that asks one says the same as a server
-// that has none, to whoever asks at once.
+// After writes over any protocol, and in any state of the standby, a server with a read replica gives the same
+// responses as one without, even to immediate requests.
 func TestSecondNode(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "makes two Postgres servers and kills one of them")
 	rounds := slowtest.Rounds(t, slowtest.Random, 60, 1500)
@@ -63,7 +63,7 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
 	x := &examination{config: config{databaseURL: p.primary.URL(), secondURL: p.standby.URL()}}
-	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes of changes behind") {
+	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)
@@ -72,7 +72,7 @@ func TestSecondNode(t *testing.T) {
 	}
 }
 
-// became is what the metrics say of questions that the second node could have answered.
+// became returns the metrics of reads that the read replica could have answered.
 func (c client) became(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := c.send(t.Context(), http.MethodGet, "http://"+c.addrs[metricsDoor]+"/metrics", "")
@@ -111,7 +111,7 @@ func (w writing) write(round int) {
 	}
 }
 
-// longQuestions are what is asked of both.
+// longQuestions are the reads sent to both servers.
 func longQuestions(random *rand.Rand, round int) map[string]func(*testing.T, client) string {
 	report := func(body, depth string) func(*testing.T, client) string {
 		return func(t *testing.T, c client) string {

@@ -21,11 +21,11 @@ import (
 )
 
 const serveDetails = `
-It opens the CalDAV door and the MCP door, and runs until it is told to stop (SIGINT, SIGTERM); then it finishes the
-requests in flight. A second signal ends it at once.
+It starts the CalDAV server and the MCP server, and runs until it gets SIGINT or SIGTERM. It then finishes the requests in
+flight; a second signal ends it at once.
 
-On an empty database it makes a first user, with calendars, a password and an access token, and prints once how to
-connect. The user gets the machine's time zone, unless that is UTC; --timezone names another.
+On an empty database it creates a first user, with calendars, a password and an access token, and prints once how to
+connect. The user gets the machine's time zone, unless that is UTC; --timezone sets another.
 `
 
 // serveOptions are the flags of serve.
@@ -40,9 +40,9 @@ func serveCommand() command {
 		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings | secondSettings, alone: true,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
-			f.StringVar(&o.timezone, "timezone", "", "the `ZONE` of that user, such as Europe/Berlin")
-			f.BoolVar(&o.noFirstUser, "no-first-user", false, "make no user")
+			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start creates")
+			f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of that user, such as Europe/Berlin")
+			f.BoolVar(&o.noFirstUser, "no-first-user", false, "create no user")
 		},
 		check: func(*desk, []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {
@@ -68,7 +68,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	if err != nil {
 		return err
 	}
-	s, err := p.newServer(c, up, keeper, meter, log) //nolint:contextcheck // a certificate is read again at no request
+	s, err := p.newServer(c, up, keeper, meter, log) //nolint:contextcheck // no request reads the certificate again
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	if err != nil {
 		cancel()
 		if told.Err() != nil && errors.Is(err, context.Canceled) {
-			err = nil // it was told to stop before it was ready
+			err = nil // a stop during startup is no error
 		}
 		return errors.Join(err, <-ended)
 	}
@@ -107,7 +107,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	return <-ended
 }
 
-// open lets the doors answer and starts what goes on beside them; the function that it returns ends that.
+// open adds the handlers to the listeners and starts the background tasks; the returned function ends the tasks.
 func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
 	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
@@ -124,8 +124,8 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, up), nil
 }
 
-// prepare opens the store and does what must be done before it can be worked with. It may return a house
-// with an error: the caller closes it.
+// prepare opens the store and prepares it for serving. It may return a house together with an error; the caller closes
+// it.
 func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
@@ -162,7 +162,7 @@ func portOf(addr string) string {
 	return port
 }
 
-// announce says where the doors are; a user who chose port 0 learns the port here.
+// announce logs the addresses of the listeners, in particular for port 0.
 func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logger) {
 	for _, door := range []string{caldavDoor, mcpDoor, metricsDoor, acmeDoor} {
 		if addr := s.Addr(door); addr != "" {
@@ -171,8 +171,8 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 	}
 }
 
-// welcomeFirstUser makes a user where there is none. When two processes find the same empty
-// database, one of them makes the user and the other goes on.
+// welcomeFirstUser creates a user if there is none. If two processes find the same empty database, one of them creates
+// the user and the other continues.
 func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o serveOptions) error {
 	users, err := h.auth.Users(ctx)
 	if err != nil || len(users) > 0 {
@@ -195,13 +195,13 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
 }
 
-// pruneEvery is how often the journal is shortened.
+// pruneEvery is how often the journal is pruned.
 const pruneEvery = 24 * time.Hour
 
-// background starts what goes on beside the requests; the function that it returns ends it.
+// background starts the background tasks; the returned function ends them.
 func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, up *startup) (stop func()) {
 	log := up.log
-	// Not ctx: requests in flight still note their tokens' use while the server stops.
+	// Not ctx: requests in flight still record the use of their tokens while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { h.auth.Run(ctx) })
@@ -225,14 +225,14 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 	}
 }
 
-// pruneDaily forgets what is older than the journal may be. Several processes may do so at once.
+// pruneDaily prunes the journal and ended sign-ins. Several processes can run it at once.
 func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
 		h.prune(ctx, p.now(), log)
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "sign-ins that have ended were not forgotten", "error", err)
+			log.WarnContext(ctx, "ended sign-ins could not be deleted", "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -242,10 +242,10 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	}
 }
 
-// indexEvery is how often the words that wait are put into the index, indexAgain how soon again where that failed.
+// indexEvery is how often pending words are indexed, indexAgain the delay after a failure.
 const indexEvery, indexAgain = time.Second, time.Minute
 
-// indexWords puts the words of invitations into the index, a moment after these were made.
+// indexWords indexes the words of invitations, shortly after they were stored.
 func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(indexEvery)
 	defer ticker.Stop()
@@ -253,7 +253,7 @@ func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
 		next := indexEvery
 		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
 			next = indexAgain
-			log.WarnContext(ctx, "words wait longer to be indexed for the search", "error", err)
+			log.WarnContext(ctx, "indexing words for the search failed and will be retried", "error", err)
 		}
 		ticker.Reset(next)
 		select {

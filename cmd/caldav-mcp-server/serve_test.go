@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// What one door stores the other shows at once.
+// Data stored over one protocol is visible over the other at once.
 func TestTwoDoorsOneHouse(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -172,7 +172,7 @@ func putFrom(ctx context.Context, c client, body io.Reader) (answer, error) {
 	return answer{status: res.StatusCode}, nil
 }
 
-// inFlight tells whether the CalDAV door is busy with a request, by the server's own count.
+// inFlight reports whether the CalDAV server is handling a request, by the server's own count.
 func inFlight(t *testing.T, r *running) bool {
 	t.Helper()
 	page, err := newClient(t, r, "", "", "").send(t.Context(), http.MethodGet, "http://"+r.addrs[metricsDoor]+"/metrics", "")
@@ -242,8 +242,8 @@ func (a listener) hears() string {
 	return ""
 }
 
-// An assistant that follows a calendar hears of what a CalDAV client does at another process, and of
-// what the command line does, until its token is revoked.
+// An assistant that follows a calendar is notified of changes by a CalDAV client at another process and by the command
+// line, until its token is revoked.
 func TestAssistantHearsOfChanges(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

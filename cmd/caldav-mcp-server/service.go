@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// serviceConfig is what the settings came to that are about the service and not about a process. They are in the store,
-// so that commands and all servers follow the same.
+// serviceConfig holds the settings of the service as a whole. They are in the store, so that commands and all servers
+// use the same values.
 type serviceConfig struct {
 	calendar.Policy
 	// journalDays is JOURNAL_DAYS.
@@ -26,19 +26,19 @@ type serviceConfig struct {
 	createUsers bool
 }
 
-// followEvery is how often a process looks whether they have changed.
+// followEvery is how often a process checks the settings for changes.
 const followEvery = 5 * time.Second
 
-// declaredBy stands before the name of a setting in the store that a server was started with. What it was told goes before
-// what set-server says, and is forgotten when one starts that was told nothing.
+// declaredBy is the prefix, in the store, for settings that a server was started with. They override set-server, and
+// are removed when a server starts without them.
 const declaredBy = "serve "
 
-// serviceRows are the rows of the table of settings that are in the store.
+// serviceRows are the settings that are in the store.
 func serviceRows() []setting {
 	return slices.DeleteFunc(settings(nil), func(s setting) bool { return s.groups&serviceSettings == 0 })
 }
 
-// serverSetting is one of these settings as it is in force.
+// serverSetting is such a setting with its current value.
 type serverSetting struct {
 	setting
 	value string
@@ -47,7 +47,7 @@ type serverSetting struct {
 	changed time.Time
 }
 
-// origin says who set it.
+// origin is the source of a setting.
 type origin string
 
 const (
@@ -56,7 +56,7 @@ const (
 	byServer  origin = "the server's environment"
 )
 
-// serverSettings returns all of them.
+// serverSettings returns all settings in the store.
 func (h *house) serverSettings(ctx context.Context) ([]serverSetting, error) {
 	found, err := h.store.Settings(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (h *house) serverSettings(ctx context.Context) ([]serverSetting, error) {
 	}), nil
 }
 
-// consult puts in force what the store says.
+// consult applies the settings in the store.
 func (h *house) consult(ctx context.Context) error {
 	all, err := h.serverSettings(ctx)
 	if err != nil {
@@ -97,10 +97,10 @@ func (h *house) consult(ctx context.Context) error {
 	return nil
 }
 
-// service is what is in force.
+// service returns the current settings.
 func (h *house) service() serviceConfig { return *h.follows.Load() }
 
-// declare notes what a server was started with, and puts in force what comes of it.
+// declare stores the settings that a server was started with, and applies the result.
 func (h *house) declare(ctx context.Context, told map[string]string) error {
 	set := make(map[string]string, len(told))
 	var forget []string
@@ -112,12 +112,12 @@ func (h *house) declare(ctx context.Context, told map[string]string) error {
 		}
 	}
 	if err := h.store.ChangeSettings(ctx, set, forget); err != nil {
-		return fmt.Errorf("noting the server's settings: %w", err)
+		return fmt.Errorf("storing the server's settings: %w", err)
 	}
 	return h.consult(ctx)
 }
 
-// follow consults the store until the process ends: others change the settings.
+// follow applies changes by other processes until ctx ends.
 func (h *house) follow(ctx context.Context, every time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -138,7 +138,7 @@ func (h *house) follow(ctx context.Context, every time.Duration, log *slog.Logge
 	}
 }
 
-// changeService sets some of these settings and takes others back to their defaults.
+// changeService sets some settings, and resets others to their defaults.
 func (h *house) changeService(ctx context.Context, set map[string]string, forget []string) error {
 	all, err := h.serverSettings(ctx)
 	if err != nil {
@@ -148,10 +148,10 @@ func (h *house) changeService(ctx context.Context, set map[string]string, forget
 	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.env) })
 	if len(held) > 0 {
 		names := strings.Join(each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
-		return fmt.Errorf("the server was started with %s, which goes before: change that there and restart it; nothing was changed", names)
+		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the server; nothing was changed", names)
 	}
 	return h.store.ChangeSettings(ctx, set, forget)
 }
 
 // shownValue is a setting's value for people.
-func (s serverSetting) shownValue() string { return cmp.Or(s.value, "no bound") }
+func (s serverSetting) shownValue() string { return cmp.Or(s.value, "no limit") }

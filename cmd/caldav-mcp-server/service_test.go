@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestProcessesFollowTheServersSettings: what set-server changes, each process that runs does, and what a server was
-// started with goes before it.
+// TestProcessesFollowTheServersSettings: every running process follows changes by set-server, and the settings that a
+// server was started with take precedence.
 func TestProcessesFollowTheServersSettings(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -45,7 +45,7 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 			t.Errorf("beside a server that was started with another value there is %+v", got)
 		}
 		err := one.changeService(ctx, map[string]string{"JOURNAL_DAYS": "60"}, []string{"USER_DIRECTORY"})
-		if err == nil || !strings.Contains(err.Error(), "started with JOURNAL_DAYS=7, which goes before") {
+		if err == nil || !strings.Contains(err.Error(), "started with JOURNAL_DAYS=7, which takes precedence") {
 			t.Errorf("to change what a server was started with: %v", err)
 		}
 		must(one.declare(ctx, nil))

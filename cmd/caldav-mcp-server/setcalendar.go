@@ -9,15 +9,13 @@ import (
 )
 
 const setCalendarDetails = `
-CALENDAR is its name, its address or its id. What is not named stays; an empty --color or --description takes away what
-there is, an empty --timezone stands for the user's. The address stays, so that programs go on. Of a calendar that
-somebody shares with the user, the name, colour and description are set for the user's own eyes; an empty --name is its
-owner's again.
-
+CALENDAR is its name, its address or its id. Omitted values stay; an empty --color or --description removes the value, and
+an empty --timezone means the user's. The address stays, so that clients keep working. For a calendar that another user
+shares, the name, color and description apply only to this user; an empty --name restores the owner's.
   caldav-mcp-server set-calendar Work --user alice --name Office --color '#0E61B9'
 `
 
-// calendarEdit is what set-calendar is to change; nil leaves it.
+// calendarEdit holds the changes of set-calendar; nil keeps a value.
 type calendarEdit struct {
 	name, color, timezone, description *string
 	isDefault                          bool
@@ -26,14 +24,14 @@ type calendarEdit struct {
 func setCalendarCommand() command {
 	var edit calendarEdit
 	return command{
-		name: "set-calendar", user: "`NAME` of whose it is", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
-		summary: "rename a calendar, or change its colour, time zone or description", details: setCalendarDetails,
+		name: "set-calendar", user: "`NAME` of the user", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
+		summary: "rename a calendar, or change its color, time zone or description", details: setCalendarDetails,
 		flags: func(f *flag.FlagSet) {
-			textFlag(f, &edit.name, "name", "`TEXT` that people see")
+			textFlag(f, &edit.name, "name", "its `NAME`")
 			textFlag(f, &edit.color, "color", "its `COLOR`, such as #0E61B9")
-			textFlag(f, &edit.timezone, "timezone", "`ZONE` of times that name none, such as Europe/Berlin")
-			textFlag(f, &edit.description, "description", "`TEXT` about it")
-			f.BoolVar(&edit.isDefault, "default", false, "new events and invitations go into it")
+			textFlag(f, &edit.timezone, "timezone", "time `ZONE`, such as Europe/Berlin")
+			textFlag(f, &edit.description, "description", "description `TEXT`")
+			f.BoolVar(&edit.isDefault, "default", false, "make it the default for new events and invitations")
 		},
 		check: func(*desk, []string) error {
 			if edit == (calendarEdit{}) {
@@ -71,12 +69,12 @@ func (d *desk) setCalendar(ctx context.Context, word string, e calendarEdit) (ca
 	return d.calendars.Calendar(ctx, d.caller(), cal.ID)
 }
 
-// apply returns what makes the change.
+// apply returns the function that makes the changes.
 func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([]calendar.DeadProperty, error) {
 	return func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if e.name != nil {
 			if *e.name == "" && !isOthers(cal) {
-				return nil, wrongUsage("--name: a calendar of one's own cannot be without a name")
+				return nil, wrongUsage("--name: a user's own calendar needs a name")
 			}
 			p.Name = *e.name
 		}
@@ -95,7 +93,7 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 	}
 }
 
-// findInHome is findCalendar for what is done to a calendar as such, which may be a subscription.
+// findInHome is findCalendar for commands that also work on subscriptions.
 func (d *desk) findInHome(ctx context.Context, word string) (calendar.Calendar, error) {
 	all, err := d.calendars.CalendarsInHome(ctx, d.caller())
 	if err != nil {

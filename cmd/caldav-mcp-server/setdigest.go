@@ -10,10 +10,9 @@ import (
 )
 
 const setDigestDetails = `
-The mail comes once a day, at an hour of the user's own zone, to their main mail address: what is on tomorrow, and what
-assistants changed, with links to take that back. A day on which there is nothing to say has none. What is not named is
-not wanted; each mail has a link that ends it.
-
+The mail is sent once a day, at an hour in the user's time zone, to their main mail address. It lists tomorrow's events and
+the changes by assistants, with links to undo them. An empty mail is not sent. Parts that are not named are turned off.
+Each mail has a link to unsubscribe.
   caldav-mcp-server set-digest alice --agenda --changes --hour 18
   caldav-mcp-server set-digest alice --off
 `
@@ -22,12 +21,12 @@ func setDigestCommand() command {
 	day, off := calendar.Digest{}, false
 	return command{
 		name: "set-digest", operands: []string{"NAME"}, settings: storeSettings | mailSettings | addressSettings, json: true,
-		summary: "have a user get mail of their day, or no more of it", details: setDigestDetails,
+		summary: "turn a user's daily mail on or off", details: setDigestDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&day.Agenda, "agenda", false, "what is on tomorrow")
-			f.BoolVar(&day.Changes, "changes", false, "what assistants changed")
-			f.IntVar(&day.Hour, "hour", 18, "the `HOUR` of their day, from 0 to 23")
-			f.BoolVar(&off, "off", false, "no such mail")
+			f.BoolVar(&day.Agenda, "agenda", false, "tomorrow's events")
+			f.BoolVar(&day.Changes, "changes", false, "changes by assistants")
+			f.IntVar(&day.Hour, "hour", 18, "the `HOUR` in their time zone, from 0 to 23")
+			f.BoolVar(&off, "off", false, "turn the mail off")
 		},
 		check: func(*desk, []string) error {
 			if off == day.Wanted() {
@@ -49,7 +48,7 @@ func (d *desk) setDigest(ctx context.Context, name string, day calendar.Digest) 
 	case err != nil:
 		return err
 	case digests == nil && day.Wanted():
-		return wrongUsage("mail of the day needs SMTP_URL, MAIL_FROM and BASE_URL, which the server that sends it must have, too")
+		return wrongUsage("the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
 	case digests == nil:
 		err = d.store.SetDigest(ctx, calendar.Digest{User: u.ID})
 	default:
@@ -58,9 +57,9 @@ func (d *desk) setDigest(ctx context.Context, name string, day calendar.Digest) 
 	if err != nil {
 		return err
 	}
-	said := fmt.Sprintf("%s gets mail of the day at %02d:00", u.Name, day.Hour)
+	said := fmt.Sprintf("%s gets a daily mail at %02d:00", u.Name, day.Hour)
 	if !day.Wanted() {
-		said = u.Name + " gets no mail of the day"
+		said = u.Name + " gets no daily mail"
 	}
 	return d.done(struct {
 		User    string `json:"user"`

@@ -10,17 +10,15 @@ import (
 )
 
 const setServerDetails = `
-These settings belong to the server and not to one of its processes: they are in the database, and all servers and commands
-that work on it follow a change within five seconds, without a restart. "default" takes one back to its default. What is not
-named stays.
+These settings apply to the whole service. They are in the database, and all servers and commands that use it follow a
+change within five seconds, without a restart. The value "default" resets a setting. Omitted settings stay.
 
-What serve itself was started with, by its environment or a flag, goes before: while it is, set-server refuses to
-change that. show-server tells which settings are in force, and who set them.
-
+A setting that serve was started with, in its environment or by a flag, takes precedence, and set-server refuses to change
+it. show-server shows the current settings and their source.
   caldav-mcp-server set-server --journal-days 90 --shares-need-acceptance default
 `
 
-// setDefault is the value that takes a setting back.
+// setDefault is the value that resets a setting.
 const setDefault = "default"
 
 func setServerCommand() command {
@@ -28,7 +26,7 @@ func setServerCommand() command {
 	var forget []string
 	return command{
 		name: "set-server", settings: storeSettings, json: true,
-		summary: "change settings that are in force for all servers and commands", details: setServerDetails,
+		summary: "change settings of the whole service", details: setServerDetails,
 		flags: func(f *flag.FlagSet) {
 			for _, s := range serviceRows() {
 				f.Func(s.flag(), "`"+s.placeholder+"`: "+s.about, func(value string) error {
@@ -64,7 +62,7 @@ func setServerCommand() command {
 			}
 			for _, s := range all {
 				if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
-					d.say("%s is %s now\n", s.env, s.shownValue())
+					d.say("%s is now %s\n", s.env, s.shownValue())
 				}
 			}
 			return nil
@@ -86,7 +84,7 @@ func serverSettingJSON(s serverSetting) listedServerSetting {
 
 func showServerCommand() command {
 	return listing[serverSetting, listedServerSetting]{
-		command: command{name: "show-server", summary: "show the settings that are in force for all servers and commands"},
+		command: command{name: "show-server", summary: "show the settings of the whole service"},
 		find:    func(ctx context.Context, h *house) ([]serverSetting, error) { return h.serverSettings(ctx) },
 		json:    serverSettingJSON,
 		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},

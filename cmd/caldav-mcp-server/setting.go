@@ -9,40 +9,40 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// group is a set of settings that belong together, by the commands that read them.
+// group is a set of settings that the same commands read.
 type group uint16
 
 const (
-	// storeSettings say where the data is.
+	// storeSettings locate the data.
 	storeSettings group = 1 << iota
-	// doorSettings say where the doors are, for commands that open them or ask there.
+	// doorSettings are the listeners' addresses, for commands that open or call them.
 	doorSettings
-	// addressSettings say how the doors are reached from outside.
+	// addressSettings are the public URLs of the listeners.
 	addressSettings
-	// serviceSettings are the same for all processes, which find them in the store, see service.
+	// serviceSettings are in the store and the same for all processes: see serviceConfig.
 	serviceSettings
 	// serveSettings are only for serve.
 	serveSettings
-	// mailSettings say how mail goes out and comes in, postSettings only whether any goes out.
+	// mailSettings configure mail. postSettings only show whether mail is sent.
 	mailSettings
 	postSettings
-	// linkSettings are for what asks other servers for calendars.
+	// linkSettings are for commands that fetch calendars from other servers.
 	linkSettings
-	// secondSettings say which database beside the first answers, for what asks many questions or looks after it.
+	// secondSettings name the read replica, for commands that use or check it.
 	secondSettings
 )
 
-// setting is one row of the table of settings.
+// setting is a row of the table of settings.
 type setting struct {
-	// env is the name in the environment; the flag's follows from it.
+	// env is the name of the environment variable; the flag's name follows from it.
 	env         string
 	placeholder string
 	fallback    string
 	about       string
 	groups      group
-	// secret settings can be read from a file, and their values stand in no error.
+	// secret settings can be read from a file, and no error repeats their values.
 	secret bool
-	// hidden settings are secret as a whole, and no argument: everybody on the machine could read it.
+	// hidden settings are entirely secret, so they have no flag: every user of the machine could read it.
 	hidden bool
 	set    func(*config, string) error
 }
@@ -52,32 +52,32 @@ func (s setting) flag() string {
 	return strings.ReplaceAll(strings.ToLower(s.env), "_", "-")
 }
 
-// settings are all there are. The environment decides where the platform keeps data.
+// settings are all settings. The environment determines the platform's data directory.
 func settings(environ []string) []setting {
 	return slices.Concat([]setting{
 		{
 			env: "CALDAV_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
-			about: "address that the CalDAV door listens at; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
+			about: "address that the CalDAV server listens on; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
 		},
 		{
 			env: "CALDAV_PORT", placeholder: "PORT", fallback: "5232", groups: doorSettings | addressSettings,
-			about: "its port; 0 takes a free one", set: setText(func(c *config) *string { return &c.caldav.port }, checkPort),
+			about: "its port; 0 chooses a free one", set: setText(func(c *config) *string { return &c.caldav.port }, checkPort),
 		},
 		{
 			env: "MCP_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
-			about: "address that the MCP door listens at", set: setHost(func(c *config) *string { return &c.mcp.host }),
+			about: "address that the MCP server listens on", set: setHost(func(c *config) *string { return &c.mcp.host }),
 		},
 		{
 			env: "MCP_PORT", placeholder: "PORT", fallback: "5233", groups: doorSettings | addressSettings,
-			about: "its port; 0 takes a free one", set: setText(func(c *config) *string { return &c.mcp.port }, checkPort),
+			about: "its port; 0 chooses a free one", set: setText(func(c *config) *string { return &c.mcp.port }, checkPort),
 		},
-		{ //nolint:gosec // the form of a URL, with nobody's password
+		{ //nolint:gosec // a URL pattern without a real password
 			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
 			about: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
 		},
 		{
 			env: "DATABASE_READ_URL", placeholder: "URL", groups: secondSettings, secret: true,
-			about: "a standby of that Postgres, which is asked long questions as long as it keeps up", set: setSecond,
+			about: "a read replica of that Postgres, which answers large reads while it is up to date", set: setSecond,
 		},
 		{
 			env: "DATA_DIR", placeholder: "DIR", fallback: dataHome(environ), groups: storeSettings,
@@ -85,31 +85,31 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "DB_MAX_CONNS", placeholder: "N", groups: storeSettings,
-			about: "most connections to Postgres (16 if not set), or readers of the SQLite file (4)", set: setNumber(1, 1000, func(c *config) *int { return &c.maxConns }),
+			about: "most connections to Postgres (default 16), or readers of the SQLite file (default 4)", set: setNumber(1, 1000, func(c *config) *int { return &c.maxConns }),
 		},
 		{
 			env: "BASE_URL", placeholder: "URL", groups: addressSettings,
-			about: "how clients reach the CalDAV door from outside, such as https://calendar.example.org", set: setBaseURL,
+			about: "public URL of the CalDAV server, such as https://calendar.example.org", set: setBaseURL,
 		},
 		{
 			env: "MCP_URL", placeholder: "URL", groups: addressSettings,
-			about: "how assistants reach the MCP door from outside; BASE_URL with /mcp behind it if not set", set: setMCPURL,
+			about: "public URL of the MCP server; default BASE_URL followed by /mcp", set: setMCPURL,
 		},
 		{
 			env: "OAUTH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
-			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOnOff(func(c *config) *bool { return &c.oauth }),
+			about: "off disables OAuth: all assistants need access tokens", set: setOnOff(func(c *config) *bool { return &c.oauth }),
 		},
 		{
 			env: "PUSH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
-			about: "off tells neither devices nor webhooks of changes", set: setOnOff(func(c *config) *bool { return &c.push }),
+			about: "off sends no push messages and no webhook messages", set: setOnOff(func(c *config) *bool { return &c.push }),
 		},
 		{
 			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings | linkSettings,
-			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setNetworks(func(c *config) *server.Proxies { return &c.fetchAllow }),
+			about: "private addresses or networks that the server may send requests to, for URLs that users give", set: setNetworks(func(c *config) *server.Proxies { return &c.fetchAllow }),
 		},
 		{
 			env: "MASTER_KEY", placeholder: "KEY", groups: serveSettings | linkSettings, secret: true, hidden: true,
-			about: "32 random bytes in base64 that seal the secrets of linked accounts; master.key in DATA_DIR if not set", set: setMasterKey,
+			about: "32 random bytes in base64 that encrypt the secrets of linked accounts; default master.key in DATA_DIR", set: setMasterKey,
 		},
 		{
 			env: "ALLOWED_ORIGINS", placeholder: "LIST", groups: serveSettings,
@@ -117,11 +117,11 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "TRUSTED_PROXIES", placeholder: "LIST", groups: serveSettings,
-			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are believed", set: setNetworks(func(c *config) *server.Proxies { return &c.proxies }),
+			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are trusted", set: setNetworks(func(c *config) *server.Proxies { return &c.proxies }),
 		},
 		{
 			env: "TLS_CERT", placeholder: "FILE", groups: doorSettings,
-			about: "the chain of certificates (PEM), for HTTPS without a proxy; read again when it is replaced",
+			about: "certificate chain (PEM), for HTTPS without a proxy; a new file is loaded automatically",
 			set:   setText(func(c *config) *string { return &c.tlsCert }),
 		},
 		{
@@ -130,59 +130,59 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "ACME", placeholder: "ON|OFF|URL", fallback: "off", groups: doorSettings,
-			about: "on gets certificates for the names of BASE_URL and MCP_URL from Let's Encrypt, whose terms you agree to; a URL names the directory of another authority (ACME)",
+			about: "on gets certificates for the names in BASE_URL and MCP_URL from Let's Encrypt, whose terms you accept; a URL is the ACME directory of another authority",
 			set:   setACME,
 		},
 		{
 			env: "ACME_EMAIL", placeholder: "ADDRESS", groups: serveSettings,
-			about: "where the authority writes to", set: setText(func(c *config) *string { return &c.acme.email }),
+			about: "your contact address for the authority", set: setText(func(c *config) *string { return &c.acme.email }),
 		},
 		{
 			env: "ACME_HTTP_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
-			about: "where the authority's questions by HTTP are answered, and browsers are sent to HTTPS; it must be reached at port 80",
+			about: "address for ACME challenges and redirects to HTTPS; it must be reachable at port 80",
 			set:   setText(func(c *config) *string { return &c.acme.httpAddr }, checkListen),
 		},
 		{
 			env: "ACME_ROOTS", placeholder: "FILE", groups: serveSettings,
-			about: "certificates (PEM) by which the authority itself is known, where the machine does not know them",
+			about: "root certificates (PEM) of the authority, if the machine does not trust it",
 			set:   setText(func(c *config) *string { return &c.acme.roots }),
 		},
 		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
-			about: "where /metrics is served for Prometheus; nowhere when not set", set: setText(func(c *config) *string { return &c.metricsAddr }, checkListen),
+			about: "address for Prometheus metrics at /metrics; off if not set", set: setText(func(c *config) *string { return &c.metricsAddr }, checkListen),
 		},
 		{
 			env: "AUDIT_LOG", placeholder: "FILE", groups: storeSettings,
-			about: "where who changed what is written as lines of JSON, or stdout; nowhere when not set",
+			about: "file for audit events as JSON lines, or stdout; off if not set",
 			set:   setText(func(c *config) *string { return &c.auditLog }),
 		},
 		{
 			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serviceSettings,
-			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.service.journalDays }),
+			about: "days to keep old versions and deleted objects", set: setNumber(1, 36500, func(c *config) *int { return &c.service.journalDays }),
 		},
 		{
 			env: "JOURNAL_LINE_DAYS", placeholder: "N", fallback: "0", groups: serviceSettings,
-			about: "days that it is known who changed what and when, at least JOURNAL_DAYS; 0 is for ever",
+			about: "days to keep the author and time of each change, at least JOURNAL_DAYS; 0 for ever",
 			set:   setNumber(0, 36500, func(c *config) *int { return &c.service.lineDays }),
 		},
 		{
 			env: "STOP_DELAY", placeholder: "SECONDS", fallback: "0", groups: serveSettings,
-			about: "how long the server goes on after it was told to stop, while /readyz says that it is stopping",
+			about: "how long the server keeps running after a signal to stop, while /readyz reports that it is stopping",
 			set:   setNumber(0, 600, func(c *config) *int { return &c.stopDelay }),
 		},
 		{
 			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true lets users see and search all others, rather than those with whom they share calendars",
+			about: "true lets users see and search all users; otherwise only users they share calendars with",
 			set:   setSwitch(func(c *config) *bool { return &c.service.OpenDirectory }),
 		},
 		{
 			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true asks users before they get a calendar that another user shares with them",
+			about: "true requires users to accept a calendar that another user shares with them",
 			set:   setSwitch(func(c *config) *bool { return &c.service.NeedAcceptance }),
 		},
 		{
 			env: "MCP_CALLS_PER_MINUTE", placeholder: "N", fallback: "600", groups: serveSettings,
-			about: "requests that one access token may make in a minute at the MCP door", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mcpCalls }),
+			about: "requests per minute that one access token may send to the MCP server", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mcpCalls }),
 		},
 		{
 			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,
@@ -195,10 +195,10 @@ func settings(environ []string) []setting {
 	}, quotaRows(), mailRows(), signInRows(), linkRows(), traceRows())
 }
 
-// given are the settings that flags gave, by the flag's name.
+// given holds the values of settings' flags, by flag.
 type given map[string]string
 
-// addSettings makes a flag of each setting.
+// addSettings declares a flag for each setting.
 func addSettings(flags *flag.FlagSet, groups group) given {
 	values := make(given)
 	for _, s := range settings(nil) {
@@ -225,8 +225,7 @@ func (s setting) flags() []string {
 	return []string{s.flag()}
 }
 
-// checkUnknown refuses variables that look like ours and are not: one that is misspelt would
-// otherwise be ignored in silence.
+// checkUnknown refuses unknown variables that look like settings. A misspelled one would otherwise be ignored silently.
 func checkUnknown(environ []string) error {
 	known := make(map[string]bool)
 	var names []string
@@ -238,7 +237,7 @@ func checkUnknown(environ []string) error {
 		env, value, _ := strings.Cut(entry, "=")
 		ours := strings.HasPrefix(env, "CALDAV_") || strings.HasPrefix(env, "MCP_")
 		if ours && value != "" && !known[env] {
-			return fmt.Errorf("%s in the environment is no setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
+			return fmt.Errorf("%s in the environment is not a setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
 				env, didYouMean("", nearest(env, names)), name)
 		}
 	}

@@ -13,14 +13,12 @@ import (
 )
 
 const setUserDetails = `
-What is not named stays; an empty text takes away what there is. It holds at once, also on a server that runs.
+Omitted values stay; an empty text removes a value. The change applies at once, also on a running server. A new time zone
+also applies to the user's calendars that were in the old one, so that all-day events and floating times stay right.
+Calendars in other zones keep them.
 
-A new time zone is that of the user's calendars, too, where those had the old one: whole days and times without a zone
-are meant where the user is. A calendar that was given another zone keeps it.
-
-A quota bounds what the user's own calendars hold, those in the trash included. Who has more than a new quota allows
-keeps it, and can only make it less.
-
+A quota limits the user's own calendars, including those in the trash. A user who exceeds a new quota keeps their data, but
+can only reduce it.
   caldav-mcp-server set-user alice --timezone Europe/Berlin
   caldav-mcp-server set-user alice --quota-bytes 500MB --quota-calendars none
 `
@@ -29,19 +27,19 @@ func setUserCommand() command {
 	var edit auth.UserEdit
 	return command{
 		name: "set-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
-		summary: "change what is said of a user, their role, or whether they get in", details: setUserDetails,
+		summary: "change a user's profile, role, quota or access", details: setUserDetails,
 		flags: func(f *flag.FlagSet) {
-			textFlag(f, &edit.DisplayName, "display-name", "`NAME` that others see")
+			textFlag(f, &edit.DisplayName, "display-name", "display `NAME`")
 			textFlag(f, &edit.Email, "email", "`ADDRESS` for invitations")
 			textFlag(f, &edit.Timezone, "timezone", "the user's `ZONE`, such as Europe/Berlin")
-			textFlag(f, &edit.WeekStart, "week-start", "the `DAY` with which weeks begin, such as mon")
-			textFlag(f, &edit.WorkingDays, "working-days", "the `DAYS` on which the user works, such as \"mon tue wed\"")
-			textFlag(f, &edit.WorkingHours, "working-hours", "the `HOURS` in which they do, such as 09:00-17:00")
-			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user looks after the others")
-			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: nobody gets in as the user")
-			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars", "most calendars of their own: `N`, none or default, which is what the server's settings say")
-			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them, `N` likewise")
-			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them, a `SIZE` such as 500MB likewise")
+			textFlag(f, &edit.WeekStart, "week-start", "first `DAY` of the week, such as mon")
+			textFlag(f, &edit.WorkingDays, "working-days", "working `DAYS`, such as \"mon tue wed\"")
+			textFlag(f, &edit.WorkingHours, "working-hours", "working `HOURS`, such as 09:00-17:00")
+			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user is an administrator")
+			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: the account is locked")
+			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars", "most own calendars: `N`, none for no limit, or default for the server's setting")
+			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them: `N`, none or default")
+			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them: a `SIZE` such as 500MB, none or default")
 		},
 		check: func(*desk, []string) error {
 			if edit == (auth.UserEdit{}) {
@@ -59,7 +57,7 @@ func setUserCommand() command {
 	}
 }
 
-// textFlag declares a flag that may be given an empty text, which is not the same as to leave it out.
+// textFlag declares a flag whose value may be empty, which differs from omitting it.
 func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 	f.Func(name, usage, func(text string) error {
 		*to = &text
@@ -67,7 +65,7 @@ func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 	})
 }
 
-// switchFlag declares a flag that is true, false or left out.
+// switchFlag declares a flag that is true, false or omitted.
 func switchFlag(f *flag.FlagSet, to **bool, name, usage string) {
 	f.Func(name, usage, func(text string) error { return parseSwitch(to, text) })
 }
@@ -80,8 +78,8 @@ func parseSwitch(to **bool, text string) error {
 	return nil
 }
 
-// changeUser changes what is said of a user, and says which calendars took a new zone with them. The calendars come
-// first: by the user's old zone they are known, should it be cut off and run again.
+// changeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
+// they are recognized by the user's old zone: an interrupted command can simply be repeated.
 func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
 	user, err := h.auth.User(ctx, name)
 	if err != nil {
@@ -99,8 +97,8 @@ func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_
 	return user, moved, err
 }
 
-// moveToZone gives a zone to those of a user's calendars that have the user's own by now. One for which a program
-// has written a zone out has that from the program.
+// moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
+// whose zone definition was set by a client.
 func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
 	all, err := h.ownCalendars(ctx, u)
 	if err != nil {
@@ -119,7 +117,7 @@ func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (s
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&moved, "\nthe calendar %q is in %s now", shown(cal.Name), zone)
+		fmt.Fprintf(&moved, "\nthe calendar %q is now in %s", shown(cal.Name), zone)
 	}
 	return moved.String(), nil
 }

@@ -9,11 +9,10 @@ import (
 )
 
 const shareDetails = `
-CALENDAR is its name, its address or its id. PERMISSION is freebusy (when the owner is busy, not with
-what), read or read-write; to share again with the same user changes it. The user is named by the name
-or by the mail address. The calendar appears in the user's programs by itself. With --ask it is shared as
-if its owner had done it in a program: with SHARES_NEED_ACCEPTANCE=true the user is asked first, see
-answer-share.
+CALENDAR is its name, its address or its id. PERMISSION is freebusy (only busy times), read or read-write; sharing again
+with the same user changes it. The user is given by name or mail address. The calendar appears in the user's apps by
+itself. With --ask the share works as if its owner had made it in an app: if SHARES_NEED_ACCEPTANCE=true, the user must
+accept it first; see answer-share.
 `
 
 // shareOptions are the flags of share and of unshare.
@@ -22,11 +21,11 @@ type shareOptions struct {
 }
 
 func (o *shareOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
+	f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR` to share (needed)")
 	f.StringVar(&o.with, "with", "", "`NAME` of the user to share with (needed)")
 }
 
-// calendarOwner is what --user is for where a calendar is shared.
+// calendarOwner is the usage of --user for commands that share a calendar.
 const calendarOwner = "`NAME` of the calendar's owner"
 
 func shareCommand() command {
@@ -39,7 +38,7 @@ func shareCommand() command {
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)
 			f.StringVar(&o.permission, "permission", "read", "`PERMISSION` to give: freebusy, read or read-write")
-			f.BoolVar(&ask, "ask", false, "let the user accept it first, if SHARES_NEED_ACCEPTANCE=true")
+			f.BoolVar(&ask, "ask", false, "the user must accept it first, if SHARES_NEED_ACCEPTANCE=true")
 		},
 		check: func(*desk, []string) error {
 			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess || access == calendar.OwnerAccess {
@@ -62,7 +61,7 @@ func shareCommand() command {
 			}
 			done := "shared the calendar %q of %s with %s: %s\n"
 			if share.Status == calendar.SharePending {
-				done = "offered the calendar %q of %s to %s, who is asked: %s\n"
+				done = "offered the calendar %q of %s to %s, who must accept it: %s\n"
 			}
 			return d.done(shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
 		},

@@ -11,30 +11,30 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// signInConfig is how people sign in at the pages by another service.
+// signInConfig is the identity provider for signing in to the web pages.
 type signInConfig struct {
 	issuer, clientID, clientSecret string
 }
 
-// signInRows are the rows of the table of settings that say so.
+// signInRows are the settings of signInConfig.
 func signInRows() []setting {
 	return []setting{
 		{
 			env: "OIDC_ISSUER", placeholder: "URL", groups: serveSettings,
-			about: "another service that people sign in with (OpenID Connect), by its name for itself, such as https://id.example.org", set: setIssuer,
+			about: "issuer URL of an OpenID Connect provider for signing in, such as https://id.example.org", set: setIssuer,
 		},
 		{
-			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "what the server is called there",
+			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "client id of this server there",
 			set: func(c *config, value string) error { c.signIn.clientID = value; return nil },
 		},
 		{
 			env: "OIDC_CLIENT_SECRET", placeholder: "SECRET", groups: serveSettings, secret: true, hidden: true,
-			about: "how the server proves there that it is itself",
+			about: "client secret of this server there",
 			set:   func(c *config, value string) error { c.signIn.clientSecret = value; return nil },
 		},
 		{
 			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true makes users of those whom it vouches for and whom nobody knows here",
+			about: "true creates an account for each new user of that provider",
 			set:   setSwitch(func(c *config) *bool { return &c.service.createUsers }),
 		},
 	}
@@ -49,10 +49,10 @@ func setIssuer(c *config, value string) error {
 	return nil
 }
 
-// check refuses half an agreement. Creating tells that users are to be made of those whom the other service vouches for.
+// check refuses incomplete settings. creating is set if unknown users of the identity provider get an account.
 func (c signInConfig) check(creating bool) error {
 	if (c.issuer == "") != (c.clientID == "") {
-		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID need each other: one of them is not set")
+		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID must be set together: one of them is not set")
 	}
 	if c.issuer == "" && (c.clientSecret != "" || creating) {
 		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
@@ -60,7 +60,7 @@ func (c signInConfig) check(creating bool) error {
 	return nil
 }
 
-// provider is the other service, or nil.
+// provider is the identity provider, or nil.
 func (p *program) provider(c signInConfig) *oidc.Provider {
 	if c.issuer == "" {
 		return nil
@@ -68,13 +68,13 @@ func (p *program) provider(c signInConfig) *oidc.Provider {
 	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.now})
 }
 
-// editUser is changeUser for the pages, which do not say which calendars went along.
+// editUser is changeUser for the web pages, which do not list the moved calendars.
 func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
 	u, _, err := h.changeUser(ctx, name, e)
 	return u, err
 }
 
-// facts tell administrators how the server is.
+// facts describes the state of the server for administrators.
 func (p *program) facts(h *house) func(context.Context) web.Health {
 	return func(ctx context.Context) web.Health {
 		state := "ready"

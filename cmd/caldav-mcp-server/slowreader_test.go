@@ -12,8 +12,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// Readers that take a byte now and then of a large answer hold no connection to the database: with one connection for all,
-// others read and write beside them.
+// Slow readers of a large response hold no database connection: with a single connection, others can still read and
+// write.
 func TestSlowReadersHoldNoConnection(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

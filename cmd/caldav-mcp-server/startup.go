@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// tellEvery is how often what takes long is logged, and how long systemd is asked to wait for more.
+// tellEvery is how often a long step is logged. systemd is asked to wait three times as long.
 const tellEvery = 10 * time.Second
 
 const statusReady = "STATUS=ready"
 
-// startup is what goes on between listening and being ready, and what is left to do then.
+// startup tracks the steps between listening and being ready, and background work after that.
 type startup struct {
 	log    *slog.Logger
 	now    func() time.Time
@@ -23,10 +23,10 @@ type startup struct {
 	measures measures
 
 	mu sync.Mutex
-	// doing is the answer of the readiness probe.
+	// doing is the response of the readiness probe.
 	doing  string
 	logged time.Time
-	// ready asks the store, once that is open.
+	// ready checks the store, once it is open.
 	ready func(context.Context) error
 }
 
@@ -34,7 +34,7 @@ func (p *program) newStartup(log *slog.Logger) *startup {
 	return &startup{log: log, now: p.now, notify: p.notify, doing: "starting", logged: p.now()}
 }
 
-// tell says what goes on: at /readyz, to systemd, and, where it lasts, in the log. Anybody may read it.
+// tell publishes the current step at /readyz, to systemd and, if it takes long, in the log. Anyone can read it.
 func (s *startup) tell(ctx context.Context, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,7 +50,7 @@ func (s *startup) tell(ctx context.Context, format string, args ...any) {
 	}
 }
 
-// over ends it: from now on the house answers.
+// over ends the startup: the server is ready.
 func (s *startup) over(h *house) {
 	s.measures.house.Store(h)
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *startup) over(h *house) {
 	s.notify("READY=1", statusReady)
 }
 
-// ask is for /readyz.
+// ask answers /readyz.
 func (s *startup) ask(ctx context.Context) error {
 	s.mu.Lock()
 	doing, ready := s.doing, s.ready

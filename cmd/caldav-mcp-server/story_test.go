@@ -31,7 +31,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestSettings runs those that are about the program alone.
+// TestSettings runs the stories that need no database.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	for _, file := range stories(t, "settings") {
@@ -48,8 +48,8 @@ func stories(t *testing.T, folder string) []string {
 	return files
 }
 
-// tell runs one story. Its commands, beside those of testscript: "server" runs a server beside the
-// story, "curl" makes a request, "field" takes a field out of JSON.
+// tell runs one story. In addition to testscript's commands, "server" runs a server in the background, "curl" makes a
+// request, and "field" extracts a field from JSON.
 func tell(t *testing.T, file string, env []string) {
 	t.Helper()
 	testscript.Run(t, testscript.Params{
@@ -102,7 +102,7 @@ func storyServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// storyEnvironment is what the story has set of the settings.
+// storyEnvironment returns the settings that the story has set.
 func storyEnvironment(ts *testscript.TestScript) []string {
 	var env []string
 	for _, s := range settings(nil) {

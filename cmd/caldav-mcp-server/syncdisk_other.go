@@ -2,5 +2,5 @@
 
 package main
 
-// syncDisks has nothing to wait with: the system writes in its own time.
+// syncDisks does nothing: this system has no such call.
 func syncDisks() {}

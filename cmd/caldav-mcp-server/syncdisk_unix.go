@@ -4,5 +4,5 @@ package main
 
 import "syscall"
 
-// syncDisks waits until the disks have all that was written.
+// syncDisks waits until all written data is on disk.
 func syncDisks() { syscall.Sync() }

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// lineWidth is how many columns a line of ours has at most.
+	// lineWidth is the longest line, in columns.
 	lineWidth = 100
-	// columnGap stands between two cells.
+	// columnGap is the space between two cells.
 	columnGap = 2
-	// narrowest is how far a cell is shortened, and no further.
+	// narrowest is the width below which a cell is not shortened.
 	narrowest = 8
 )
 
-// wholeColumns are never shortened: a time that is cut is another one, and ids are typed again.
+// wholeColumns are never shortened: a truncated time would be wrong, and users type ids again.
 var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
 
-// printTable prints rows in columns below their heads. Where a line would be too long, the widest cells are shortened.
+// printTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
 func (p *program) printTable(heads []string, rows [][]string) error {
 	table := [][]string{heads}
 	for _, row := range rows {
@@ -49,7 +49,7 @@ func (p *program) printTable(heads []string, rows [][]string) error {
 	return err
 }
 
-// columns lays rows out so that their cells stand below each other. The last cell goes on in further lines, where it is long.
+// columns aligns rows in columns. A long last cell continues on further lines.
 func columns(rows [][]string) string {
 	widths := columnWidths(rows)
 	var text strings.Builder
@@ -64,7 +64,7 @@ func columns(rows [][]string) string {
 	return text.String()
 }
 
-// folded breaks a line between words where it would be too long; what follows is indented.
+// folded breaks a long line between words, and indents the continuation.
 func folded(line string, hang int) string {
 	var text strings.Builder
 	begin := min(hang, len(line)) // an indent is no place to break
@@ -80,7 +80,7 @@ func folded(line string, hang int) string {
 	return text.String() + strings.TrimRight(line, " ") + "\n"
 }
 
-// lastBreak finds the last blank at which a line can be broken so that it fits, or the first behind it, or -1.
+// lastBreak finds the last blank where the line fits, else the first blank after that, or -1.
 func lastBreak(line string, begin int) int {
 	used, best := 0, -1
 	for i, r := range line {
@@ -111,7 +111,7 @@ func columnWidths(rows [][]string) []int {
 	return widths
 }
 
-// shortenedTo cuts a cell to a width and says so.
+// shortenedTo truncates a cell to a width, with an ellipsis.
 func shortenedTo(cell string, most int) string {
 	if displayWidth(cell) <= most {
 		return cell
@@ -125,7 +125,7 @@ func shortenedTo(cell string, most int) string {
 	return cell
 }
 
-// displayWidth is how many columns of a terminal a text takes.
+// displayWidth is the width of a text on a terminal, in columns.
 func displayWidth(text string) int {
 	n := 0
 	for _, r := range text {
@@ -136,7 +136,7 @@ func displayWidth(text string) int {
 
 func runeWidth(r rune) int {
 	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
-		return 0 // it stands on the letter before it
+		return 0 // it combines with the previous letter
 	}
 	switch width.LookupRune(r).Kind() {
 	case width.EastAsianWide, width.EastAsianFullwidth:

@@ -11,17 +11,16 @@ import (
 	"golang.org/x/term"
 )
 
-// maxPasswordLine bounds what is read of standard input.
+// maxPasswordLine limits the input that is read.
 const maxPasswordLine = 4096
 
-// newPassword gets a password: the first line of standard input, or what a person types twice
-// without its being shown.
+// newPassword reads a new password: the first line of standard input, or typed twice without echo.
 func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, error) {
 	if fromStdin {
 		return p.passwordLine()
 	}
 	if !p.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
+		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
 	first, err := p.askSecret(ctx, "password: ")
 	if err != nil {
@@ -40,13 +39,13 @@ func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, erro
 	return first, nil
 }
 
-// oldPassword gets a password that exists: it is asked for once.
+// oldPassword reads an existing password; it is typed once.
 func (p *program) oldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
 	if fromStdin {
 		return p.passwordLine()
 	}
 	if !p.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
+		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
 	return p.askSecret(ctx, prompt)
 }
@@ -70,7 +69,7 @@ func (p *program) interactive() bool {
 	return term.IsTerminal(int(p.stdin.Fd()))
 }
 
-// askSecret asks for what is not to be seen. The terminal is as it was when this returns, also after an interrupt.
+// askSecret reads a secret without echo. It always restores the terminal, even after an interrupt.
 func (p *program) askSecret(ctx context.Context, prompt string) (string, error) {
 	terminal := int(p.stdin.Fd())
 	before, err := term.GetState(terminal)
@@ -89,12 +88,12 @@ func (p *program) askSecret(ctx context.Context, prompt string) (string, error) 
 	return secret, nil
 }
 
-// confirm asks a person to type a word before something that cannot be taken back.
+// confirm asks the user to type a word before an irreversible action.
 func (p *program) confirm(ctx context.Context, question, word string) error {
 	if !p.interactive() {
-		return wrongUsage("there is no terminal to ask at: use --yes if you are sure")
+		return wrongUsage("there is no terminal to ask for confirmation: use --yes if you are sure")
 	}
-	p.say("%s\ntype %q to go on: ", question, word)
+	p.say("%s\ntype %q to continue: ", question, word)
 	answer, err := answered(ctx, func() (string, error) {
 		return bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
 	})
@@ -107,8 +106,8 @@ func (p *program) confirm(ctx context.Context, question, word string) error {
 	return nil
 }
 
-// answered waits for an answer until ctx ends. Reading a terminal cannot be interrupted, so that a reader that is no
-// longer waited for is left to the end of the program.
+// answered waits for input until ctx ends. Reading a terminal cannot be interrupted, so the goroutine is abandoned
+// until the program exits.
 func answered(ctx context.Context, read func() (string, error)) (string, error) {
 	type answer struct {
 		text string
@@ -123,6 +122,6 @@ func answered(ctx context.Context, read func() (string, error)) (string, error) 
 	case a := <-given:
 		return a.text, a.err
 	case <-ctx.Done():
-		return "", errors.New("interrupted, so that nothing was done")
+		return "", errors.New("interrupted; nothing was done")
 	}
 }

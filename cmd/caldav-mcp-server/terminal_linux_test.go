@@ -13,8 +13,7 @@ import (
 	"golang.org/x/term"
 )
 
-// TestPromptRestoresTheTerminal: at a password prompt the terminal shows nothing of what is typed; after Ctrl-C it is as it was
-// (clients F9).
+// TestPromptRestoresTheTerminal: a password prompt shows no input; after Ctrl-C the terminal is restored (clients F9).
 func TestPromptRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
 	terminal := openTerminal(t)
@@ -48,7 +47,7 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 	}
 }
 
-// openTerminal opens a terminal at which nobody types.
+// openTerminal opens a terminal without input.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Ctrl-C at a prompt ends the question: a terminal's reader waits for the next line whatever happens to the program (clients F9).
+// Ctrl-C ends a prompt, although reading a terminal cannot be interrupted (clients F9).
 func TestPromptEndsWithTheProgram(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

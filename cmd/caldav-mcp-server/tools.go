@@ -11,10 +11,10 @@ import (
 	"caldav-mcp-server/mcp"
 )
 
-// coreWord stands for the tools that everyday work takes.
+// coreWord stands for the tools for everyday work.
 const coreWord = "core"
 
-// parseReach reads what a credential may do and which tools it is offered, as the flags --scope and --tools say it.
+// parseReach parses the flags --scope and --tools.
 func parseReach(tools, scopes string) ([]calendar.ToolName, calendar.Scope, error) {
 	reach, err := auth.ParseScopes(scopes)
 	if err != nil {
@@ -27,9 +27,8 @@ func parseReach(tools, scopes string) ([]calendar.ToolName, calendar.Scope, erro
 	return names, reach, nil
 }
 
-// parseTools reads a comma list of tools, of which "core" stands for several, and "-search" for all but that one, for a
-// credential of some scopes. It returns what is left of these when they go no further than the tools need, which is nothing
-// where they need none.
+// parseTools parses a comma-separated list of tools, for a credential with these scopes. "core" stands for several
+// tools, and "-search" for all except that one. It returns the tools, and only the scopes that they need.
 func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calendar.Scope, error) {
 	if list == "" {
 		return nil, scopes, nil
@@ -40,7 +39,7 @@ func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calend
 		name, left := strings.CutPrefix(strings.TrimSpace(word), "-")
 		reach := scopes
 		if left {
-			reach = calendar.ScopeEvery // what it could not use anyway is left out as well
+			reach = calendar.ScopeEvery // excluding a tool beyond the scopes is allowed
 		}
 		tools, err := toolsOf(name, reach)
 		if err != nil {
@@ -69,12 +68,12 @@ func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calend
 	return slices.Compact(names), scopes & needed, nil
 }
 
-// within are the tools that a credential of some scopes can use.
+// within returns the tools that a credential with these scopes can use.
 func within(tools []mcp.ToolInfo, scopes calendar.Scope) []mcp.ToolInfo {
 	return slices.DeleteFunc(tools, func(t mcp.ToolInfo) bool { return t.Scope&^scopes != 0 })
 }
 
-// toolsOf finds the tools that a word means.
+// toolsOf returns the tools that a word names.
 func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 	all := mcp.Tools()
 	if word == coreWord {
@@ -83,7 +82,7 @@ func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 	i := slices.IndexFunc(all, func(t mcp.ToolInfo) bool { return string(t.Name) == word })
 	if i < 0 {
 		words := append(toolWords(all), coreWord)
-		return nil, fmt.Errorf("%.60q is no tool%s (there are %s)", word, didYouMean("", nearest(word, words)), strings.Join(words, ", "))
+		return nil, fmt.Errorf("%.60q is not a tool%s (there are %s)", word, didYouMean("", nearest(word, words)), strings.Join(words, ", "))
 	}
 	if lacks := all[i].Scope &^ scopes; lacks != 0 {
 		return nil, fmt.Errorf("%s needs the scope %s, which --scope leaves out", word, auth.ScopeList(lacks))
@@ -95,7 +94,7 @@ func toolWords(all []mcp.ToolInfo) []string {
 	return each(all, func(t mcp.ToolInfo) string { return string(t.Name) })
 }
 
-// toolsText writes the tools of a token for people.
+// toolsText formats the tools of a token for people.
 func toolsText(names []calendar.ToolName) string {
 	if names == nil {
 		return "all"

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	// writers is how many write all the time, besides those that come for a while.
+	// writers is the number of permanent writers; others come for a while.
 	writers = 5
 	// between is how many changes are acknowledged before a harm, and again after it.
 	between = 25
 )
 
-// torture is one run: a arena, those that write to it and follow it, and what comes over it.
+// torture is one run: an arena, its writers and followers, and the faults.
 type torture struct {
 	*arena
 	t      *testing.T
 	random *rand.Rand
 	crowd  crowd
-	// victims write, tokens are those of who synchronizes.
+	// victims write, tokens belong to the synchronizing clients.
 	victims []*victim
 	tokens  *keptTokens
-	// said is how often, and when for the last time, servers said what is to be said of a harm.
+	// said counts, for each fault, how often the servers logged it, and when they last did.
 	said map[string]told
 }
 
@@ -37,9 +37,10 @@ type told struct {
 	last  time.Time
 }
 
-// Two servers are written to by both doors and synchronized with, while all kinds of harm come over them in an order that the
-// seed gives. After each, what is there is what was acknowledged, nothing that was refused is there, both servers say the same by both
-// doors, no old token lies, and the log says what was wrong. TORTURE_FOR=30m and TORTURE_SEED=7 say how long, and which order.
+// Two servers are written to over both protocols and synchronized with, while faults occur in an order that depends on
+// the seed. After each fault, every acknowledged write and no refused one is there, both servers agree over both
+// protocols, old tokens give correct changes, and the log names the fault. TORTURE_FOR=30m and TORTURE_SEED=7 set
+// duration and order.
 func TestTorture(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "kills, starves and floods servers under load")
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -98,7 +99,7 @@ func (x *torture) everyHarm() (rounds int) {
 	return rounds
 }
 
-// round is one harm and what there is afterwards.
+// round runs one fault and checks the state afterwards.
 func (x *torture) round(h harm, last bool) {
 	began := time.Now()
 	x.await(between)
@@ -125,7 +126,7 @@ func (x *torture) round(h harm, last bool) {
 	x.t.Logf("%s (%v, read in %v): %d events", h.name, met.Round(time.Millisecond), (time.Since(began) - met).Round(time.Millisecond), len(found))
 }
 
-// listen looks whether the servers have said what was wrong, in this round or just before.
+// listen checks that the servers have logged the fault, in this round or just before.
 func (x *torture) listen(h harm) {
 	now := time.Now()
 	for _, each := range harms {

@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/internal/pgtest"
 )
 
-// The calendars that are written to. What is hostile goes to the third, where nobody else is.
+// The calendars that are written to. Hostile requests go to the third, which no other writer uses.
 const (
 	home    = "/dav/calendars/admin/"
 	hostile = "hostile"
@@ -38,7 +38,7 @@ type arena struct {
 
 	mu      sync.Mutex
 	servers [2]client
-	// logs are those of servers that are gone, without the requests.
+	// logs are the logs of ended servers, without requests.
 	logs strings.Builder
 }
 
@@ -122,7 +122,7 @@ func postgresAt(t *testing.T, dir string) *pgtest.Server {
 	})
 }
 
-// memoryGroup makes a control group below that of the test, in which servers may take little memory.
+// memoryGroup creates a control group below the test's, with a low memory limit for servers.
 func memoryGroup(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -162,7 +162,7 @@ func (h *arena) server(n int) client {
 	return h.servers[n]
 }
 
-// logged is how often servers have logged so far what a pattern finds.
+// logged counts the matches of a pattern in the servers' logs.
 func (h *arena) logged(what string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// hostileBody is a request that is made to hurt. It may be refused, or be done where nobody else is; it is never a fault.
+// hostileBody is a malicious request. It may be refused, or succeed in its own calendar; it must never cause an
+// internal error.
 type hostileBody struct {
 	name, method, path, body string
 	headers                  []string

@@ -6,16 +6,16 @@ import (
 	"sync/atomic"
 )
 
-// where is what there is of an event: its last edition, and the calendar that it is in. The zero value is none.
+// where is the state of an event: its last edition and its calendar. The zero value means that it does not exist.
 type where struct {
 	edition  int
 	calendar string
 }
 
-// page is what the ledger has of one event.
+// page is the ledger's entry for one event.
 type page struct {
 	uid, name string // as far as they are known: those of an event that an assistant made are the server's choice
-	// may are the states that it can be in by what was answered: one, unless an answer never came.
+	// may are the possible states according to the responses: one, unless a response never came.
 	may map[where]bool
 	// edition is the last that anybody asked for.
 	edition int
@@ -29,7 +29,7 @@ func (e *page) sure() (where, bool) {
 	return where{}, false
 }
 
-// outcome is what a writer was told of a write.
+// outcome is the response to a write.
 type outcome int
 
 const (
@@ -38,8 +38,8 @@ const (
 	turnedDown
 )
 
-// book is every write of every writer, by both doors. An event has one writer, so that what it may be follows from the answers
-// in their order.
+// book records every write of every writer, over both protocols. An event has one writer, so its possible states follow
+// from the responses in order.
 type book struct {
 	counts [turnedDown + 1]atomic.Int64
 
@@ -47,7 +47,7 @@ type book struct {
 	entries map[string]*page
 	// wrong are answers that no server may give.
 	wrong []string
-	// refusals counts what was refused, by what was said.
+	// refusals counts the refusals by text.
 	refusals map[string]int
 }
 
@@ -74,7 +74,7 @@ func (l *book) note(identity string, o outcome, change func(where) where) {
 	e.may = after
 }
 
-// complain keeps what a server must not have answered.
+// complain records a response that a server must never give.
 func (l *book) complain(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,14 +83,14 @@ func (l *book) complain(format string, args ...any) {
 	}
 }
 
-// refuse counts a refusal by what it said.
+// refuse counts a refusal by its text.
 func (l *book) refuse(what string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refusals[what]++
 }
 
-// open is an event that nobody has asked for yet, or that is there already.
+// open opens the page of an event that was never requested, or that already exists.
 func (l *book) open(identity, uid, name string) *page {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,8 +102,8 @@ func (l *book) open(identity, uid, name string) *page {
 	return e
 }
 
-// settle compares what there is with what may be there, and takes it for what is known from now on. What is deleted for certain
-// is forgotten: should it come back, nobody knows it.
+// settle compares the actual state with the possible ones, and takes it as known from then on. Events that are
+// certainly deleted are forgotten; if one comes back, it is unknown.
 func (l *book) settle(found map[string]seen) (wrong []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// tightMemory is what a server may take while memory is short.
+	// tightMemory is the memory limit of a server while memory is short.
 	tightMemory = 128 << 20
-	// sayAgain is longer than servers keep to themselves what they have just said.
+	// sayAgain is longer than the interval in which servers do not repeat a log message.
 	sayAgain = 15 * time.Second
 	// fewFiles is how many descriptors one may have while they are short, many how many connections strangers then hold.
 	fewFiles, many = 64, 120
@@ -29,9 +29,9 @@ const (
 type harm struct {
 	name string
 	does func(*torture)
-	// says finds what the log has of it: who runs the server is told what was wrong.
+	// says matches the log message about the fault.
 	says string
-	// needs tells whether it can come over this run; without, over any.
+	// needs reports whether the fault can occur in this run; nil means in any.
 	needs func(*torture) bool
 }
 
@@ -173,7 +173,7 @@ func (x *torture) takeDescriptors() {
 	limit("4096:")
 }
 
-// takeMemory has a server run within little memory, and throws at it what takes much.
+// takeMemory restarts a server with little memory, and sends requests that need much.
 func (x *torture) takeMemory() {
 	n := x.random.IntN(2)
 	shell := filepath.Join(x.t.TempDir(), "tight")
@@ -260,7 +260,7 @@ func (x *torture) dawdle() {
 	}
 }
 
-// forget has what was deleted forgotten.
+// forget empties the trash.
 func (x *torture) forget() { call(x.t, x.env, "", "trash", "empty", "--user", "admin", "--yes") }
 
 // emptyTrash does so again and again, while events are deleted and come back.

@@ -25,7 +25,7 @@ type seen struct {
 type shelf struct {
 	events map[string]seen   // by identity
 	etags  map[string]string // by name
-	// shared is the title of what all write to, empty where it is not there.
+	// shared is the title of the event that all write to, empty if it does not exist.
 	shared string
 }
 
@@ -92,7 +92,7 @@ func (h *arena) list(t *testing.T, c client, cal string) map[string]int {
 	}
 }
 
-// judge reads everything by both doors of both servers, and replays the tokens. Nobody writes meanwhile.
+// judge reads everything over both protocols of both servers, and replays the tokens. Writers are paused.
 func (h *arena) judge(t *testing.T, tokens *keptTokens, all bool) (found map[string]seen) {
 	t.Helper()
 	found = map[string]seen{}
@@ -120,7 +120,7 @@ func (h *arena) judge(t *testing.T, tokens *keptTokens, all bool) (found map[str
 	return found
 }
 
-// agrees compares what a server says in other ways with what was read.
+// agrees compares a server's other views with the data that was read.
 func (h *arena) agrees(t *testing.T, n int, cal string, truth shelf) {
 	t.Helper()
 	c := h.server(n)
@@ -142,7 +142,7 @@ func (h *arena) agrees(t *testing.T, n int, cal string, truth shelf) {
 	}
 }
 
-// keptTokens are the tokens that followers were given, with what they knew then.
+// keptTokens are the tokens of followers, with the state they knew then.
 type keptTokens struct {
 	mu     sync.Mutex
 	of     map[string][]keptToken
@@ -172,8 +172,8 @@ func (k *keptTokens) follow(ctx context.Context, c client, cal string, has keptT
 	return next
 }
 
-// replay asks for what changed since tokens. What a client knew with what it is told now is what there is, or it is told to begin
-// anew.
+// replay requests the changes since each token. The old state plus the changes must equal the actual state, or the
+// client is told to synchronize from scratch.
 func (k *keptTokens) replay(t *testing.T, h *arena, cal string, truth map[string]string, all bool) {
 	t.Helper()
 	old, fresh := k.of[cal][:k.judged[cal]], k.of[cal][k.judged[cal]:]
@@ -199,13 +199,13 @@ func (k *keptTokens) replay(t *testing.T, h *arena, cal string, truth map[string
 	}
 }
 
-// contended is one event that many write to, each only over what they have seen.
+// contended is one event that many write to, each only over the version they have read.
 type contended struct {
 	mu sync.Mutex
 	n  int
-	// over has who was told that they replaced what had this ETag.
+	// over maps an ETag to the writers who were told that they replaced it.
 	over map[string]string
-	// titles are those that may be there: what was acknowledged, and what was not answered.
+	// titles are the possible titles: acknowledged ones and those without a response.
 	titles map[string]bool
 }
 
@@ -214,7 +214,7 @@ const (
 	sharedName     = "shared.ics"
 )
 
-// step reads the event and writes it over what was read.
+// step reads the event and overwrites that version.
 func (s *contended) step(ctx context.Context, h *arena, c client) {
 	path := home + calendars[0] + "/" + sharedName
 	seen, err := c.dav(ctx, http.MethodGet, path, "")
@@ -245,7 +245,7 @@ func (s *contended) step(ctx context.Context, h *arena, c client) {
 	}
 }
 
-// settle looks whether what is there was written by somebody who was not refused, and that it was not gone once it was there.
+// settle checks that the current version is from a writer who was not refused, and that the event did not vanish.
 func (s *contended) settle(t *testing.T, found, etag string) {
 	t.Helper()
 	s.mu.Lock()

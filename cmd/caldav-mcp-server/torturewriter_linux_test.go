@@ -16,7 +16,7 @@ import (
 // mostLive is how many events a writer keeps at a time, so that a long run does not become a test of large calendars.
 const mostLive = 12
 
-// victim writes events of its own by both doors, to whichever server, and notes what became of it.
+// victim writes events of its own over both protocols, to either server, and records the results.
 type victim struct {
 	*arena
 	name   string
@@ -25,7 +25,7 @@ type victim struct {
 	live   []string // the identities of what is there for all it knows
 }
 
-// deeds are what a writer does with an event that is there: by which door, and what becomes of it.
+// deeds are a writer's actions on an existing event, with their protocol and result.
 var deeds = []struct {
 	weight int
 	do     func(*victim, context.Context, client, string, *page, where)
@@ -89,7 +89,7 @@ func (v *victim) make(ctx context.Context, c client) {
 	v.live = append(v.live, identity)
 }
 
-// put writes the event anew by CalDAV. Of one that an assistant made, the name is not known before it is read.
+// put overwrites the event over CalDAV. The name of an event that an assistant created is unknown until it is read.
 func (v *victim) put(ctx context.Context, c client, identity string, e *page, at where) {
 	if e.name == "" {
 		v.patch(ctx, c, identity, e, at)
@@ -155,7 +155,7 @@ func (v *victim) undo(ctx context.Context, c client, identity string, e *page, a
 	v.ledger.note(identity, o, func(where) where { return at })
 }
 
-// dav makes a request that writes, and notes what came of it.
+// dav makes a write request, and records the result.
 func (v *victim) dav(ctx context.Context, c client, identity string, change func(where) where, method, path, body string, headers ...string) {
 	a, err := c.dav(ctx, method, path, body, headers...)
 	o := unknown
@@ -187,7 +187,7 @@ func (v *victim) ask(ctx context.Context, c client, tool string, arguments map[s
 	return text, o
 }
 
-// refusal keeps what nobody should have been refused: what writers ask for is right, and theirs alone.
+// refusal records an unexpected refusal: the writers' requests are valid and affect only their own events.
 func (v *victim) refusal(status int, what, text string) {
 	v.ledger.refuse(fmt.Sprint(status, " ", what))
 	if status != http.StatusTooManyRequests && status != http.StatusInsufficientStorage && !strings.Contains(text, "the disk of the database is full") {
@@ -224,7 +224,7 @@ func (c client) use(ctx context.Context, tool string, arguments map[string]any) 
 			Content []struct{ Text string }
 		}
 	}
-	// What is no result of a tool is a failure, and no fault of the connection.
+	// A response without a tool result is a failure, but not of the connection.
 	_ = json.Unmarshal([]byte(a.body), &reply)
 	if reply.Result == nil || len(reply.Result.Content) == 0 {
 		return a.body, a.status, true, nil
@@ -232,7 +232,7 @@ func (c client) use(ctx context.Context, tool string, arguments map[string]any) 
 	return reply.Result.Content[0].Text, a.status, reply.Result.IsError, nil
 }
 
-// crowd lets writers work until it is told to stop, and hold still while somebody reads.
+// crowd runs writers until it is stopped, and pauses them while the judge reads.
 type crowd struct {
 	all   sync.WaitGroup
 	still sync.RWMutex

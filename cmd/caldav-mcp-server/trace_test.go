@@ -63,7 +63,7 @@ func (c *tracesSeen) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// named returns the spans of a name, of which there must be some.
+// named returns the spans of a name; there must be some.
 func (c *tracesSeen) named(t *testing.T, name string) (all []spanSeen) {
 	t.Helper()
 	for _, s := range c.spans {
@@ -120,7 +120,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// root returns the spans of a name that belong to no other, of which there must be some.
+// root returns the root spans of a name; there must be some.
 func (c *tracesSeen) root(t *testing.T, name string) (all []spanSeen) {
 	t.Helper()
 	all = slices.DeleteFunc(c.named(t, name), func(s spanSeen) bool { return s.ParentSpanID != "" })
@@ -131,7 +131,7 @@ func (c *tracesSeen) root(t *testing.T, name string) (all []spanSeen) {
 	return all
 }
 
-// has tells whether a span has a part of a name.
+// has reports whether a span has a child of a name.
 func (c *tracesSeen) has(root spanSeen, name string) bool {
 	return slices.ContainsFunc(c.spans, func(s spanSeen) bool { return s.TraceID == root.TraceID && s.ParentSpanID != "" && s.Name == name })
 }
@@ -150,7 +150,7 @@ func feeding(t *testing.T) (feed, hook string) {
 	return s.URL + "/s3cret.ics", s.URL + "/h00k"
 }
 
-// A collector is told of what the server does by itself as well: each a trace of its own with its parts, and nothing that anybody wrote.
+// The collector gets background tasks too, each as a trace of its own with its children, and without user data.
 func TestTasksAreTraced(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

@@ -12,50 +12,50 @@ import (
 	"caldav-mcp-server/trace/otlp"
 )
 
-// traceConfig says which collector is told of requests and tasks, by the settings that OpenTelemetry has names for.
+// traceConfig names the collector for traces. The settings have OpenTelemetry's names.
 type traceConfig struct {
 	base, endpoint, service string
 	header                  http.Header
 	sampler, share          string
 }
 
-// traceRows are the rows of the table of settings that say so.
+// traceRows are the settings of traceConfig.
 func traceRows() []setting {
 	const groups = serveSettings
 	return []setting{
 		{
 			env: "OTEL_EXPORTER_OTLP_ENDPOINT", placeholder: "URL", groups: groups,
-			about: "collector of OpenTelemetry that is told of the parts of requests (OTLP by HTTP, in JSON), such as http://127.0.0.1:4318; /v1/traces goes behind it",
+			about: "OpenTelemetry collector for traces (OTLP over HTTP, in JSON), such as http://127.0.0.1:4318; /v1/traces is appended",
 			set:   setText(func(c *config) *string { return &c.trace.base }, checkCollector),
 		},
 		{
 			env: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", placeholder: "URL", groups: groups,
-			about: "the same as a whole address, with nothing put behind it", set: setText(func(c *config) *string { return &c.trace.endpoint }, checkCollector),
+			about: "the full URL of the collector; nothing is appended", set: setText(func(c *config) *string { return &c.trace.endpoint }, checkCollector),
 		},
 		{
 			env: "OTEL_EXPORTER_OTLP_HEADERS", placeholder: "LIST", groups: groups, secret: true, hidden: true,
-			about: "headers that the collector wants, such as authorization=Bearer%20abc, with commas between them", set: setHeaders,
+			about: "headers for the collector, separated by commas, such as authorization=Bearer%20abc", set: setHeaders,
 		},
 		{
-			env: "OTEL_EXPORTER_OTLP_PROTOCOL", placeholder: "WORD", groups: groups, about: "http/json, the one form that is spoken",
+			env: "OTEL_EXPORTER_OTLP_PROTOCOL", placeholder: "WORD", groups: groups, about: "must be http/json, the only supported protocol",
 			set: func(_ *config, value string) error {
 				if value != "http/json" {
-					return errors.New("is not http/json, the one form that this server speaks; collectors take it at the same port as http/protobuf")
+					return errors.New("is not http/json, the only protocol of this server; collectors accept it on the same port as http/protobuf")
 				}
 				return nil
 			},
 		},
 		{
-			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: name, groups: groups, about: "what the server is called in traces",
+			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: name, groups: groups, about: "name of the server in traces",
 			set: setText(func(c *config) *string { return &c.trace.service }),
 		},
 		{
 			env: "OTEL_TRACES_SAMPLER", placeholder: "WORD", fallback: "parentbased_always_on", groups: groups,
-			about: "which requests are told: always_on, always_off, traceidratio, or one of these behind parentbased_, which does as a trusted proxy did",
+			about: "which requests are traced: always_on, always_off, traceidratio, or one of these with the prefix parentbased_, to follow a trusted proxy's decision",
 			set:   setText(func(c *config) *string { return &c.trace.sampler }),
 		},
 		{
-			env: "OTEL_TRACES_SAMPLER_ARG", placeholder: "SHARE", groups: groups, about: "the part of the requests that traceidratio tells, from 0 to 1",
+			env: "OTEL_TRACES_SAMPLER_ARG", placeholder: "SHARE", groups: groups, about: "the share of requests that traceidratio traces, from 0 to 1",
 			set: setText(func(c *config) *string { return &c.trace.share }),
 		},
 	}
@@ -69,7 +69,7 @@ func checkCollector(value string) error {
 	return nil
 }
 
-// setHeaders reads a list as W3C Baggage writes it. It tells nothing of the values: they are secrets.
+// setHeaders parses a list in the format of W3C Baggage. Its errors do not repeat the values, which are secret.
 func setHeaders(c *config, value string) error {
 	c.trace.header = http.Header{}
 	for pair := range strings.SplitSeq(value, ",") {
@@ -83,7 +83,7 @@ func setHeaders(c *config, value string) error {
 	return nil
 }
 
-// newTracer makes what tells a collector of requests and tasks; nil where none is set.
+// newTracer returns the tracer of requests and tasks; nil if no collector is set.
 func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 	t := c.trace
 	sampler, err := trace.ParseSampler(t.sampler, t.share)
@@ -94,7 +94,7 @@ func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 		t.endpoint = strings.TrimRight(t.base, "/") + "/v1/traces"
 	}
 	if t.endpoint == "" {
-		return nil, nil //nolint:nilnil // a nil tracer takes every call
+		return nil, nil //nolint:nilnil // a nil tracer accepts every call
 	}
 	collector := otlp.Exporter{Endpoint: t.endpoint, Header: t.header, Service: t.service, Version: p.version, Instance: p.newID()}
 	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.now, Logger: log}), nil

@@ -13,15 +13,13 @@ import (
 )
 
 const trashDetails = `
-What was deleted, by whichever client, is kept for JOURNAL_DAYS. It blocks no address, name or UID meanwhile.
-
-  trash list            shows deleted calendars, and deleted objects of the calendars that there are
-  trash restore ITEM    brings one back; ITEM is what the list shows, or an object's name. Where something else has
-                        taken its place, --as gives it another address (a calendar) or name (an object). A calendar
-                        invites people to its meetings again, and keeps the answers that they gave
-  trash empty           forgets all of it, for good; it asks for the user's name, unless --yes says that it is meant
-
-Without --user, list shows everybody's.
+Deleted calendars and objects are kept for JOURNAL_DAYS. They block no address, name or UID in the meantime.
+  trash list            lists deleted calendars, and deleted objects of existing calendars
+  trash restore ITEM    restores one; ITEM is its id in the list, or an object's name. If its place is taken, --as gives
+                        it another address (a calendar) or name (an object). A restored calendar invites attendees to
+                        its meetings again, and keeps their responses
+  trash empty           deletes all of it for good; it asks for the user's name, unless --yes skips the question
+Without --user, list shows the trash of all users.
 `
 
 // trashOptions are the flags of trash.
@@ -34,7 +32,7 @@ func trashCommand() command {
 	var o trashOptions
 	return command{
 		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings, json: true,
-		summary: "list, restore or forget what was deleted", details: trashDetails, flags: o.declare,
+		summary: "list, restore or purge deleted calendars and objects", details: trashDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return trashActions[operands[0]].do(&trashBin{d, o}, ctx, operands[1:])
@@ -43,9 +41,9 @@ func trashCommand() command {
 }
 
 func (o *trashOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.owner, "user", "", "`NAME` of whose it is (needed by restore and empty)")
+	f.StringVar(&o.owner, "user", "", "`NAME` of the owner (needed by restore and empty)")
 	f.StringVar(&o.calendar, "calendar", "", "only objects of this `CALENDAR`, by name, address or id")
-	f.StringVar(&o.as, "as", "", "other `NAME` or address for what is restored")
+	f.StringVar(&o.as, "as", "", "another `NAME` or address for the restored item")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 }
 
@@ -57,7 +55,7 @@ var trashActions = map[string]struct {
 	"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
 }
 
-// check sees that there is what is to be done, and that what it takes is given.
+// check validates the action and its arguments.
 func (o *trashOptions) check(_ *desk, operands []string) error {
 	action, known := trashActions[operands[0]]
 	switch {
@@ -75,20 +73,20 @@ func (o *trashOptions) check(_ *desk, operands []string) error {
 	return nil
 }
 
-// trashBin is the trash of a user, or of all.
+// trashBin is the trash of one user, or of all.
 type trashBin struct {
 	*desk
 	trashOptions
 }
 
-// discarded is something in the trash, as the list and JSON show it.
+// discarded is an item in the trash, in the list and in JSON.
 type discarded struct {
 	Type string `json:"type"` // "calendar" or "object"
-	// Item is what restore takes: a calendar's id, an object's UID.
+	// Item is the argument for restore: a calendar's id, an object's UID.
 	Item     string              `json:"item"`
 	Owner    string              `json:"owner"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
-	// Place is the calendar's address, or the name of the calendar that the object was in.
+	// Place is the calendar's address or, for an object, the name of its calendar.
 	Place   string              `json:"place"`
 	Name    calendar.ObjectName `json:"name,omitempty"`
 	Kind    calendar.Kind       `json:"kind,omitempty"`
@@ -96,9 +94,9 @@ type discarded struct {
 	Objects *int64              `json:"objects,omitempty"`
 	Deleted *time.Time          `json:"deleted"`
 	Agent   string              `json:"deleted_by,omitempty"`
-	// Damaged tells that it cannot be restored.
+	// Damaged is set if the item cannot be restored.
 	Damaged bool `json:"damaged,omitempty"`
-	// in is the calendar that the object was in.
+	// in is the calendar of an object.
 	in calendar.Calendar
 }
 
@@ -113,7 +111,7 @@ func (d discarded) row() []string {
 	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
 }
 
-// brief is what a person types to name the thing: a calendar's id may be cut, the UID of an object comes from elsewhere.
+// brief is the short form of Item. A calendar's id can be shortened; the UID of an object is from a client.
 func (d discarded) brief() string {
 	if d.Type == "calendar" {
 		return briefID(d.Item)
@@ -149,7 +147,7 @@ func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
 	return []calendar.User{u}, err
 }
 
-// of returns what is in one user's trash. With --calendar these are only objects.
+// of returns the items in a user's trash. With --calendar these are only objects.
 func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error) {
 	var all []discarded
 	if b.calendar == "" {
@@ -174,7 +172,7 @@ func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error)
 	return all, nil
 }
 
-// sources are the calendars whose deleted objects are meant.
+// sources returns the calendars whose deleted objects are listed.
 func (b *trashBin) sources(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	if b.calendar == "" {
 		return b.ownCalendars(ctx, u)
@@ -219,12 +217,12 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	}{d, at}, "restored the %s %q to %s%s\n", d.Type, shown(d.Title), at, more)
 }
 
-// bringBack restores something, and returns its path and a note to add to the answer.
+// bringBack restores an item, and returns its path and a note for the output.
 func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (path, more string, err error) {
 	if d.Type == "calendar" {
 		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
 		if more = toldOf(cal.Told, "on again"); cal.Left > 0 {
-			more += fmt.Sprintf("; %d of its meetings could not come back, and stay in its trash", cal.Left)
+			more += fmt.Sprintf("; %d of its meetings could not be restored, and stay in its trash", cal.Left)
 		}
 		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), more, err
 	}
@@ -232,7 +230,7 @@ func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) 
 	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), "", err
 }
 
-// find understands what a person calls something in the trash.
+// find finds an item in the trash by the word that the user typed.
 func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (discarded, error) {
 	all, err := b.of(ctx, u)
 	if err != nil {
@@ -250,7 +248,7 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 	words := each(all, func(d discarded) string {
 		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, shown(d.Title), shown(d.Place), d.Item)
 	})
-	return discarded{}, fmt.Errorf("several are called %q, say which by its ITEM or with --calendar: %s", word, strings.Join(words, ", "))
+	return discarded{}, fmt.Errorf("several items are called %q; give the ITEM, or use --calendar: %s", word, strings.Join(words, ", "))
 }
 
 func (b *trashBin) empty(ctx context.Context, _ []string) error {
@@ -263,14 +261,14 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !b.yes && len(all) > 0 {
-		if err := b.confirm(ctx, fmt.Sprintf("this forgets %d things that %s has deleted, for good", len(all), u.Name), u.Name); err != nil {
+		if err := b.confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name), u.Name); err != nil {
 			return err
 		}
 	}
 	if err := b.forget(ctx, u, all); err != nil {
 		return err
 	}
-	return b.done(map[string]int{"forgotten": len(all)}, "forgot %d things\n", len(all))
+	return b.done(map[string]int{"forgotten": len(all)}, "purged %d items\n", len(all))
 }
 
 func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {

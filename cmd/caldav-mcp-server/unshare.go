@@ -7,14 +7,14 @@ import (
 )
 
 const unshareDetails = `
-The calendar goes from the user's programs, and with it the name and the colour that they gave it.
+The calendar disappears from the user's apps, along with the name and color that the user gave it.
 `
 
 func unshareCommand() command {
 	var o shareOptions
 	return command{
 		name: "unshare", user: calendarOwner, settings: storeSettings, json: true,
-		summary: "end a calendar's being shared with a user", details: unshareDetails,
+		summary: "stop sharing a calendar with a user", details: unshareDetails,
 		flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			cal, err := d.findCalendar(ctx, d.who, o.calendar)

@@ -17,16 +17,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// wantedUser is a line of a list of users: what is not in it stays as it is.
+// wantedUser is a line in a list of users. Fields that it lacks stay unchanged.
 type wantedUser struct {
 	line int
 	name string
 	edit auth.UserEdit
-	// wrong is what is the matter with the line.
+	// wrong is the error in the line.
 	wrong error
 }
 
-// userFields are what a line may say of a user. The fields of JSON are those that list-users prints.
+// userFields are the fields of a line. In JSON they have the same names as in the output of list-users.
 var userFields = map[string]func(w *wantedUser, text string) error{
 	"name": func(w *wantedUser, text string) (err error) {
 		w.name, err = auth.CanonicalName(text)
@@ -57,7 +57,7 @@ func userQuota(field func(*auth.UserEdit) **int64) func(*wantedUser, string) err
 	return func(w *wantedUser, text string) error { return parseQuota(field(&w.edit), text) }
 }
 
-// set reads one field. An empty one says nothing, as a cell of a table that nobody filled in.
+// set parses one field. An empty one is ignored, like an empty cell in a table.
 func (w *wantedUser) set(field, text string) error {
 	if text = strings.TrimSpace(text); text == "" {
 		return nil
@@ -71,21 +71,21 @@ func (w *wantedUser) set(field, text string) error {
 	return nil
 }
 
-// known refuses a field that a line cannot have.
+// known refuses an unknown field.
 func known(field string) error {
 	switch {
 	case userFields[field] != nil:
 		return nil
 	case strings.Contains(field, "password"):
-		return fmt.Errorf("the field %q is not taken: users choose their own passwords, by the links that are printed", field)
+		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are printed", field)
 	}
 	return fmt.Errorf("there is no field %q; the fields are %s", field, strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
 }
 
-// mostListed bounds a list of users, in bytes.
+// mostListed limits a list of users, in bytes.
 const mostListed = 64 << 20
 
-// readUsers reads a list: lines of JSON where it begins with a brace, else CSV with a line of heads.
+// readUsers parses a list: JSON lines if it starts with a brace, otherwise CSV with a header line.
 func readUsers(r io.Reader) ([]wantedUser, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostListed+1))
 	if err != nil {
@@ -104,7 +104,7 @@ func readUsers(r io.Reader) ([]wantedUser, error) {
 	}
 	all, err := read(data)
 	if err == nil && len(all) == 0 {
-		err = errors.New("the list has nobody in it")
+		err = errors.New("the list contains no users")
 	}
 	if err == nil {
 		checkNames(all)
@@ -112,7 +112,7 @@ func readUsers(r io.Reader) ([]wantedUser, error) {
 	return all, err
 }
 
-// checkNames refuses a line without a name, and the second of one name: which of them is meant?
+// checkNames refuses a line without a name, and a second line with the same name.
 func checkNames(all []wantedUser) {
 	first := map[string]int{}
 	for i := range all {
@@ -134,11 +134,11 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 	r := csv.NewReader(bytes.NewReader(data))
 	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
 	if head, _, _ := bytes.Cut(data, []byte("\n")); bytes.Count(head, []byte(";")) > bytes.Count(head, []byte(",")) {
-		r.Comma = ';' // as spreadsheets write it where the comma stands in numbers
+		r.Comma = ';' // spreadsheets write it where the comma is the decimal separator
 	}
 	heads, err := r.Read()
 	if err != nil {
-		return nil, fmt.Errorf("the list has no line of heads, such as name,email: %w", err)
+		return nil, fmt.Errorf("the list has no header line, such as name,email: %w", err)
 	}
 	for i, head := range heads {
 		heads[i] = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(head)), " ", "_")
@@ -158,7 +158,7 @@ func readUserTable(data []byte) ([]wantedUser, error) {
 		w := wantedUser{}
 		w.line, _ = r.FieldPos(0)
 		if len(cells) > len(heads) {
-			w.wrong = fmt.Errorf("it has %d cells, and there are %d heads", len(cells), len(heads))
+			w.wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
 		}
 		for i, cell := range cells[:min(len(cells), len(heads))] {
 			if err := w.set(heads[i], cell); err != nil && w.wrong == nil {
@@ -188,13 +188,13 @@ func readUserLines(data []byte) ([]wantedUser, error) {
 	return all, nil
 }
 
-// read reads a line of JSON.
+// read parses a line of JSON.
 func (w *wantedUser) read(line []byte) error {
 	var fields map[string]any
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	if err := d.Decode(&fields); err != nil || d.More() {
-		return errors.New("it is not one object of JSON")
+		return errors.New("it is not a JSON object")
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if err := known(field); err != nil {

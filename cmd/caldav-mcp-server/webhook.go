@@ -18,7 +18,7 @@ type hookOf struct {
 	calendar.Webhook
 }
 
-// webhooks are those of one user, or of all.
+// webhooks returns the webhooks of one user, or of all.
 func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
 	users, err := h.auth.Users(ctx)
 	if user != "" {
@@ -43,7 +43,7 @@ func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
 	return all, nil
 }
 
-// findWebhook understands an id or the beginning of one.
+// findWebhook finds a webhook by its id or a prefix of it.
 func (h *house) findWebhook(ctx context.Context, word string) (hookOf, error) {
 	all, err := h.webhooks(ctx, "")
 	if err != nil {
@@ -75,7 +75,7 @@ func listWebhooksCommand() command {
 	return listing[hookOf, listedWebhook]{
 		command: command{
 			name: "list-webhooks", summary: "list webhooks, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
 		},
 		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return h.webhooks(ctx, user) },
 		json:  webhookJSON,
@@ -90,7 +90,7 @@ func listWebhooksCommand() command {
 	}.asCommand()
 }
 
-// deliveriesShown is how many messages list-deliveries shows.
+// deliveriesShown limits the messages that list-deliveries shows.
 const deliveriesShown = 50
 
 // listedDelivery is a message in JSON.
@@ -116,9 +116,9 @@ func listDeliveriesCommand() command {
 	var word string
 	return listing[calendar.Delivery, listedDelivery]{
 		command: command{
-			name: "list-deliveries", summary: "list the latest messages to a webhook, and what came of them",
+			name: "list-deliveries", summary: "list the latest messages to a webhook, and their results",
 			flags: func(f *flag.FlagSet) {
-				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or its beginning (needed)")
+				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or a prefix of it (needed)")
 			},
 		},
 		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
@@ -141,20 +141,20 @@ func listDeliveriesCommand() command {
 }
 
 const setWebhookDetails = `
-ID is what list-webhooks prints, or its beginning. --rotate makes another secret and prints it; for a day messages are
-signed with both. --resume turns a webhook on again that was turned off, and tells it of what changed since then.
---test sends it a message that tells of nothing; list-deliveries shows what came of it.
+ID is the id in list-webhooks, or a prefix of it. --rotate creates a new secret and prints it; for a day, messages are
+signed with both. --resume turns a webhook on again that was turned off, and sends it the changes since then. --test sends
+an empty message; list-deliveries shows the result.
 `
 
 func setWebhookCommand() command {
 	var rotate, resume, test bool
 	return command{
 		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
-		summary: "give a webhook another secret, or turn it on again", details: setWebhookDetails,
+		summary: "rotate the secret of a webhook, turn it on again, or test it", details: setWebhookDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&rotate, "rotate", false, "make another secret")
+			f.BoolVar(&rotate, "rotate", false, "create a new secret")
 			f.BoolVar(&resume, "resume", false, "turn it on again")
-			f.BoolVar(&test, "test", false, "send it a message that tells of nothing")
+			f.BoolVar(&test, "test", false, "send it an empty message")
 		},
 		check: func(*desk, []string) error {
 			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
@@ -187,7 +187,7 @@ func setWebhookCommand() command {
 	}
 }
 
-// webhookDone says what was done with a webhook.
+// webhookDone prints the action on a webhook.
 func (d *desk) webhookDone(done string, w hookOf) error {
 	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
 }
@@ -195,7 +195,7 @@ func (d *desk) webhookDone(done string, w hookOf) error {
 func removeWebhookCommand() command {
 	return command{
 		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
-		summary: "end a webhook", details: "\nID is what list-webhooks prints, or its beginning. What waits for it is not sent any more.\n",
+		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			w, err := d.findWebhook(ctx, operands[0])
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 )
 
-// welcome is what the first start tells, once.
+// welcome is the message of the first start, which is shown once.
 type welcome struct {
 	pagesURL, caldavURL, mcpURL string
 	user, password              string
@@ -53,16 +53,16 @@ This is the first start, and what follows is shown only now: keep it.
 	return nil
 }
 
-// zone says which time zone the user has, while there is nothing yet that another one would move.
+// zone tells the user their time zone, while changing it is still easy.
 func (v welcome) zone() string {
 	how := fmt.Sprintf("%s set-user %s --timezone ZONE", name, v.user)
 	if v.timezone == "" {
-		return fmt.Sprintf("  The time zone is UTC: where you live elsewhere, give yours with\n    %s", how)
+		return fmt.Sprintf("  The time zone is UTC. To set yours:\n    %s", how)
 	}
-	return fmt.Sprintf("  The time zone is %s; another one is given with\n    %s", v.timezone, how)
+	return fmt.Sprintf("  The time zone is %s. To set another:\n    %s", v.timezone, how)
 }
 
-// writeTokenHelp shows a new token and what to paste where.
+// writeTokenHelp prints a new token, with instructions for using it.
 func writeTokenHelp(w io.Writer, apps, url string, t auth.Token, secret auth.Secret) error {
 	block, err := hostBlock(url, secret)
 	if err != nil {
@@ -87,7 +87,7 @@ func writeTokenHelp(w io.Writer, apps, url string, t auth.Token, secret auth.Sec
 	return nil
 }
 
-// goodFor says what a token may do, and until when.
+// goodFor describes a token's rights and expiry.
 func goodFor(t auth.Token) string {
 	text := scopesText(t.Scopes)
 	if t.Calendars != nil {
@@ -102,7 +102,7 @@ func goodFor(t auth.Token) string {
 	return text + ", until it is revoked"
 }
 
-// appLines say what to type into a phone. A token for certain tools is good for none.
+// appLines are the instructions for calendar apps. A token restricted to some tools does not work with them.
 func appLines(url string, t auth.Token) string {
 	if t.Tools != nil {
 		return ""

@@ -72,7 +72,7 @@ async function asked(client, questions, name) {
   const id = made.structuredContent.id;
   questions.answer = 'decline';
   const kept = await client.callTool({ name: 'delete_calendar', arguments: { calendar_id: id } });
-  must(kept.isError && textOf(kept).includes('said no'), `after a no: ${textOf(kept)}`);
+  must(kept.isError && textOf(kept).includes('declined'), `after a no: ${textOf(kept)}`);
   questions.answer = 'accept';
   const gone = await client.callTool({ name: 'delete_calendar', arguments: { calendar_id: id } });
   must(gone.structuredContent?.deleted === true, `after a yes: ${textOf(gone)}`);
