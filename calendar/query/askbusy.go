@@ -13,23 +13,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// BusyAnswer is what there is to say of the busy times of one of those who were asked for (RFC 6638 §5).
+// BusyAnswer is the response for one recipient of a free/busy request (RFC 6638 §5).
 type BusyAnswer struct {
-	// Recipient is the address as the question has it.
+	// Recipient is the address as given in the request.
 	Recipient string
-	// Status is a REQUEST-STATUS; Data is a VCALENDAR with the answer, nil where there is none.
+	// Status is a REQUEST-STATUS; Data is a VCALENDAR with the response, or nil.
 	Status string
 	Data   []byte
 }
 
-// busyQuestion is a VFREEBUSY in which an organizer asks attendees when they are busy.
+// busyQuestion is a VFREEBUSY request from an organizer to attendees.
 type busyQuestion struct {
 	*ical.Component
 	from, until time.Time
 }
 
-// AskBusy answers when the people whom a question names are busy (RFC 5546 §3.3.2). Every user may ask so of any other
-// whose address they know: it is how people find a time, and tells no more than busy times.
+// AskBusy answers a free/busy request for its attendees (RFC 5546 §3.3.2). Every user may ask about every other user
+// whose address they know: people find a time for meetings this way. The response contains only busy times.
 func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter, data []byte) ([]BusyAnswer, error) {
 	if err := c.MayOwn(calendar.SeeBusy); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (s *Queries) readBusyQuestion(data []byte) (busyQuestion, error) {
 	return busyQuestion{o.Master, time.Unix(start, 0).UTC(), time.Unix(end, 0).UTC()}, nil
 }
 
-// answerBusy answers for one of them.
+// answerBusy answers for one attendee.
 func (s *Queries) answerBusy(ctx context.Context, c calendar.Caller, q busyQuestion, p *ical.Property, found lookup.Parties, ask BusyQuery) (BusyAnswer, error) {
 	answer := BusyAnswer{Recipient: p.Value(), Status: "3.7;Invalid calendar user"}
 	who, here := found[schedule.AddressOf(p.Value())]

@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// maskProperty holds the UID of an event that the asker is moving. Apple Calendar sends it, so that attendees do not
-// appear busy with that very event.
+// maskProperty holds the UID of an event that the asker is moving. Apple Calendar sends it, so that this event does not
+// make attendees appear busy.
 const maskProperty = "X-CALENDARSERVER-MASK-UID"
 
 const (
