@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Calendar returns the target calendar for an imported one, and creates it if necessary. If the calendar at the address
-// does not accept the kinds of the import, it stays untouched. A calendar that was never used takes over the imported
-// properties; with Replace, any calendar does.
+// Calendar returns the target calendar for an imported one, and creates it if necessary. A calendar that was never used
+// takes over the imported properties; with Replace, any calendar does. A calendar that belongs to others, or does not
+// accept the kinds of the import, stays untouched, and the import gets an address with a number.
 func (i *Importer) Calendar(ctx context.Context, n calendar.NewCalendar) (cal calendar.Calendar, made bool, err error) {
 	segment := n.Segment
 	for count := 2; ; count++ {

@@ -364,8 +364,8 @@ func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
 	w.inboxes = append(w.inboxes, calendar.InboxEntry{To: to, InboxItem: i})
 }
 
-// post puts a message to an external person into the outbox. It sends no mail about events in the past. An answer is
-// never late, because an attendee may be on their way to an event.
+// post puts a message to an external person into the outbox. It sends no mail about events that are over. A running
+// event is not over: an attendee may still be on their way to it when it is cancelled.
 func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	switch {
 	case msg.To.Mail() == "":
