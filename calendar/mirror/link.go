@@ -77,7 +77,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "a name has one line of at most %d bytes", calendar.MaxNameLength)
 	}
 	if n.Every < 0 || n.Every > 0 && n.Every < p.Least {
-		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "it is looked at every %s at most", p.Least)
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "the shortest interval between two syncs is %s", p.Least)
 	}
 	a := calendar.Account{
 		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name, Address: p.Address(n.Secret), Subject: n.Subject,
@@ -257,7 +257,7 @@ func asked(err error, at string) error {
 	}
 	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, Told(err))
 	if errors.Is(err, ErrSignIn) {
-		e.Message = at + " does not let us in with this name and password"
+		e.Message = at + " does not accept this name and password"
 	}
 	e.Cause = err
 	return e

@@ -18,7 +18,7 @@ const (
 )
 
 // errEndless is the error for a source that never stops sending pages.
-var errEndless = &Later{Why: "the account lists more and more of the same, and never ends"}
+var errEndless = &Later{Why: "the account lists the same objects again and again"}
 
 // look fetches the changes of a calendar from its source. It continues after the last page that was stored.
 func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (looked, error) {

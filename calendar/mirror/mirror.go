@@ -142,10 +142,10 @@ func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
 	var s Secret
 	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 	if err != nil {
-		return s, &Later{Why: "the account's secret cannot be opened: is the server's master key the one that it was sealed with?", Cause: err}
+		return s, &Later{Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err}
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is no JSON")}
+		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is not JSON")}
 	}
 	return s, nil
 }

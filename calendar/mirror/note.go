@@ -145,7 +145,7 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 		return a, err
 	}
 	if url == "" {
-		return a, Refusef("the app does not say any more which feed it follows; what it last held stays here")
+		return a, Refusef("the app no longer says which feed it follows; the events from the last sync stay here")
 	}
 	s, err := m.unseal(a)
 	if err != nil || sameFeed(s.URL, url) {
@@ -161,7 +161,7 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 // is already stored. So an error here only delays the change, unless the account is paused.
 func (m *Mirror) Renoted(ctx context.Context, cal calendar.Calendar) {
 	if err := m.renoted(ctx, cal); err != nil {
-		m.Logger.WarnContext(ctx, "a feed whose app noted another address is not looked at at once", "calendar", cal.ID, "error", forLog(err))
+		m.Logger.WarnContext(ctx, "cannot schedule the sync of a feed whose app recorded another URL", "calendar", cal.ID, "error", forLog(err))
 	}
 }
 

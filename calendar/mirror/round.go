@@ -41,7 +41,7 @@ func (m *Mirror) Run(ctx context.Context) {
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
-			m.Logger.WarnContext(ctx, "linked accounts were not looked at", "error", forLog(err))
+			m.Logger.WarnContext(ctx, "linked accounts were not synced", "error", forLog(err))
 		}
 		if n == batch && err == nil && ctx.Err() == nil {
 			continue
@@ -124,7 +124,7 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		return all.Arrived, ctx.Err() // shutdown is no failure of the account
 	}
 	if errors.Is(err, ErrSignIn) && m.hasAnother(ctx, a) {
-		err = &Later{Why: "its key was renewed while it was looked at; it is tried again"}
+		err = &Later{Why: "the account's key was renewed during the sync; it will be tried again"}
 	}
 	goesOn := (errors.Is(err, context.DeadlineExceeded) || within.Err() != nil) && all.Arrived != (calendar.Arrived{})
 	if goesOn {
@@ -242,7 +242,7 @@ func jittered(d time.Duration, by string) time.Duration {
 // hurry schedules a sync of an account as soon as possible.
 func (m *Mirror) hurry(ctx context.Context, id calendar.AccountID) {
 	if _, err := m.Store.DueAccount(ctx, id, m.Now()); err != nil {
-		m.Logger.WarnContext(ctx, "an account is not looked at at once", "account", id, "error", forLog(err))
+		m.Logger.WarnContext(ctx, "cannot schedule the sync of an account", "account", id, "error", forLog(err))
 	}
 }
 
@@ -251,14 +251,14 @@ const toldMost = 500
 
 // Told formats a source's error for the account's owner.
 func Told(err error) string {
-	text := "it does not answer, or not in a way that is understood"
+	text := "it does not respond, or its response is not understood"
 	switch {
 	case errors.Is(err, ErrSignIn):
-		text = "the account does not let us in any more: link it again"
+		text = "the account no longer lets us sign in: link it again"
 	case errors.Is(err, ErrGone):
-		text = "the calendar is there no more; what it last held stays here"
+		text = "the calendar no longer exists there; the events from the last sync stay here"
 	case errors.Is(err, context.DeadlineExceeded):
-		text = "it takes too long to answer; the next look goes on where this one ended"
+		text = "it takes too long to respond; the next sync continues where this one ended"
 	}
 	if later, ok := errors.AsType[*Later](err); ok {
 		text = later.Error()

@@ -93,7 +93,7 @@ func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calenda
 // partly returns the error for a change that the source stored in part, and has the accounts synced at once.
 func (p *post) partly(ctx context.Context, made, all int, err error) error {
 	p.hurryAll(ctx)
-	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes stand where the calendar is from, and then: %v", made, all, err)
+	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes were stored at the calendar's source, then: %v", made, all, err)
 	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
 	return e
 }
@@ -146,7 +146,7 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 		return calendar.Sent{}, err
 	}
 	if was.Fault != "" {
-		return calendar.Sent{}, Refusef("it has become something there that cannot be shown here (%s): change it there", was.Fault)
+		return calendar.Sent{}, Refusef("the source has a version that cannot be shown here (%s): change it there", was.Fault)
 	}
 	if err := g.sure(ctx); err != nil {
 		return calendar.Sent{}, err
@@ -178,11 +178,11 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 		within, cancel := context.WithTimeout(ctx, caughtUp)
 		defer cancel()
 		if _, err := p.look(within, o.Calendar, true); err != nil {
-			p.Logger.WarnContext(ctx, "what overtook a write was not taken over", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "the newer version after a conflict was not fetched", "calendar", o.Calendar, "error", forLog(err))
 		} else if err := p.ledger.Overtaken(within, c, cal, o); err != nil {
-			p.Logger.WarnContext(ctx, "a write that was overtaken was not kept", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "a write that lost a conflict was not stored in the history", "calendar", o.Calendar, "error", forLog(err))
 		}
-		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime, which is shown now", cal.Origin.From).
+		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime; the new version is shown now", cal.Origin.From).
 			Advising("read it again, then repeat your change; what you wrote is in the history")
 	}
 	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) {
@@ -197,7 +197,7 @@ func refused(err error, from string) error {
 		return err
 	}
 	if no, ok := errors.AsType[*Refusal](err); ok {
-		return calendar.Errorf(calendar.Forbidden, "", "%s does not take this: %s", from, no.Why)
+		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, no.Why)
 	}
 	if errors.Is(err, ErrSignIn) {
 		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)

@@ -86,7 +86,7 @@ var (
 	// ErrConflict means that the object at the source has another version than expected.
 	ErrConflict = errors.New("it was changed at the source in the meantime")
 	// ErrGone means that the object or calendar does not exist at the source.
-	ErrGone = errors.New("the source has it no more")
+	ErrGone = errors.New("it no longer exists at the source")
 	// ErrSignIn means that the source no longer accepts the account's key.
 	ErrSignIn = errors.New("the account must be linked again")
 	// ErrRenewed is returned by [Opening.Keep] if the stored secret has changed since the account was opened.
