@@ -131,7 +131,7 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 				return fault(BadField, "a reminder %d minutes before the start is more than a year away", a.Minutes)
 			}
 			if a.At.IsZero() && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
-				return fault(BadField, "a task that has no date has nothing to remind of before").hint("give it a date on which it is due, too")
+				return fault(BadField, "a reminder needs a date, and this task has none").hint("give the task a due date, too")
 			}
 		}
 		missing := slices.Clone(list)

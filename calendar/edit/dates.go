@@ -18,7 +18,7 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 	}
 	if !f.Extra.Left() {
 		if o.Master.Property("DTSTART") == nil {
-			return fault(BadField, "what repeats needs a start")
+			return fault(BadField, "a recurring event or task needs a start")
 		}
 		if slices.ContainsFunc(o.Master.All("RDATE"), (*ical.Property).IsPeriods) {
 			return fault(Unsupported, "the series has dates with an end of their own, which a list of dates would lose")
@@ -31,7 +31,7 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 		return nil
 	}
 	if !repeats(o) {
-		return fault(NotSeries, "no date can be left out of what takes place once").hint("give it a rule, too")
+		return fault(NotSeries, "the event does not repeat, so no date can be excluded").hint("give it a recurrence rule, too")
 	}
 	if err := e.setList(o, "EXDATE", f.Left); err != nil {
 		return err

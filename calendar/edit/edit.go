@@ -142,7 +142,7 @@ func (e *session) aim(t Target) (Scope, *aimed, error) {
 	}
 	switch {
 	case t.Instance.IsZero() && (t.Scope == This || t.Scope == Following):
-		return "", nil, fault(NoInstance, "it was not said which instance of the series is meant").hint("give its recurrence id")
+		return "", nil, fault(NoInstance, "the request does not say which instance of the series it is about").hint("give its recurrence id")
 	case t.Instance.IsZero():
 		return All, nil, nil
 	case t.Scope == "":
@@ -171,7 +171,7 @@ func (e *session) once(t Target) error {
 		return err
 	}
 	if _, err := s.find(t.Instance); err != nil {
-		return fault(NotSeries, "the event is no series, and not at %s", t.Instance).hint("leave out the recurrence id")
+		return fault(NotSeries, "the event is not a series, and not at %s", t.Instance).hint("leave out the recurrence id")
 	}
 	return nil
 }

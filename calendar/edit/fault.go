@@ -62,12 +62,12 @@ func recurFault(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, recur.ErrUnsupported):
-		return fault(Unsupported, "the series cannot be calculated with: %v", err).hint("change the series as a whole")
+		return fault(Unsupported, "the series cannot be expanded: %v", err).hint("change the series as a whole")
 	case errors.Is(err, recur.ErrBudget):
-		return fault(TooExpensive, "the series cannot be followed so far: %v", err)
+		return fault(TooExpensive, "the series cannot be expanded that far: %v", err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("follow the series: %w", err)
 	default:
-		return fault(Unsupported, "the series cannot be calculated with: %v", err)
+		return fault(Unsupported, "the series cannot be expanded: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func (r reader) setRule(c *ical.Component, f Field[string]) error {
 		return err
 	}
 	if start.IsZero() {
-		return fault(BadField, "what repeats needs a start").hint("give one; of a task it may be the time when it is due")
+		return fault(BadField, "a recurring event or task needs a start").hint("give one; for a task, the due time will do")
 	}
 	rule, err := r.readRule(value, start)
 	if err != nil {

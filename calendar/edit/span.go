@@ -239,7 +239,7 @@ func (r reader) says(c *ical.Component, p placement, now ical.Time, lasting leng
 // unknown.
 func converted(l length, start ical.Time) (*length, error) {
 	if !start.IsDate() {
-		return nil, fault(BadTime, "an event of whole days gets times").hint("say when it ends, too")
+		return nil, fault(BadTime, "the event changes from whole days to times").hint("give its end, too")
 	}
 	return &length{days: max(1, int((l.seconds+secondsPerDay-1)/secondsPerDay))}, nil
 }

@@ -146,7 +146,7 @@ func (a *aimed) cut(p *ical.Property, goesOn bool) (cut, error) {
 		return cut{over: true}, nil
 	case next != a.unix && goesOn:
 		return cut{}, fault(RuleBound, "the instance at %s is an extra one beside the rule %s, so a series by that rule cannot begin with it", a.id, p.Value()).
-			hint("take the instance before or after it, or give the recurrence rule along")
+			hint("use the previous or the next instance, or give a new recurrence rule")
 	case rule.Count == 0:
 		return cut{}, nil
 	}
