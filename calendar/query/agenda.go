@@ -78,7 +78,7 @@ const agendaMost = 100_000
 // Agenda returns the events in a time range, with series expanded, from any number of calendars.
 func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) (Agenda, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
-		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "events are asked for from one time to a later one")
+		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "the end of the time range must be after its start")
 	}
 	calendars, err := s.asked(ctx, c, c.MayLook, q.Calendars)
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 		return nil, err
 	}
 	if org := q.Property("ORGANIZER"); org == nil || !found.Are(c.User.ID)(named[0]) {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER of the question is who asks")
+		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER must be the user who asks")
 	}
 	masked, err := s.maskOf(ctx, c, q)
 	if err != nil {
@@ -80,12 +80,12 @@ func (s *Queries) readBusyQuestion(data []byte) (busyQuestion, error) {
 		return busyQuestion{}, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "%v", err)
 	}
 	if o.Kind != content.FreeBusy || content.WordOf(o.Calendar, "METHOD") != "REQUEST" || o.Master == nil {
-		return invalid("what is asked here is a VFREEBUSY with the METHOD REQUEST: invitations are sent by storing an event")
+		return invalid("expected a VFREEBUSY with the METHOD REQUEST: to send invitations, store an event")
 	}
 	clock := o.Clock(s.zones, nil)
 	start, end, err := clock.Bounds(o.Master)
 	if err != nil || o.Master.Property("DTSTART") == nil || end <= start {
-		return invalid("the question has no time, from DTSTART to DTEND")
+		return invalid("the request has no time range from DTSTART to DTEND")
 	}
 	return busyQuestion{o.Master, time.Unix(start, 0).UTC(), time.Unix(end, 0).UTC()}, nil
 }

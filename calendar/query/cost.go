@@ -42,7 +42,7 @@ var overruns = [...]struct {
 	meter.Written:   {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would be too large", "ask for a shorter time or for fewer objects"},
 	meter.Instances: {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would have too many instances", "ask for a shorter time or for fewer objects"},
 	meter.Steps:     {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes too much work", "ask for a shorter time, for fewer objects, or for less of them"},
-	meter.Room:      {calendar.Unavailable, "", "the server has too much in work", "try again in some seconds"},
+	meter.Room:      {calendar.Unavailable, "", "the server is busy", "try again in a few seconds"},
 }
 
 func overrun(o *meter.OverrunError) error {

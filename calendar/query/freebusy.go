@@ -46,7 +46,7 @@ type Busy struct {
 // FreeBusy returns busy times. The caller needs only free/busy access, and the result contains no titles.
 func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) (Busy, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
-		return Busy{}, calendar.Errorf(calendar.Invalid, "", "busy times are asked for from one time to a later one")
+		return Busy{}, calendar.Errorf(calendar.Invalid, "", "the end of the time range must be after its start")
 	}
 	parts, err := busyParts(c, q)
 	if err != nil {

@@ -126,7 +126,7 @@ func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[cal
 	case t.Begun == g.version && t.Version >= 0 && t.Version <= calendar.Version(len(rest)):
 		rest = rest[t.Version:]
 	default:
-		return failed[calendar.Object](calendar.ErrSyncToken("the busy times are others by now"))
+		return failed[calendar.Object](calendar.ErrSyncToken("the busy times have changed"))
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		for _, o := range rest {

@@ -171,7 +171,7 @@ func parseCursor(text string) (cursor, error) {
 }
 
 func errCursor(text string) error {
-	return calendar.Errorf(calendar.Invalid, "", "%q is no cursor of such a list", text).Advising("begin without one")
+	return calendar.Errorf(calendar.Invalid, "", "%q is not a cursor of this list", text).Advising("start without a cursor")
 }
 
 // before reports whether c precedes other in the list.
