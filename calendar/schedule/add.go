@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoSeries is the error for a message that adds an instance to an event without a matching series.
-var ErrNoSeries = errors.New("there is nothing to add this to")
+var ErrNoSeries = errors.New("there is no series to add this to")
 
 // Add applies an organizer's ADD to an attendee's copy (RFC 5546 §3.2.4): the series keeps its state and gets one more
 // instance. The message describes the instance like an event of its own, under the series' UID.

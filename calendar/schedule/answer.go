@@ -14,17 +14,17 @@ import (
 // The errors for a message that changes nothing.
 var (
 	// ErrUninvited is the error for an answer by a person who is not invited.
-	ErrUninvited = errors.New("who answers was not invited")
+	ErrUninvited = errors.New("the sender of the answer is not invited")
 	// ErrStale is the error for a message about an older version of the event.
-	ErrStale = errors.New("something newer is known")
+	ErrStale = errors.New("a newer version is known")
 	// ErrForeign is the error for a message from a sender who is not the organizer.
-	ErrForeign = errors.New("who sent this is not who organizes the event")
+	ErrForeign = errors.New("the sender is not the organizer of the event")
 	// ErrSame is the error for a message without news.
 	ErrSame = errors.New("the message says nothing new")
 	// ErrDelegates is the error for an attendee who names a second delegate, or exceeds the limit of attendees.
-	ErrDelegates = errors.New("whoever is invited sends one delegate, if there is room for one")
+	ErrDelegates = errors.New("an attendee can name one delegate, if the event has room for one")
 	// ErrChain is the error for a delegate who is too many delegations away from the invited attendee.
-	ErrChain = fmt.Errorf("of those who come for each other %d at most are delegates", mostDelegates)
+	ErrChain = fmt.Errorf("an invitation can be delegated %d times at most", mostDelegates)
 )
 
 // mostDelegates bounds the chain of delegates for one attendee.

@@ -248,7 +248,7 @@ func sameGuests(old, now *reading, was, c *ical.Component, is Self) error {
 	had, has := old.roster(was), now.roster(c)
 	for _, p := range now.attendeesIn(c) {
 		if had.at[addressOf(p)] == nil && !delegatedBy(p, is) {
-			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
+			return refuse(AttendeeMayChange, "%s organizes this event and invites to it; you can name a delegate", OrganizerOf(old.Object))
 		}
 	}
 	for _, p := range old.attendeesIn(was) {

@@ -40,7 +40,7 @@ type Other struct {
 
 // The comments that accompany a refusal.
 const (
-	saysBarred   = "You may not book this. Ask whoever looks after it."
+	saysBarred   = "You may not book this. Ask the people in charge of it."
 	saysTaken    = "It is taken at that time."
 	saysTooFar   = "It can be booked two years ahead at most: a series has to end before."
 	saysTooMany  = "It takes %d people, and %d take part."

@@ -24,7 +24,7 @@ type Response struct {
 // The errors for an answer that is not possible.
 var (
 	// ErrNoGuest is the error for an answer by a person who is not invited.
-	ErrNoGuest = errors.New("they are not invited to this")
+	ErrNoGuest = errors.New("they are not invited to this event")
 	// ErrNoInstance is the error for an answer to an instance that the series does not have.
 	ErrNoInstance = errors.New("the series has no such instance")
 )
