@@ -163,7 +163,7 @@ func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
 		return err
 	}
 	if !cal.Origin.Mirrors() {
-		return calendar.Errorf(calendar.NotFound, "", "the calendar is linked no more")
+		return calendar.Errorf(calendar.NotFound, "", "the calendar is no longer linked")
 	}
 	here := map[calendar.UID]bool{}
 	for _, n := range a.next {

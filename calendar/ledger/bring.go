@@ -107,5 +107,5 @@ func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, 
 
 // errBrought is the error for an external message that exceeds the limits.
 func errBrought() error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "this sender has brought the user as much today as one may")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "this sender has reached the daily limit for messages to this user")
 }

@@ -46,7 +46,7 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 			return err
 		}
 		if !cal.Subscribed() || cal.Owner != c.User.ID {
-			return calendar.Errorf(calendar.Invalid, "", "%q is no subscription of yours", cal.Name)
+			return calendar.Errorf(calendar.Invalid, "", "%q is not one of your subscriptions", cal.Name)
 		}
 		for _, name := range left {
 			old, _, err := w.live(ctx, m.Calendar, name, "")

@@ -53,7 +53,7 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 		}
 		self := m.parties.Are(cal.Owner)
 		if schedule.RoleIn(stored, self) != schedule.Attendee {
-			return calendar.Errorf(calendar.Invalid, "", "the owner of %q is no guest of this event: to change its time, move it", cal.Name)
+			return calendar.Errorf(calendar.Invalid, "", "the owner of %q is not an attendee of this event: to change its time, move it", cal.Name)
 		}
 		msg, err := m.rules.Propose(ctx, stored, moved, self, w.Instance, strings.TrimSpace(w.Comment))
 		if err != nil {
@@ -75,7 +75,7 @@ func (s *Ledger) wished(ctx context.Context, cal calendar.Calendar, now calendar
 		return nil, nil, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)
 	}
 	if stored.Kind != content.Event {
-		return nil, nil, calendar.Errorf(calendar.Invalid, "", "another time can be proposed for an event alone")
+		return nil, nil, calendar.Errorf(calendar.Invalid, "", "another time can only be proposed for an event")
 	}
 	copied, err := content.Of(stored.Document.Clone())
 	if err != nil {
@@ -313,7 +313,7 @@ func (s *Ledger) open(ctx context.Context, stored, message *content.Object, whic
 	if slices.Contains(all, which) {
 		return nil
 	}
-	return calendar.Errorf(calendar.Stale, "", "this is not proposed any more: the event, or the proposal, has changed")
+	return calendar.Errorf(calendar.Stale, "", "this proposal is no longer open: the event or the proposal has changed")
 }
 
 // turnDown notifies the attendee and removes the proposal from the inbox.
@@ -364,8 +364,8 @@ func (w *work) settle(ctx context.Context, d counter) error {
 	}
 	err = w.DropInboxItem(ctx, w.caller.User.ID, d.Message, d.version)
 	if calendar.ReasonOf(err) == calendar.Stale {
-		return calendar.Errorf(calendar.Exists, "", "%s has proposed something else meanwhile, or this was decided already: nothing was changed by this decision", d.Proposal.From.Name()).
-			Advising("see what is proposed now, and decide about that")
+		return calendar.Errorf(calendar.Exists, "", "%s has made another proposal meanwhile, or this one was decided already: your decision changed nothing", d.Proposal.From.Name()).
+			Advising("read the proposals again, then decide")
 	}
 	if err != nil || rest == nil {
 		return err

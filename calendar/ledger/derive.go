@@ -37,7 +37,7 @@ func (s *Ledger) mayHold(data []byte) error {
 
 func errKind(cal calendar.Calendar, k calendar.Kind) error {
 	if cal.Subscribed() {
-		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription: what it shows lies elsewhere, and nothing can be stored in it", cal.Name)
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription to a calendar elsewhere: nothing can be stored in it", cal.Name)
 	}
 	return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
 }

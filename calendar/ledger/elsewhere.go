@@ -29,7 +29,7 @@ type elsewhereError struct{ outgoing []calendar.Outgoing }
 
 // Error is only shown if the retries are used up.
 func (e *elsewhereError) Error() string {
-	return "this is being changed all the time where it is from; try again in a moment"
+	return "this keeps changing at its source; try again in a moment"
 }
 
 // courier holds the results of a change's writes to sources, across all attempts of its transaction.
@@ -52,7 +52,7 @@ func (c *courier) end() {
 // because other users changed the calendars before they were locked.
 func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all []calendar.Outgoing) error {
 	if s.elsewhere == nil {
-		return calendar.Errorf(calendar.Unavailable, "", "this program does not reach the account that the calendar is from")
+		return calendar.Errorf(calendar.Unavailable, "", "this process cannot access the calendar's source")
 	}
 	c.end()
 	sent, done, err := s.elsewhere.Send(ctx, by, all)
@@ -217,6 +217,6 @@ func (w *work) fence(ctx context.Context) error {
 // it was stored here.
 var errOverslept = &calendar.Error{
 	Reason:  calendar.Unavailable,
-	Message: "it stands where the calendar is from, but took so long that another server was there since; it is read from there now",
+	Message: "it was stored at the calendar's source, but took so long that another server used the calendar meanwhile; it is being read from there now",
 	Hint:    "read it again in a moment, before you repeat anything", Cause: errors.Join(calendar.ErrPartly, calendar.ErrElsewhere),
 }

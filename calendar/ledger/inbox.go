@@ -56,7 +56,7 @@ func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next ca
 	if next.Default != "" {
 		cal, err := s.Calendar(ctx, c, next.Default)
 		if err != nil || !cal.Receives() {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "invitations are put into a calendar of one's own that takes events and is linked to none elsewhere")
+			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "the calendar for invitations must be your own, accept events, and not be a linked one")
 		}
 	}
 	if next.Availability == nil {
@@ -85,7 +85,7 @@ func onlyAvailability(doc *ical.Document) error {
 	}
 	for c := range root.Components() {
 		if c.Name() != content.Availability && c.Name() != "VTIMEZONE" {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it holds a %s, where it can hold %s alone", c.Name(), content.Availability)
+			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it contains a %s, but may only contain %s", c.Name(), content.Availability)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ func errShareLevel() error {
 }
 
 func errOwnCalendar() error {
-	return calendar.Errorf(calendar.Invalid, "", "this calendar is yours already: share it with somebody else")
+	return calendar.Errorf(calendar.Invalid, "", "this calendar is already yours: share it with another user")
 }
 
 // Reshare changes the shares of a calendar of the caller: all of them, or none. It returns the resulting shares. A
@@ -269,10 +269,10 @@ func (t *sharing) bearable(ctx context.Context, before *calendar.Share, next cal
 	var e *calendar.Error
 	switch {
 	case before == nil && has.Shared >= sharedMost:
-		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, and no more can be: nobody could find their way among them", has.Shared, next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, which is the limit", has.Shared, next.User.Name)
 		e.Hint = "take back one that they no longer need"
 	case waits && (has.Waiting >= offeredMost || has.WaitingOfAll >= offeredMostAll):
-		e = calendar.Errorf(calendar.TooLarge, "", "%q has not answered what they were offered already, and is not asked more until they do", next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "%q has too many offers to answer, and gets no more until they do", next.User.Name)
 		e.Hint = "ask them to answer, or take back an offer"
 	default:
 		return nil

@@ -121,7 +121,7 @@ func (s *shared) show(o calendar.Object, p calendar.OwnPart) (err error) {
 // version.
 type ownAloneError struct{ was, is calendar.OwnPart }
 
-func (*ownAloneError) Error() string { return "nothing but what is one's own would change" }
+func (*ownAloneError) Error() string { return "only the caller's private data would change" }
 
 // along does the same within a larger change.
 func (w *work) along(ctx context.Context, id calendar.CalendarID, err error) error {
@@ -171,7 +171,7 @@ func (s *shared) split(owners []byte) (text, mine []byte, err error) {
 		err = s.mayHold(text)
 	}
 	if err == nil && len(mine) > calendar.MaxOwnPart {
-		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; of an event that another one shares, %d are kept", len(mine), calendar.MaxOwnPart)
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; for an event in a shared calendar, at most %d are stored", len(mine), calendar.MaxOwnPart)
 	}
 	return text, mine, err
 }

@@ -70,10 +70,10 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 	case what == "":
 		return nil
 	case owner != w.caller.User.ID:
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner may not have more %s than there are", what)
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner has reached the limit of %s", what)
 	}
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
-		Advising("delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room")
+		Advising("delete calendars and events (a deleted calendar counts until the trash is emptied), or ask the administrator for more room")
 }
 
 // bounded reports whether any quota limits this growth.

@@ -18,7 +18,7 @@ type reachError struct{ calendars []calendar.CalendarID }
 
 // Error is only shown if the restarts are used up.
 func (e *reachError) Error() string {
-	return "who takes part in this changes it all the time; try again in a moment"
+	return "the attendees keep changing this event; try again in a moment"
 }
 
 // openAll opens calendars in the order of their ids. It skips missing ones.

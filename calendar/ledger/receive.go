@@ -28,7 +28,7 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 		sender = from // some clients name all attendees in a proposal
 	}
 	if from != sender {
-		return calendar.Errorf(calendar.Forbidden, "", "the message is of %s, who is not the %s that it names", from, sender)
+		return calendar.Errorf(calendar.Forbidden, "", "the message is from %s, who is not the %s that it names", from, sender)
 	}
 	deputy := schedule.Address("")
 	if in.By != "" {
@@ -79,7 +79,7 @@ func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message says %q and came as %q", said, in.Method)
 	}
 	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees || len(text.Components()) > s.limits.Instances {
-		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names nobody, or too many")
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names no people, or too many")
 	}
 	// Google's mails contain only the names of IANA zones.
 	return text, content.DefineZones(text.Calendar, s.zones, nil)
@@ -104,7 +104,7 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for nobody here")
+		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for no user of this server")
 	}
 	return found.Users(), nil
 }
@@ -127,7 +127,7 @@ type arrival struct {
 // Refusals that the user sees.
 var (
 	errNotInvited = calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
-	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that the sender acts for its organizer")
+	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the known version of the event does not say that the sender acts for its organizer")
 )
 
 // doubtOf returns the reason that the user sees for a refusal; "" if they see none.
@@ -210,7 +210,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		return errNotInvited
 	}
 	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the user organizes this event, and nobody else does")
+		return calendar.Errorf(calendar.Forbidden, "", "the user is the organizer of this event, so no other organizer can change it")
 	}
 	a, err := m.whole(ctx, user.ID)
 	if err != nil {

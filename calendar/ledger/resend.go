@@ -57,11 +57,11 @@ func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest sch
 		return err
 	}
 	if _, here := m.parties[guest]; here || !slices.Contains(schedule.Attendees(stored), guest) {
-		return calendar.Errorf(calendar.Forbidden, "", "who asks is not invited to the event from here")
+		return calendar.Errorf(calendar.Forbidden, "", "the sender is not an external attendee of the event")
 	}
 	which := resending{organizer.ID, a.UID, guest}
 	if m.resends.lately(which, m.now()) {
-		return calendar.Errorf(calendar.Forbidden, "", "who asks was sent the event within the hour")
+		return calendar.Errorf(calendar.Forbidden, "", "the sender was sent the event less than an hour ago")
 	}
 	m.resent = append(m.resent, which)
 	m.next = stored

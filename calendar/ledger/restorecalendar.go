@@ -137,7 +137,7 @@ func stays(err error) bool {
 }
 
 // errForgotten means that the former version of an object is no longer readable.
-var errForgotten = errors.New("what was there before cannot be read any more")
+var errForgotten = errors.New("the former version cannot be read any more")
 
 // revived returns an object in its former state. It was valid when it was first stored, so it is accepted.
 func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error) {

@@ -101,11 +101,11 @@ func heard(all []schedule.Message) []schedule.Message {
 
 // errMustTell refuses a change that attendees must learn of, if the caller wants no notifications.
 func errMustTell(messages []schedule.Message) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this changes what %s and others were told of the event, and nobody is to be told", messages[0].To)
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "%s and others must be notified of this change, but the request turns notifications off", messages[0].To)
 	if len(messages) == 1 {
-		e.Message = "this changes what " + string(messages[0].To) + " was told of the event, and nobody is to be told"
+		e.Message = string(messages[0].To) + " must be notified of this change, but the request turns notifications off"
 	}
-	e.Hint = "let them be told, which takes the scope invite"
+	e.Hint = "allow notifications, which needs the scope invite"
 	return e
 }
 

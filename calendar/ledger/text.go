@@ -26,8 +26,8 @@ func (w *work) telling(ctx context.Context) *meter.Meter {
 
 // errTelling is the error for a change whose messages are too large.
 func errTelling(o *meter.OverrunError) error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many guests: telling all of them takes more than %d %s", o.Limit, o.Of).
-		Advising("invite fewer people to it, have fewer instances that differ, or put what is long elsewhere and write down where")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many attendees: notifying all of them takes more than %d %s", o.Limit, o.Of).
+		Advising("invite fewer people, change fewer single instances, or store long texts elsewhere and link to them")
 }
 
 // text is a message as text, created once for all recipients.

@@ -35,8 +35,8 @@ func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calen
 		return calendar.Saved{}, err
 	}
 	if e.Unreadable {
-		return calendar.Saved{}, calendar.Errorf(calendar.Unsupported, "", "what the trash keeps of the object with the UID %q cannot be read: the database was damaged", string(uid)).
-			Advising("whoever runs the server may have it in a backup")
+		return calendar.Saved{}, calendar.Errorf(calendar.Unsupported, "", "the deleted object with the UID %q cannot be read: the database was damaged", string(uid)).
+			Advising("the server's administrator may have it in a backup")
 	}
 	if as == "" {
 		as = e.Object

@@ -56,7 +56,7 @@ func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []cal
 	case len(left) > 0:
 		return conflict(left)
 	}
-	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: all is as it was before it", id)
+	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: everything is as it was before", id)
 }
 
 // undoneBy returns the change that undid another one, unless it was undone itself; 0 if there is none.
@@ -82,7 +82,7 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say in which calendar")
 	}
 	if since.Token == "" && !since.Anybody {
-		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes are to be taken back: there is no token with an empty id")
+		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes to take back: there is no token with an empty id")
 	}
 	if err := u.chooseSince(ctx, since); err != nil {
 		return calendar.Undone{}, err
@@ -103,7 +103,7 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	case since.Preview:
 		return plan, nil
 	case len(plan.Left) > 0 && !since.LeaveChanged:
-		return calendar.Undone{}, conflict(plan.Left).Advising("leave out what has changed since, or take the later changes back first")
+		return calendar.Undone{}, conflict(plan.Left).Advising("leave out the events that have changed since, or take the later changes back first")
 	case len(plan.Steps) == 0:
 		return plan, nil
 	}

@@ -21,8 +21,8 @@ func (u *undoing) hold(size int64) error {
 	if u.held += size; u.held <= u.limits.UndoBytes {
 		return nil
 	}
-	return calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10).
-		Advising("take back fewer of them, the later ones first, or put the event in order by hand")
+	return calendar.Errorf(calendar.TooLarge, "", "the versions before these changes have more than %d KiB", u.limits.UndoBytes>>10).
+		Advising("take back fewer of them, the later ones first, or correct the event by hand")
 }
 
 // past returns the changes that can be undone, with bytes, see fill.

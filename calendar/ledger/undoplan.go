@@ -78,7 +78,7 @@ func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	if i < 0 {
 		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "together with this something was changed where you may not write")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this change belongs together with one in a calendar that you may not write to")
 		}
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (u *undoing) keepPlaces(steps []calendar.Change) {
 }
 
 // errPreview ends a transaction that was only a preview.
-var errPreview = errors.New("nothing is to be kept")
+var errPreview = errors.New("this is only a preview")
 
 // run undoes the chosen changes, in one transaction.
 func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
