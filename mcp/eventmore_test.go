@@ -55,7 +55,7 @@ func TestEventsHaveMore(t *testing.T) {
 			`"start":"2026-03-05T09:00","alarms":["soon"]`:                                    "cannot be read",
 			`"start":"2026-03-05T09:00","rrule":"FREQ=DAILY","exdate":["2026-03-05T10:00"]`:   "no instance",
 			`"start":"2026-03-05T09:00","color":"#ff0000"`:                                    "no colour",
-			`"start":"2026-03-05T09:00","exdate":["2026-03-05"]`:                              "takes place once",
+			`"start":"2026-03-05T09:00","exdate":["2026-03-05"]`:                              "does not repeat",
 		} {
 			if said := refusalOf(t, door, "alice", "create_event", fmt.Sprintf(`{"calendar_id":%q,"title":"X",%s}`, work, args)); !strings.Contains(said, want) {
 				t.Errorf("%s: %s, want %s", args, said, want)

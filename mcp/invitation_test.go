@@ -79,7 +79,7 @@ func TestDeletedCalendarTellsGuests(t *testing.T) {
 			t.Errorf("the default calendar: %s", said)
 		}
 		h.homeIsDefault(t)
-		if said := refusalOf(t, door, "alice-shy", "delete_calendar", args); !strings.Contains(said, "nobody is to be told") {
+		if said := refusalOf(t, door, "alice-shy", "delete_calendar", args); !strings.Contains(said, "turns notifications off") {
 			t.Errorf("without the scope: %s", said)
 		}
 		if said := modernCall(t, door, "alice", "delete_calendar", args, ""); !strings.Contains(said, "told 2 people that their meetings in it are cancelled or declined") {

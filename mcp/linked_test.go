@@ -229,7 +229,7 @@ func TestAccountsAreNamed(t *testing.T) {
 	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "choir", "action": "refresh"}); !strings.Contains(said, "Choir") {
 		t.Errorf("a feed that has vanished: %s", said)
 	}
-	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") || !strings.Contains(said, "is there no more") {
+	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") || !strings.Contains(said, "no longer exists") {
 		t.Errorf("the status: %s", said)
 	}
 	if said := refusalOf(t, door, "alice", "subscribe_calendar", `{"url":"gopher://x"}`); !strings.Contains(said, "begins with https") {

@@ -227,8 +227,8 @@ func TestProposalsOfWhichOneIsReplaced(t *testing.T) {
 		before, gone bool
 		why          string
 	}{
-		"while it is decided": {false, false, "dan@example.net has proposed something else"},
-		"before it is read":   {true, false, "this is not proposed any more"},
+		"while it is decided": {false, false, "dan@example.net has made another proposal"},
+		"before it is read":   {true, false, "this proposal is no longer open"},
 		"decided before that": {true, true, "there is no message"},
 	} {
 		t.Run(name, func(t *testing.T) {

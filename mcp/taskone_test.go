@@ -109,7 +109,7 @@ func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
 		if got := chosen(); first != string(work) || got != string(home) || !made.IsDefault {
 			t.Errorf("the default was %s and is %s", first, got)
 		}
-		if said := refusalOf(t, door, "alice", "update_calendar", `{"calendar_id":"00000000-0000-4000-8000-000000000003","is_default":true}`); !strings.Contains(said, "takes events") {
+		if said := refusalOf(t, door, "alice", "update_calendar", `{"calendar_id":"00000000-0000-4000-8000-000000000003","is_default":true}`); !strings.Contains(said, "accept events") {
 			t.Errorf("a list of tasks became the default: %s", said)
 		}
 		use(t, door, "alice", "update_calendar", params{"calendar_id": home, "name": "House"}, &made)

@@ -9,25 +9,25 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Alarm is a reminder: so many minutes before the start, or after it when negative. Of a task
-// that has no start, it is before it is due.
+// Alarm is a reminder this many minutes before the start, or after it if negative. For a task without a start, it
+// counts from the due time.
 type Alarm struct {
 	Minutes int
-	// FromEnd counts from the end instead.
+	// FromEnd makes it count from the end.
 	FromEnd bool
-	// At is a time of its own instead, in UTC.
+	// At is an absolute time in UTC, used in place of Minutes.
 	At ical.Time
 }
 
-// usual tells whether it is one of those that [AlarmsOf] lists.
+// usual reports whether [AlarmsOf] lists the reminder.
 func (a Alarm) usual(bound anchor) bool {
 	return a.At.IsZero() && (a.FromEnd == (bound == fromEnd))
 }
 
-// alarmMost is a year, beyond which nobody wants to be reminded.
+// alarmMost is a year, the longest time before the start.
 const alarmMost = 366 * 24 * 60
 
-// anchor is what a reminder counts from, as RELATED names it (RFC 5545 §3.2.14).
+// anchor is the time that a reminder counts from, as in RELATED (RFC 5545 §3.2.14).
 type anchor string
 
 const (
@@ -35,8 +35,8 @@ const (
 	fromEnd   anchor = "END"
 )
 
-// anchorOf is what reminders of a component count from. RFC 5545 §3.8.6.3: one that counts from
-// the start needs a DTSTART, and a task may have nothing but a DUE.
+// anchorOf returns the default anchor of a component's reminders. RFC 5545 §3.8.6.3: to count from the start, it needs
+// a DTSTART, and a task may have only a DUE.
 func anchorOf(c *ical.Component) anchor {
 	if c.Name() == content.Todo && c.Property("DTSTART") == nil && c.Property("DUE") != nil {
 		return fromEnd
@@ -44,15 +44,14 @@ func anchorOf(c *ical.Component) anchor {
 	return fromStart
 }
 
-// AlarmsOf lists the reminders of a component that are bound to its start, or to when it is due
-// if it has none.
+// AlarmsOf lists the reminders relative to a component's start, or to its due time if it has no start.
 func AlarmsOf(c *ical.Component) []Alarm {
 	usual, _ := alarmsOf(c)
 	return usual
 }
 
-// OtherAlarmsOf lists those at a fixed time, and those that are bound to the end. There may be more: at a place, or
-// Apple's placeholder which never rings.
+// OtherAlarmsOf lists the reminders at a fixed time and those relative to the end. A component may have more: at a
+// place, or Apple's placeholder that never rings.
 func OtherAlarmsOf(c *ical.Component) []Alarm {
 	_, others := alarmsOf(c)
 	return others
@@ -64,7 +63,7 @@ func alarmsOf(c *ical.Component) (usual, others []Alarm) {
 		switch a, ok := alarmOf(alarm, bound); {
 		case !ok:
 		case a.usual(bound):
-			a.FromEnd = false // which goes without saying
+			a.FromEnd = false // implied by the component
 			usual = append(usual, a)
 		default:
 			others = append(others, a)
@@ -94,8 +93,7 @@ func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 	return Alarm{Minutes: -seconds / 60, FromEnd: of == fromEnd}, seconds%60 == 0
 }
 
-// component makes the VALARM of a reminder. RFC 5545 §3.6.6: one that is displayed needs a
-// DESCRIPTION.
+// component returns the VALARM of a reminder. RFC 5545 §3.6.6: a displayed reminder needs a DESCRIPTION.
 func (a Alarm) component(title string) *ical.Component {
 	if title == "" {
 		title = "Reminder"
@@ -117,7 +115,7 @@ func (a Alarm) component(title string) *ical.Component {
 	return c
 }
 
-// alarmed makes the list of reminders what it is to be. Those that were there keep their bytes.
+// alarmed replaces the list of reminders. Reminders that stay keep their bytes.
 func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		given, is := f.Value()
@@ -133,7 +131,7 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 				return fault(BadField, "a reminder %d minutes before the start is more than a year away", a.Minutes)
 			}
 			if a.At.IsZero() && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
-				return fault(BadField, "a task that has no date has nothing to remind of before").hint("give it a date on which it is due, too")
+				return fault(BadField, "a reminder needs a date, and this task has none").hint("give the task a due date, too")
 			}
 		}
 		missing := slices.Clone(list)
@@ -158,8 +156,8 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 	}
 }
 
-// shiftAlarms moves the reminders at a fixed time along with what they remind of. One without
-// an action is Apple's placeholder, whose time means nothing.
+// shiftAlarms moves the reminders at a fixed time together with their component. It skips Apple's placeholder, whose
+// ACTION is NONE and whose time means nothing.
 func shiftAlarms(c *ical.Component, seconds int64) {
 	for _, alarm := range c.AllComponents("VALARM") {
 		trigger := alarm.Property("TRIGGER")

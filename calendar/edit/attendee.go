@@ -8,14 +8,14 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Attendee is somebody who takes part: an ATTENDEE or the ORGANIZER.
+// Attendee is an ATTENDEE or the ORGANIZER.
 type Attendee struct {
-	// Address is an e-mail address, or a URI.
+	// Address is an email address or a URI.
 	Address string
 	Name    string
-	// Role is REQ-PARTICIPANT when empty, as RFC 5545 §3.2.16 says.
+	// Role is the ROLE; empty means REQ-PARTICIPANT, the default of RFC 5545 §3.2.16.
 	Role string
-	// Status is the PARTSTAT: NEEDS-ACTION when empty.
+	// Status is the PARTSTAT; empty means NEEDS-ACTION.
 	Status string
 }
 
@@ -41,7 +41,7 @@ func attendeeOf(p *ical.Property) Attendee {
 
 const mailto = "mailto:"
 
-// uri is the calendar address (RFC 5545 §3.3.3).
+// uri returns the calendar address (RFC 5545 §3.3.3).
 func (a Attendee) uri() (string, error) {
 	address := strings.TrimSpace(a.Address)
 	if strings.ContainsAny(address, " \t\r\n\"<>") {
@@ -59,12 +59,12 @@ func (a Attendee) uri() (string, error) {
 	}
 }
 
-// key is the form of an address for comparisons.
+// key normalizes an address for comparison.
 func key(address string) string {
 	return strings.ToLower(attendeeOf(ical.NewProperty("ATTENDEE", address)).Address)
 }
 
-// linesOf are the lines of the attendees by their keys. Of two lines of one attendee it is the first.
+// linesOf maps the keys of the attendees to their lines. If an attendee has two lines, the first one wins.
 func linesOf(c *ical.Component) map[string]*ical.Property {
 	lines := map[string]*ical.Property{}
 	for _, p := range slices.Backward(c.All("ATTENDEE")) {
@@ -73,7 +73,7 @@ func linesOf(c *ical.Component) map[string]*ical.Property {
 	return lines
 }
 
-// write sets the parameters that were given.
+// write sets the parameters that the caller gave.
 func (a Attendee) write(p *ical.Property) {
 	for _, param := range [...]struct{ name, value string }{{"CN", a.Name}, {"ROLE", strings.ToUpper(a.Role)}, {"PARTSTAT", strings.ToUpper(a.Status)}} {
 		if now, _ := p.Param(param.name); param.value != "" && now != param.value {
@@ -82,9 +82,9 @@ func (a Attendee) write(p *ical.Property) {
 	}
 }
 
-// guests is a change of who takes part. It is a difference, so that components with different guests can share it.
+// guests is a change of the attendees. It is a difference, so that it applies to components with different attendees.
 type guests struct {
-	// come are added, stay get the parameters that are given with them.
+	// come are added, stay get the given parameters.
 	come, stay []Attendee
 	// gone are removed, by their keys.
 	gone map[string]bool
@@ -132,10 +132,10 @@ func (g guests) apply(c *ical.Component) error {
 	return nil
 }
 
-// invites reports whether the fields change who takes part.
+// invites reports whether the fields change the attendees.
 func (f Fields) invites() bool { return !f.Attendees.Left() || len(f.Invite)+len(f.Uninvite) > 0 }
 
-// guests is the change of attendees in the fields. A full list is compared with the attendees of a component.
+// guests returns the change of attendees in the fields. A full list is compared with the attendees of a component.
 func (f Fields) guests(with *ical.Component) guests {
 	g := guests{gone: map[string]bool{}}
 	if list, _ := f.Attendees.Value(); !f.Attendees.Left() {
@@ -148,18 +148,18 @@ func (f Fields) guests(with *ical.Component) guests {
 	return g
 }
 
-// inherits reports whether an override leaves it to its series to say who takes part, as calendar/schedule reads it.
+// inherits reports whether an override takes its attendees from its series, as calendar/schedule reads it.
 func (e *session) inherits(c *ical.Component) bool {
 	master := e.object.Master
 	return master != nil && c != master && !names(c) && names(master)
 }
 
-// names reports whether a component says who takes part.
+// names reports whether a component has an organizer or attendees.
 func names(c *ical.Component) bool {
 	return c.Property("ORGANIZER") != nil || c.Property("ATTENDEE") != nil
 }
 
-// dress gives an override that inherits its guests lines of its own, before these change.
+// dress copies the organizer and attendees of the series to an override that inherits them, before they change.
 func (e *session) dress(c *ical.Component) {
 	if !e.inherits(c) {
 		return
@@ -171,8 +171,8 @@ func (e *session) dress(c *ical.Component) {
 	}
 }
 
-// invited is the line of an attendee who is new. RFC 5545 §3.2.17: without RSVP=TRUE no answer is expected, and some
-// programs then ask their user for none.
+// invited returns the line of a new attendee. RFC 5545 §3.2.17: without RSVP=TRUE no answer is expected, and some
+// clients then do not ask their user for one.
 func (a Attendee) invited(organizer *ical.Property) (*ical.Property, error) {
 	uri, err := a.uri()
 	if err != nil {
@@ -203,7 +203,7 @@ func organized(f Field[Attendee]) func(*ical.Component) error {
 			p = ical.NewProperty("ORGANIZER", uri)
 			c.Set(p)
 		}
-		// RFC 5545 §3.8.4.3: an organizer has neither a role nor an answer.
+		// RFC 5545 §3.8.4.3: an organizer has neither a role nor a status.
 		Attendee{Name: a.Name}.write(p)
 		return nil
 	}

@@ -8,21 +8,21 @@ import (
 
 const secondsPerDay = 24 * 3600
 
-// reader knows what the times of one object mean.
+// reader interprets the times of one object.
 type reader struct {
 	zones recur.Zones
-	// floating is the zone in which whole days and floating times are read.
+	// floating is the zone for whole days and floating times.
 	floating *zone.Zone
 }
 
-// clock is a clock on a wall, and the form in which the times that it shows are written.
+// clock is a wall clock, and the form of the times on it.
 type clock struct {
 	form ical.Form
 	tzid string
 	zone *zone.Zone
 }
 
-// clock finds the one by which a time is written.
+// clock returns the clock of a written time.
 func (r reader) clock(t ical.Time) (clock, error) {
 	c := clock{form: t.Form, tzid: t.TZID, zone: r.floating}
 	switch t.Form {
@@ -39,7 +39,7 @@ func (r reader) clock(t ical.Time) (clock, error) {
 	return c, nil
 }
 
-// instant is when a time is, in seconds since 1970.
+// instant returns a time in seconds since 1970.
 func (r reader) instant(t ical.Time) (int64, error) {
 	c, err := r.clock(t)
 	return c.unix(t.Civil), err
@@ -53,7 +53,7 @@ func (c clock) unix(civil ical.Civil) int64 {
 	return unix
 }
 
-// write is the time at which the clock shows civil.
+// write returns the time when the clock shows civil.
 func (c clock) write(civil ical.Civil) ical.Time {
 	if c.form == ical.FormDate {
 		civil = civil.Date()
@@ -61,8 +61,8 @@ func (c clock) write(civil ical.Civil) ical.Time {
 	return ical.Time{Civil: civil, Form: c.form, TZID: c.tzid}
 }
 
-// at writes an instant. Of an hour that a clock shows twice it can write the first only
-// (RFC 5545 §3.3.5), so that the second is written in UTC.
+// at writes an instant. If a clock shows an hour twice, a local time means the first one (RFC 5545 §3.3.5), so the
+// second is written in UTC.
 func (c clock) at(unix int64) ical.Time {
 	civil := ical.CivilFromSeconds(c.zone.Wall(unix))
 	if c.form != ical.FormDate && c.unix(civil) != unix {
@@ -71,7 +71,7 @@ func (c clock) at(unix int64) ical.Time {
 	return c.write(civil)
 }
 
-// on is what a clock shows at a time. Dates and floating times are on any clock.
+// on converts a time to wall-clock time on c. Dates and floating times are the same on any clock.
 func (r reader) on(c clock, t ical.Time) (ical.Civil, error) {
 	if t.IsDate() || t.Form == ical.FormFloating || c.form == t.Form && c.tzid == t.TZID {
 		return t.Civil, nil
@@ -82,15 +82,15 @@ func (r reader) on(c clock, t ical.Time) (ical.Civil, error) {
 	}
 	civil := ical.CivilFromSeconds(c.zone.Wall(unix))
 	if c.form == ical.FormDate && civil.SecondOfDay() != 0 {
-		// Exchange writes the days of a series of whole days as their local midnight in UTC;
-		// other clients write the date with any time behind it.
+		// Exchange writes the days of a series of whole days as local midnight in UTC; other clients write the date
+		// with an arbitrary time.
 		return t.Civil.Date(), nil
 	}
 	return civil, nil
 }
 
-// rewrite writes a time for the clock of an event: its moment for a clock that shows times,
-// its date for one of days. A time without a zone is one on that very clock.
+// rewrite converts a time to an event's clock: the instant if the clock shows times, the date if it shows days. A
+// floating time is taken as a time on that clock.
 func (r reader) rewrite(c clock, t ical.Time) (ical.Time, error) {
 	if t.IsDate() != (c.form == ical.FormDate) {
 		if t.IsDate() {

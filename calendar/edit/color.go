@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// colors are the names that a COLOR may have (RFC 7986 §5.9, which takes those of CSS).
+// colors lists the values of COLOR (RFC 7986 §5.9): the CSS colour names.
 var colors = strings.Fields(`
 	aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
 	chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey
@@ -23,7 +23,7 @@ var colors = strings.Fields(`
 	slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow
 	yellowgreen`)
 
-// colored is the colour of an event, by its name.
+// colored checks and normalizes the name of an event's colour.
 func colored(_ *ical.Component, value string) (string, error) {
 	name := strings.ToLower(strings.Join(strings.Fields(value), ""))
 	if _, found := slices.BinarySearch(colors, name); !found {

@@ -7,17 +7,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// dated tells whether instances are to be left out of a series or added to it.
+// dated reports whether the fields add instances to a series or exclude some.
 func (f Fields) dated() bool { return !f.Left.Left() || !f.Extra.Left() }
 
-// setDates makes the dates of a series what they are to be: those beside its rule, then those that are left out, which must be in it.
+// setDates sets the additional dates (RDATE) and then the excluded dates (EXDATE) of a series. Excluded dates must be
+// instances of it.
 func (e *session) setDates(o *content.Object, f Fields) error {
 	if !f.dated() {
 		return nil
 	}
 	if !f.Extra.Left() {
 		if o.Master.Property("DTSTART") == nil {
-			return fault(BadField, "what repeats needs a start")
+			return fault(BadField, "a recurring event or task needs a start")
 		}
 		if slices.ContainsFunc(o.Master.All("RDATE"), (*ical.Property).IsPeriods) {
 			return fault(Unsupported, "the series has dates with an end of their own, which a list of dates would lose")
@@ -30,7 +31,7 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 		return nil
 	}
 	if !repeats(o) {
-		return fault(NotSeries, "no date can be left out of what takes place once").hint("give it a rule, too")
+		return fault(NotSeries, "the event does not repeat, so no date can be excluded").hint("give it a recurrence rule, too")
 	}
 	if err := e.setList(o, "EXDATE", f.Left); err != nil {
 		return err
@@ -46,8 +47,8 @@ func (e *session) setDates(o *content.Object, f Fields) error {
 	return err
 }
 
-// setList writes the dates of a property on the clock of the series, unless it has the same already. A date in a series of times is
-// the instance of that day.
+// setList writes dates to a property in the form of the series, unless they are unchanged. A date in a series of times
+// means the instance on that day.
 func (e *session) setList(o *content.Object, name string, f Field[[]ical.Time]) error {
 	bare := &content.Object{Document: o.Document, Calendar: o.Calendar, Kind: o.Kind, UID: o.UID, Master: o.Master.Clone()}
 	bare.Master.Remove("EXDATE")
@@ -92,7 +93,7 @@ func (e *session) setList(o *content.Object, name string, f Field[[]ical.Time]) 
 	return nil
 }
 
-// byForm puts times together that one line can have: an hour that a clock shows twice is written in UTC.
+// byForm groups times that can share a line. The second of a repeated hour is in UTC and needs its own line.
 func byForm(times []ical.Time) [][]ical.Time {
 	var groups [][]ical.Time
 	for _, t := range times {
@@ -106,13 +107,13 @@ func byForm(times []ical.Time) [][]ical.Time {
 	return groups
 }
 
-// hasDates tells whether the lines of a component have these very dates.
+// hasDates reports whether a component's lines contain exactly these dates.
 func (s *series) hasDates(c *ical.Component, name string, unixes []int64) (bool, error) {
 	var now []int64
 	for _, p := range c.All(name) {
 		times, err := p.Times()
 		if err != nil {
-			return false, nil //nolint:nilerr // what cannot be read is written anew
+			return false, nil //nolint:nilerr // unreadable dates are rewritten
 		}
 		for _, t := range times {
 			unix, err := s.at(t)
@@ -126,12 +127,12 @@ func (s *series) hasDates(c *ical.Component, name string, unixes []int64) (bool,
 	return slices.Equal(slices.Compact(now), slices.Sorted(slices.Values(unixes))), nil
 }
 
-// dropApart drops what is told apart of instances that are left out: clients would go on showing it.
+// dropApart drops the overrides of excluded instances; clients would still show them.
 func (s *series) dropApart(o *content.Object, unixes []int64) error {
 	return s.dropOverrides(o, func(unix int64) (bool, error) { return slices.Contains(unixes, unix), nil })
 }
 
-// DatesOf lists the dates of a component's RDATE or EXDATE lines, as far as they are dates without an end of their own.
+// DatesOf lists the dates of a component's RDATE or EXDATE lines. It skips periods.
 func DatesOf(c *ical.Component, name string) []ical.Time {
 	var list []ical.Time
 	for _, p := range c.All(name) {

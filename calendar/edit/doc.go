@@ -1,3 +1,3 @@
-// Package edit changes calendar objects as people mean it: a title, a time, one instance of a
-// series or all that follow. Parts that are not asked for keep their bytes and their place.
+// Package edit changes calendar objects in users' terms: a title, a time, one instance of a series or all following
+// ones. Parts that the edit does not change keep their bytes and their place.
 package edit

@@ -11,19 +11,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Editor changes objects.
+// Editor changes calendar objects.
 type Editor struct {
 	Zones *zone.DB
-	// Floating is the zone in which whole days and floating times are read; nil is UTC.
+	// Floating is the zone for whole days and floating times; nil means UTC.
 	Floating *zone.Zone
 	Now      time.Time
-	// NewUID names the second object when a series is split.
+	// NewUID returns the UID for the second object when a series is split.
 	NewUID func() string
-	// Budget bounds how far a series is followed; zero is recur's own.
+	// Budget bounds the expansion of a series; zero means recur's default.
 	Budget recur.Budget
 }
 
-// Scope is how much of a series an edit is about.
+// Scope is the part of a series that an edit changes.
 type Scope string
 
 // The scopes.
@@ -33,29 +33,29 @@ const (
 	All       Scope = "all"
 )
 
-// Target is what an edit is about. An object that takes place once needs none.
+// Target is the part of an object that an edit changes. An object without recurrence needs none.
 type Target struct {
-	// Instance is the recurrence id of one instance, in any form; zero is the object as such.
+	// Instance is the recurrence id of one instance, in any form; zero means the whole object.
 	Instance ical.Time
 	Scope    Scope
 }
 
-// Change is an edit: what to give the target, and when it is to be.
+// Change is an edit: new fields and new times for the target.
 type Change struct {
 	Target
 	Fields Fields
 	Times  Times
 }
 
-// Result is what came of an edit.
+// Result is the result of an edit.
 type Result struct {
-	// Document is the object as it is now; nil when nothing is left of it.
+	// Document is the changed object; nil if nothing is left of it.
 	Document *ical.Document
-	// Split is the object that begins where a series was split; nil when none was.
+	// Split is the new object that begins where a series was split; nil if there was no split.
 	Split    *ical.Document
 	SplitUID string
-	// Instance is the recurrence id by which the instance that the edit was aimed at is found
-	// now, in Split if there is one; zero when it was aimed at none. A new rule may not have it.
+	// Instance is the new recurrence id of the targeted instance, in Split if there is one. It is zero if the edit
+	// targeted none. A new rule may not generate it.
 	Instance ical.Time
 }
 
@@ -84,8 +84,8 @@ func (e *session) budget() recur.Budget {
 	return e.Budget
 }
 
-// Change does what c asks. It works on the object's own tree, which is of no use after an
-// error. A refusal is a [*Error].
+// Change performs an edit. It modifies the object's own tree, which is unusable after an error. A refusal is a
+// [*Error].
 func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result, error) {
 	s := e.session(ctx, o)
 	c.Fields = c.Fields.complete(o.Kind, e.Now)
@@ -107,8 +107,7 @@ func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result
 	}
 }
 
-// Cancel takes the target away, without a trace; an event that is to be seen as cancelled gets
-// the status [Cancelled] instead.
+// Cancel removes the target without a trace. To show an event as cancelled, set its status to [Cancelled] instead.
 func (e Editor) Cancel(ctx context.Context, o *content.Object, t Target) (Result, error) {
 	s := e.session(ctx, o)
 	scope, at, err := s.aim(t)
@@ -125,26 +124,25 @@ func (e Editor) Cancel(ctx context.Context, o *content.Object, t Target) (Result
 	}
 }
 
-// aimed is an instance with its series; nil where the whole object is meant.
+// aimed is an instance with its series; nil means the whole object.
 type aimed struct {
 	*series
 	instance
 }
 
-// repeats tells whether the object has, or is part of, several instances.
+// repeats reports whether the object has several instances, or holds some of a series.
 func repeats(o *content.Object) bool {
 	return o.Master == nil || len(o.Overrides) > 0 || o.Master.Property("RRULE") != nil || o.Master.Property("RDATE") != nil
 }
 
-// aim finds what a target means. An instance with nothing before it and all that follow are
-// the whole series.
+// aim resolves a target. The first instance and all following ones are the whole series.
 func (e *session) aim(t Target) (Scope, *aimed, error) {
 	if !repeats(e.object) {
 		return All, nil, e.once(t)
 	}
 	switch {
 	case t.Instance.IsZero() && (t.Scope == This || t.Scope == Following):
-		return "", nil, fault(NoInstance, "it was not said which instance of the series is meant").hint("give its recurrence id")
+		return "", nil, fault(NoInstance, "the request does not say which instance of the series it is about").hint("give its recurrence id")
 	case t.Instance.IsZero():
 		return All, nil, nil
 	case t.Scope == "":
@@ -163,7 +161,7 @@ func (e *session) aim(t Target) (Scope, *aimed, error) {
 	return All, at, nil
 }
 
-// once checks an instance of what takes place once: it can only be that one.
+// once checks the recurrence id for an object without recurrence: it must name the single instance.
 func (e *session) once(t Target) error {
 	if t.Instance.IsZero() {
 		return nil
@@ -173,7 +171,7 @@ func (e *session) once(t Target) error {
 		return err
 	}
 	if _, err := s.find(t.Instance); err != nil {
-		return fault(NotSeries, "the event is no series, and not at %s", t.Instance).hint("leave out the recurrence id")
+		return fault(NotSeries, "the event is not a series, and not at %s", t.Instance).hint("leave out the recurrence id")
 	}
 	return nil
 }
@@ -191,8 +189,8 @@ func (e *session) find(t Target) (*aimed, error) {
 	return at, err
 }
 
-// changeAll changes the master, and of the instances that are told apart what they have in
-// common with it. The one that was named is changed in any case: it is what somebody looked at.
+// changeAll changes the master, and the overrides in those properties that they share with it. A named instance always
+// changes, because the user was looking at it.
 func (e *session) changeAll(at *aimed, c Change) (Result, error) {
 	var books []revision
 	for _, component := range e.object.Components() {
@@ -212,7 +210,7 @@ func (e *session) changeAll(at *aimed, c Change) (Result, error) {
 	return result, e.define(before)
 }
 
-// alter is changeAll without its book-keeping.
+// alter is changeAll without stamping the components.
 func (e *session) alter(at *aimed, c Change) error {
 	if err := e.retime(at, c); err != nil {
 		return err
@@ -239,7 +237,7 @@ func (e *session) alter(at *aimed, c Change) error {
 	return e.dropOrphans()
 }
 
-// spread applies a patch to the main component and to the overrides that share what it changes.
+// spread applies a patch to the main component and to the overrides that share the old value.
 func (e *session) spread(at *aimed, p patch) error {
 	for _, c := range append([]*ical.Component{e.object.Main()}, e.sharing(at, p)...) {
 		if err := p.apply(c); err != nil {
@@ -266,8 +264,8 @@ func (e *session) sharing(at *aimed, p patch) []*ical.Component {
 	})
 }
 
-// seen returns the component that the caller has read, for comparison with a new list of attendees: the named instance,
-// or the series.
+// seen returns the component that the caller has read, to compare with a new list of attendees: the named instance, or
+// the series.
 func (e *session) seen(at *aimed) *ical.Component {
 	if at == nil || e.inherits(at.component) {
 		return e.object.Main()
@@ -275,8 +273,7 @@ func (e *session) seen(at *aimed) *ical.Component {
 	return at.component
 }
 
-// describes tells whether an override says what the instance is: its own, or one for it and those before and after it
-// (RANGE=THISANDFUTURE).
+// describes reports whether an override describes the instance: its own override, or a RANGE=THISANDFUTURE one.
 func (a *aimed) describes(c *ical.Component) bool { return a != nil && a.component == c }
 
 // retime moves the whole object.
@@ -323,7 +320,7 @@ func (e *session) retime(at *aimed, c Change) error {
 	return e.moveWith(at, move, p)
 }
 
-// moveWith moves a series so that an instance is where it was asked to be.
+// moveWith moves a series so that the named instance gets the requested time.
 func (e *session) moveWith(at *aimed, move shift, p placement) error {
 	if p.lasting != nil {
 		same, err := e.lastsStill(at.instance, p)
@@ -345,9 +342,8 @@ func (e *session) moveWith(at *aimed, move shift, p placement) error {
 	return err
 }
 
-// lastsStill tells whether an instance would last as long in its new place if nobody said when it
-// ends. An end that says no more than that changes no other instance, though it may be the end of
-// an instance that lasts longer than the others.
+// lastsStill reports whether an instance would keep its duration at its new place without an explicit end. Then the
+// given end changes no other instance, even if it is the end of an instance that lasts longer than the others.
 func (e *session) lastsStill(i instance, p placement) (bool, error) {
 	now, err := e.between(i.from, i.to)
 	if err != nil || i.component.Property(endName(i.component)) != nil {
@@ -355,14 +351,13 @@ func (e *session) lastsStill(i instance, p placement) (bool, error) {
 	}
 	usual, err := e.lasts(i.component, i.from)
 	if err != nil || usual != now {
-		return err == nil && *p.lasting == now, err // its series has it as a period of its own
+		return err == nil && *p.lasting == now, err // its series gives it a period of its own
 	}
 	there, err := e.lasts(i.component, p.start)
 	return err == nil && *p.lasting == there, err
 }
 
-// dropOrphans drops the overrides of instances that a new rule does not have: clients would go
-// on showing them.
+// dropOrphans drops the overrides of instances that a new rule no longer has; clients would still show them.
 func (e *session) dropOrphans() error {
 	o := e.object
 	if len(o.Overrides) == 0 {

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// changeThis changes one instance: the override that describes it, or one that is made for it.
+// changeThis changes one instance: its override, or a new one.
 func (e *session) changeThis(at *aimed, c Change) (Result, error) {
 	if !c.Fields.Rule.Left() {
 		return Result{}, fault(BadField, "one instance cannot have a recurrence rule").hint(`change "all" or the "following" instances`)
@@ -60,13 +60,13 @@ func (e *session) alterOne(c *ical.Component, change Change) error {
 	return nil
 }
 
-// override copies what describes an instance: the master, or an override for the future. Its
-// RECURRENCE-ID has the form of the series' DTSTART (RFC 5545 §3.8.4.4).
+// override copies the component that describes an instance: the master, or a THISANDFUTURE override. Its RECURRENCE-ID
+// has the form of the series' DTSTART (RFC 5545 §3.8.4.4).
 func (e *session) override(at *aimed) (*ical.Component, error) {
 	return e.overrideOf(at.component, at, slices.ContainsFunc(e.object.Master.All("RDATE"), (*ical.Property).IsPeriods))
 }
 
-// overrideOf is override, of a model of the component. Periods tells that the series has some.
+// overrideOf is override with a given model. periods is set if the series has RDATEs with periods.
 func (e *session) overrideOf(model *ical.Component, at *aimed, periods bool) (*ical.Component, error) {
 	c := model.Clone()
 	for _, name := range recurring {
@@ -82,7 +82,7 @@ func (e *session) overrideOf(model *ical.Component, at *aimed, periods bool) (*i
 		if err != nil {
 			return nil, err
 		}
-		p.lasting = &lasting // it may be one of the periods
+		p.lasting = &lasting // the instance may be one of the periods
 	}
 	if err := e.put(c, p); err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (e *session) cancelThis(at *aimed) (Result, error) {
 	return e.rest()
 }
 
-// rest is the object, if there is an instance left in it.
+// rest returns the object, or nothing if no instance is left.
 func (e *session) rest() (Result, error) {
 	s, err := e.series(e.object)
 	if err != nil {

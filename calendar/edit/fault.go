@@ -8,38 +8,38 @@ import (
 	"caldav-mcp-server/calendar/recur"
 )
 
-// Code says what kind of thing stood in an edit's way.
+// Code is the kind of a refusal.
 type Code string
 
-// The codes there are.
+// The codes.
 const (
 	// NoInstance: the series has no instance at that time.
 	NoInstance Code = "no-instance"
-	// NotSeries: an instance of something was asked for that takes place once.
+	// NotSeries: the request names an instance of an object without recurrence.
 	NotSeries Code = "not-a-series"
-	// NoScope: it was not said how much of a series to change.
+	// NoScope: the request does not say how much of a series to change.
 	NoScope Code = "no-scope"
-	// BadField: a value that the field cannot have.
+	// BadField: the field cannot have this value.
 	BadField Code = "bad-field"
-	// BadTime: start and end do not go together, or not with the event.
+	// BadTime: start and end are inconsistent, or do not fit the event.
 	BadTime Code = "bad-time"
-	// RuleBound: the recurrence rule cannot follow the change.
+	// RuleBound: no recurrence rule expresses the change.
 	RuleBound Code = "rule-bound"
-	// Unsupported: the object has something that we keep, but cannot calculate with.
+	// Unsupported: we store this part of the object, but cannot calculate with it.
 	Unsupported Code = "unsupported"
-	// TooExpensive: the recurrence could not be followed within the budget.
+	// TooExpensive: the expansion exceeds its budget.
 	TooExpensive Code = "too-expensive"
 )
 
-// Error says why an edit was refused, in a sentence that a person can act on.
+// Error explains to the user why an edit was refused.
 type Error struct {
 	Code    Code
 	Message string
-	// Hint says what to do instead, where that is not plain from the message.
+	// Hint says what to do instead, if the message does not make it clear.
 	Hint string
 }
 
-// Error returns the message, and the hint behind it.
+// Error returns the message, followed by the hint.
 func (f *Error) Error() string {
 	if f.Hint == "" {
 		return f.Message
@@ -56,18 +56,18 @@ func (f *Error) hint(text string) *Error {
 	return f
 }
 
-// recurFault turns what the expansion says into a fault.
+// recurFault turns an error of the expansion into a refusal.
 func recurFault(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, recur.ErrUnsupported):
-		return fault(Unsupported, "the series cannot be calculated with: %v", err).hint("change the series as a whole")
+		return fault(Unsupported, "the series cannot be expanded: %v", err).hint("change the series as a whole")
 	case errors.Is(err, recur.ErrBudget):
-		return fault(TooExpensive, "the series cannot be followed so far: %v", err)
+		return fault(TooExpensive, "the series cannot be expanded that far: %v", err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("follow the series: %w", err)
 	default:
-		return fault(Unsupported, "the series cannot be calculated with: %v", err)
+		return fault(Unsupported, "the series cannot be expanded: %v", err)
 	}
 }

@@ -1,6 +1,6 @@
 package edit
 
-// Field is what an edit does with one value: nothing, unless it was made by [To] or [Clear].
+// Field is the change of one value: none, unless it was made with [To] or [Clear].
 type Field[T any] struct {
 	asked bool
 	gone  bool
@@ -10,14 +10,14 @@ type Field[T any] struct {
 // To sets a value.
 func To[T any](value T) Field[T] { return Field[T]{asked: true, value: value} }
 
-// Clear takes a value away.
+// Clear removes a value.
 func Clear[T any]() Field[T] { return Field[T]{asked: true, gone: true} }
 
-// Left tells that the field stays as it is.
+// Left reports whether the field stays unchanged.
 func (f Field[T]) Left() bool { return !f.asked }
 
-// Value is what [To] was given; false when there is none.
+// Value returns the argument of [To], or false if there is none.
 func (f Field[T]) Value() (T, bool) { return f.value, f.asked && !f.gone }
 
-// Cleared tells that the field was made by [Clear].
+// Cleared reports whether the field was made with [Clear].
 func (f Field[T]) Cleared() bool { return f.gone }

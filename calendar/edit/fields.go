@@ -14,7 +14,7 @@ import (
 // Status is a STATUS (RFC 5545 §3.8.1.11).
 type Status string
 
-// The statuses there are; which ones a component can have depends on its kind.
+// The statuses. The kind of a component decides which of them it can have.
 const (
 	Tentative   Status = "TENTATIVE"
 	Confirmed   Status = "CONFIRMED"
@@ -24,7 +24,7 @@ const (
 	Completed   Status = "COMPLETED"
 )
 
-// Transparency is a TRANSP: whether an event makes its people busy.
+// Transparency is a TRANSP: whether an event makes its attendees busy.
 type Transparency string
 
 // The transparencies of RFC 5545 §3.8.2.7.
@@ -43,7 +43,7 @@ const (
 	Confidential Class = "CONFIDENTIAL"
 )
 
-// Fields are what an edit can give an event or a task. The zero value leaves all as it is.
+// Fields are the changes of an event or a task. The zero value changes nothing.
 type Fields struct {
 	Summary, Description, Location Field[string]
 	URL                            Field[string]
@@ -52,42 +52,40 @@ type Fields struct {
 	Transparency                   Field[Transparency]
 	Class                          Field[Class]
 	Organizer                      Field[Attendee]
-	// Attendees is compared with who takes part in the instance that is named, or in the series where none is. Who is new
-	// comes, and who is missing goes, in each instance that is changed.
+	// Attendees is compared with the attendees of the named instance, or of the series if none is named. The difference
+	// is applied to each changed instance.
 	Attendees Field[[]Attendee]
-	// Invite are attendees who come to those who are there, Uninvite those who are taken off, wherever they are.
+	// Invite adds attendees to the existing ones, Uninvite removes some from every instance.
 	Invite, Uninvite []Attendee
-	// Alarms replaces those that [AlarmsOf] lists. Those of [OtherAlarmsOf] stay, unless the list has such, or is
-	// empty; cleared, they stay as well.
+	// Alarms replaces the reminders that [AlarmsOf] lists. If it contains other reminders or is empty, it also replaces
+	// those that [OtherAlarmsOf] lists. Clear keeps those.
 	Alarms Field[[]Alarm]
-	// Color is the name of one, as CSS has it.
+	// Color is a CSS colour name.
 	Color Field[string]
-	// Rule is an RRULE's value. Cleared, the series becomes its first instance.
+	// Rule is the value of an RRULE. If it is cleared, the series becomes its first instance.
 	Rule Field[string]
-	// Left are the instances that are left out of a series, Extra those beside its rule.
+	// Left lists the excluded instances of a series, Extra the additional ones.
 	Left, Extra Field[[]ical.Time]
 
-	// Only of tasks. Priority is from 1, the highest, to 9; Percent from 0 to 100. Completed
-	// is when the task was done.
+	// Only for tasks. Priority is 1 (highest) to 9, Percent is 0 to 100, Completed is the time of completion.
 	Priority, Percent Field[int]
 	Completed         Field[time.Time]
-	// Parent is the UID of what the component is a part of.
+	// Parent is the UID of the parent component.
 	Parent Field[string]
 }
 
-// patch is one change of a component: the properties and components that it is about, and
-// how to make it.
+// patch is one change of a component, with the properties and components that it touches.
 type patch struct {
 	names []string
-	// alarms tells that it is about the VALARMs.
+	// alarms is set if it touches the VALARMs.
 	alarms bool
-	// relative is set when it adds or removes guests. Overrides with other guests take it as well, those without any
-	// leave it to their series.
+	// relative is set if it adds or removes attendees. It then also applies to overrides with other attendees.
+	// Overrides without attendees inherit those of the series and stay as they are.
 	relative bool
 	apply    func(*ical.Component) error
 }
 
-// patches lists the patches that make the change. A list of attendees is compared with the attendees of seen.
+// patches lists the patches for the change. A list of attendees is compared with the attendees of seen.
 func (f Fields) patches(seen *ical.Component) []patch {
 	var list []patch
 	add := func(left bool, apply func(*ical.Component) error, names ...string) {
@@ -96,9 +94,9 @@ func (f Fields) patches(seen *ical.Component) []patch {
 		}
 	}
 	add(f.Summary.Left(), text("SUMMARY", f.Summary), "SUMMARY")
-	// X-ALT-DESC is the description as HTML: Outlook would go on showing the old one.
+	// X-ALT-DESC is the description as HTML; Outlook would still show the old one.
 	add(f.Description.Left(), alone("DESCRIPTION", "X-ALT-DESC", f.Description), "DESCRIPTION", "X-ALT-DESC")
-	// Apple shows the structured place, and its map, in preference to LOCATION.
+	// Apple prefers the structured location, and its map, to LOCATION.
 	add(f.Location.Left(), alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f.Location), "LOCATION", "X-APPLE-STRUCTURED-LOCATION")
 	add(f.URL.Left(), valued("URL", f.URL, linked), "URL")
 	add(f.Categories.Left(), categorized(f.Categories), "CATEGORIES")
@@ -120,7 +118,7 @@ func (f Fields) patches(seen *ical.Component) []patch {
 	return list
 }
 
-// view is what a patch is about, in a form in which two components can be compared.
+// view returns the parts of a component that a patch touches, in a comparable form.
 func (p patch) view(c *ical.Component) string {
 	var b strings.Builder
 	for property := range c.Properties() {
@@ -136,10 +134,10 @@ func (p patch) view(c *ical.Component) string {
 	return b.String()
 }
 
-// written is a component as text.
+// written returns a component as text.
 func written(c *ical.Component) string { return ical.NewDocument(c.Clone()).String() }
 
-// text sets or removes a property that is text.
+// text sets or removes a text property.
 func text(name string, f Field[string]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		if value, ok := f.Value(); ok {
@@ -151,8 +149,7 @@ func text(name string, f Field[string]) func(*ical.Component) error {
 	}
 }
 
-// alone sets a text and drops the property that says the same in a form which only its client
-// writes, if the text is another one now.
+// alone sets a text. If it changes, the same text in a client's own property is outdated, so alone drops that.
 func alone(name, twin string, f Field[string]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		before := content.TextOf(c, name)
@@ -166,7 +163,7 @@ func alone(name, twin string, f Field[string]) func(*ical.Component) error {
 	}
 }
 
-// valued gives a property the value that is said for what was asked, or removes it.
+// valued sets a property to the value that say returns, or removes it.
 func valued[T any](name string, f Field[T], say func(c *ical.Component, asked T) (string, error)) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		asked, ok := f.Value()
@@ -210,7 +207,7 @@ func categorized(f Field[[]string]) func(*ical.Component) error {
 	}
 }
 
-// categories are those of all lines: RFC 5545 §3.8.1.2 allows several.
+// categories joins the categories of all lines: RFC 5545 §3.8.1.2 allows several.
 func categories(c *ical.Component) []string {
 	var list []string
 	for _, p := range c.All("CATEGORIES") {
@@ -219,7 +216,7 @@ func categories(c *ical.Component) []string {
 	return list
 }
 
-// words are the values that a property may have, by the kind of the component.
+// words lists the allowed values of a property by kind of component.
 var words = map[string]map[string][]string{
 	"STATUS": {
 		content.Event:   {"TENTATIVE", "CONFIRMED", "CANCELLED"},
@@ -252,7 +249,7 @@ func word[T ~string](name string, f Field[T]) func(*ical.Component) error {
 	}
 }
 
-// ranges are the numbers of RFC 5545 §3.8.1.9 and §3.8.1.8.
+// ranges are the limits of RFC 5545 §3.8.1.9 and §3.8.1.8.
 var ranges = map[string]struct{ from, to int }{"PRIORITY": {0, 9}, "PERCENT-COMPLETE": {0, 100}}
 
 func number(name string, f Field[int]) func(*ical.Component) error {
@@ -284,7 +281,7 @@ func done(f Field[time.Time]) func(*ical.Component) error {
 	}
 }
 
-// setValue gives the first property of a name another raw value and keeps its parameters.
+// setValue sets the raw value of the first property with a name and keeps its parameters.
 func setValue(c *ical.Component, name, value string) {
 	if p := c.Property(name); p != nil {
 		p.SetValue(value)
@@ -293,8 +290,7 @@ func setValue(c *ical.Component, name, value string) {
 	c.Add(ical.NewProperty(name, value))
 }
 
-// complete adds what goes with a task's being done or not: clients look at STATUS, COMPLETED or
-// PERCENT-COMPLETE, each at another one.
+// complete makes STATUS, COMPLETED and PERCENT-COMPLETE of a task consistent, because each client reads another one.
 func (f Fields) complete(kind string, now time.Time) Fields {
 	if kind != content.Todo {
 		return f

@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Find looks for the instance that an edit with this recurrence id would be about, so that
-// what is shown is what is changed. A zero id is the object as such: the master, at the times
-// that are written there, or the first override. A component without times has zero moments.
+// Find returns the instance that an edit with this recurrence id would change, so that callers show the same instance.
+// A zero id means the object itself: the master with its own times, or the first override. A component without times
+// has zero moments.
 func (e Editor) Find(ctx context.Context, o *content.Object, id ical.Time) (recur.Instance, error) {
 	s := e.session(ctx, o)
 	if id.IsZero() {
@@ -34,7 +34,7 @@ func (e Editor) Find(ctx context.Context, o *content.Object, id ical.Time) (recu
 	return s.moments(found)
 }
 
-// itself is the object as it is written, without its recurrence.
+// itself returns the object as written, without its recurrence.
 func (e *session) itself() (recur.Instance, error) {
 	main := e.object.Main()
 	found := instance{component: main}
@@ -56,7 +56,7 @@ func (e *session) itself() (recur.Instance, error) {
 	return e.moments(found)
 }
 
-// end is when a component ends that starts at a time.
+// end returns the end of a component for a given start.
 func (r reader) end(c *ical.Component, start ical.Time) (ical.Time, error) {
 	lasting, err := r.lasts(c, start)
 	if err != nil {
@@ -88,7 +88,7 @@ func (e *session) moments(found instance) (i recur.Instance, err error) {
 	return i, nil
 }
 
-// moment is when a time is; of the zero time, the zero moment.
+// moment converts a time. The zero time becomes the zero moment.
 func (r reader) moment(t ical.Time) (recur.Moment, error) {
 	if t.IsZero() {
 		return recur.Moment{}, nil

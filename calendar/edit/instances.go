@@ -9,21 +9,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// recurring are the properties by which a component recurs, or stands for one instance.
+// recurring lists the properties that make a component recur or mark it as one instance.
 var recurring = [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
 
-// Instances gives the instances of an object as components of their own.
+// Instances returns the instances of an object as separate components.
 type Instances struct {
 	session *session
 	series  *series
-	// model is what instances are made of that have no override: the series without what makes it recur, which may be
-	// many lines. Periods tells that instances have lengths of their own.
+	// model is the base for instances without an override: the series without its recurrence properties, which may be
+	// many lines. periods is set if instances have durations of their own.
 	model   *ical.Component
 	periods bool
 }
 
-// Instances reads an object for that. It is a refusal that it has no dates or cannot be calculated with. Of the series
-// instances do not take over the properties that are named.
+// Instances prepares an object for that. It is refused if the object has no dates or cannot be expanded. Instances do
+// not inherit the properties in without from the series.
 func (e Editor) Instances(ctx context.Context, o *content.Object, without ...string) (*Instances, error) {
 	s := e.session(ctx, o)
 	all, err := s.series(o)
@@ -40,14 +40,14 @@ func (e Editor) Instances(ctx context.Context, o *content.Object, without ...str
 	return i, nil
 }
 
-// Key is when the instance is, in seconds since 1970, that a recurrence id names, however it was written.
+// Key returns the original time of the instance with a recurrence id, in seconds since 1970. The id may have any form.
 func (i *Instances) Key(id ical.Time) (int64, error) { return i.series.at(id) }
 
-// ID names the instance with a key as the series writes its times.
+// ID returns the recurrence id for a key, in the form of the series.
 func (i *Instances) ID(key int64) ical.Time { return i.series.on.at(key) }
 
-// At returns what describes an instance: the override for it, or one as it would be made of the series, which is no
-// part of the object. It is nil where the series has no such instance.
+// At returns the component of an instance: its override, or one derived from the series that is not part of the object.
+// It is nil if the series has no such instance.
 func (i *Instances) At(id ical.Time) (*ical.Component, error) {
 	found, err := i.series.find(id)
 	var f *Error

@@ -10,17 +10,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Draft is what it takes to make an event or a task.
+// Draft holds the data of a new event or task.
 type Draft struct {
 	// Kind is content.Event or content.Todo.
 	Kind string
 	UID  string
-	// Times are written as given. An event has a start.
+	// Times are written as given. An event needs a start.
 	Times  Times
 	Fields Fields
 }
 
-// New makes an object. A draft that makes none is a [*Error].
+// New creates an object. If the draft is invalid, the error is a [*Error].
 func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 	root := content.Root()
 	c := ical.NewComponent(d.Kind)
@@ -54,7 +54,7 @@ func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 	return o.Document, s.define(nil)
 }
 
-// canonical names the zones of given times as the object does, or else as IANA does.
+// canonical renames the zones of given times to the names in the object, or to IANA names.
 func (e *session) canonical(t Times) (Times, error) {
 	for _, f := range [...]*Field[ical.Time]{&t.Start, &t.End} {
 		at, ok := f.Value()
@@ -74,12 +74,12 @@ func (e *session) canonical(t Times) (Times, error) {
 	return t, nil
 }
 
-// defined tells whether the object has the VTIMEZONE of a name.
+// defined reports whether the object has a VTIMEZONE with this name.
 func (e *session) defined(tzid string) bool {
 	return slices.ContainsFunc(e.object.Calendar.AllComponents("VTIMEZONE"), func(c *ical.Component) bool { return content.TextOf(c, "TZID") == tzid })
 }
 
-// zonesNamed lists the TZIDs that the object's times have, in order.
+// zonesNamed lists the TZIDs of the object's times, in order.
 func (e *session) zonesNamed() []string {
 	var list []string
 	for _, c := range e.object.Components() {
@@ -92,8 +92,7 @@ func (e *session) zonesNamed() []string {
 	return list
 }
 
-// define adds the VTIMEZONEs of the zones that an edit brought in. What a client left out
-// before stays left out.
+// define adds the VTIMEZONEs of zones that the edit introduced. A VTIMEZONE that was missing before stays missing.
 func (e *session) define(before []string) error {
 	known := map[string]bool{}
 	for _, tzid := range before {
@@ -117,7 +116,7 @@ func (e *session) define(before []string) error {
 	return nil
 }
 
-// extent is the time for which the object needs its zones; a zero end is none.
+// extent returns the time range that the object's zones must cover; a zero end means no end.
 func (e *session) extent() (from, to time.Time, err error) {
 	for _, c := range e.object.Components() {
 		for _, name := range [...]string{"DTSTART", endName(c), "RECURRENCE-ID"} {

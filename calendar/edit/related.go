@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ParentOf is the UID of what a component is a part of; empty when it is of nothing.
+// ParentOf returns the UID of a component's parent, or "".
 func ParentOf(c *ical.Component) string {
 	for _, p := range c.All("RELATED-TO") {
 		if isParent(p) {
@@ -16,13 +16,14 @@ func ParentOf(c *ical.Component) string {
 	return ""
 }
 
-// isParent tells a parent from children and siblings. RFC 5545 §3.2.15: a parent is what is meant where nothing is said.
+// isParent reports whether a relation is to a parent, not to a child or sibling. RFC 5545 §3.2.15: PARENT is the
+// default.
 func isParent(p *ical.Property) bool {
 	kind, said := p.Param("RELTYPE")
 	return !said || strings.EqualFold(kind, "PARENT")
 }
 
-// related sets the parent, or takes it away. Relations of other kinds stay.
+// related sets or removes the parent. Other relations stay.
 func related(f Field[string]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		uid, given := f.Value()

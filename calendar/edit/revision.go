@@ -8,18 +8,16 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// revision remembers how a component was, so that what was done to it can be told.
+// revision remembers the state of a component before an edit.
 type revision struct {
 	component          *ical.Component
 	whole, significant string
-	// isNew tells that it is an instance that was not told apart before; anew, that it got
-	// another UID.
+	// isNew is set for a new override, anew for a component with a new UID.
 	isNew, anew bool
 }
 
-// RFC 5546 §2.1.4: a change of these makes an attendee's answer worth asking for again, so it
-// raises SEQUENCE. The RFC names the first row; ATTENDEE and LOCATION are its "other
-// properties" that the organizer deems important.
+// RFC 5546 §2.1.4: a change of these properties invalidates the attendees' answers, so it increments SEQUENCE. The RFC
+// names the first row. ATTENDEE and LOCATION are "other properties" that the organizer considers important.
 var significant = [...]string{
 	"DTSTART", "DTEND", "DURATION", "DUE", "RRULE", "RDATE", "EXDATE", "EXRULE", "STATUS",
 	"ATTENDEE", "LOCATION",
@@ -29,8 +27,8 @@ func remember(c *ical.Component) revision {
 	return revision{component: c, whole: written(c), significant: essence(c)}
 }
 
-// essence is what of a component raises its SEQUENCE, in a form that can be compared. The place
-// matters to those who have to go there.
+// essence returns the properties of a component that increment SEQUENCE, in a comparable form. The location only counts
+// if there are attendees.
 func essence(c *ical.Component) string {
 	var b strings.Builder
 	attended := c.Property("ATTENDEE") != nil
@@ -45,8 +43,8 @@ func essence(c *ical.Component) string {
 	return b.String()
 }
 
-// stamp keeps the books of a component that has changed. Without METHOD, DTSTAMP is when it
-// was last revised (RFC 5545 §3.8.7.2), as is LAST-MODIFIED, which not every client writes.
+// stamp updates the timestamps and SEQUENCE of a changed component. Without METHOD, DTSTAMP is the time of the last
+// revision (RFC 5545 §3.8.7.2). So is LAST-MODIFIED, which not every client writes.
 func (r revision) stamp(now time.Time) {
 	c := r.component
 	if !r.isNew && !r.anew && written(c) == r.whole {
@@ -61,7 +59,7 @@ func (r revision) stamp(now time.Time) {
 		setTime(c, "CREATED", at)
 	}
 	if r.anew {
-		// A new UID begins to count anew (RFC 5545 §3.8.7.4).
+		// SEQUENCE of a new UID starts at 0 (RFC 5545 §3.8.7.4).
 		if c.Property("SEQUENCE") != nil {
 			setValue(c, "SEQUENCE", "0")
 		}
@@ -72,7 +70,7 @@ func (r revision) stamp(now time.Time) {
 	}
 }
 
-// sequence is what a component counts; what cannot be read counts as nothing.
+// sequence returns a component's SEQUENCE, or 0 if it is missing or invalid.
 func sequence(c *ical.Component) int {
 	p := c.Property("SEQUENCE")
 	if p == nil {

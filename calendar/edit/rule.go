@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// setRule gives a component a recurrence rule, or takes it away with all that goes with it.
+// setRule sets a component's recurrence rule, or removes it with all other recurrence properties.
 func (r reader) setRule(c *ical.Component, f Field[string]) error {
 	value, ok := f.Value()
 	if !ok {
@@ -23,7 +23,7 @@ func (r reader) setRule(c *ical.Component, f Field[string]) error {
 		return err
 	}
 	if start.IsZero() {
-		return fault(BadField, "what repeats needs a start").hint("give one; of a task it may be the time when it is due")
+		return fault(BadField, "a recurring event or task needs a start").hint("give one; for a task, the due time will do")
 	}
 	rule, err := r.readRule(value, start)
 	if err != nil {
@@ -38,7 +38,7 @@ func (r reader) setRule(c *ical.Component, f Field[string]) error {
 	return nil
 }
 
-// readRule reads a rule and writes its UNTIL in the form that goes with the start.
+// readRule parses a rule and converts its UNTIL to the form that the start requires.
 func (r reader) readRule(value string, start ical.Time) (ical.Recur, error) {
 	value = strings.TrimSpace(value)
 	if len(value) > 6 && strings.EqualFold(value[:6], "RRULE:") {
@@ -71,8 +71,8 @@ func (r reader) readRule(value string, start ical.Time) (ical.Recur, error) {
 	return rule, err
 }
 
-// until writes an UNTIL as RFC 5545 §3.3.10 wants it: a date for dates, UTC for times in a
-// zone, the wall clock for others. A date stands for the whole day.
+// until writes an UNTIL as RFC 5545 §3.3.10 requires: a date for dates, UTC for times in a zone, otherwise the wall
+// clock. A date means the whole day.
 func (r reader) until(on clock, until ical.Time) (ical.Time, error) {
 	civil, err := r.on(on, until)
 	if err != nil {
@@ -94,9 +94,8 @@ func (c clock) until(civil ical.Civil) ical.Time {
 	return ical.UTC(ical.CivilFromSeconds(c.unix(civil)))
 }
 
-// rule moves a recurrence rule along with its series, where there is a rule that names exactly
-// the same instances, so much later. Where there is none, only the caller knows what is meant:
-// the second Monday, moved by a day, is not the second Tuesday.
+// rule shifts a recurrence rule, if there is a rule for exactly the same instances, moved by the distance. If there is
+// none, only the caller knows the intent: the second Monday, moved by a day, is not the second Tuesday.
 func (s shift) rule(p *ical.Property) error {
 	if s.nothing() {
 		return nil
@@ -123,7 +122,7 @@ func (s shift) rule(p *ical.Property) error {
 	return nil
 }
 
-// once is a rule that has the start and nothing else, wherever that is.
+// once returns a rule with the start as its only instance.
 func (s shift) once(rule ical.Recur) ical.Recur {
 	once := ical.Recur{Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, RScale: rule.RScale, Skip: rule.Skip, Extra: rule.Extra}
 	if s.to.form == ical.FormDate {
@@ -132,8 +131,8 @@ func (s shift) once(rule ical.Recur) ical.Recur {
 	return once
 }
 
-// rewriteRule gives a property another rule and changes only the parts that differ: the others
-// stay as the client wrote them, in its order.
+// rewriteRule changes only those parts of a property's rule that differ. The other parts keep the client's spelling and
+// order.
 func rewriteRule(p *ical.Property, was, now ical.Recur) {
 	before, after := ruleParts(was), ruleParts(now)
 	var parts []string
@@ -158,7 +157,7 @@ func rewriteRule(p *ical.Property, was, now ical.Recur) {
 	p.SetValue(strings.Join(parts, ";"))
 }
 
-// ruleParts are the parts of a rule that it does not have by default.
+// ruleParts returns the parts of a rule that are not at their default.
 func ruleParts(r ical.Recur) map[string]string {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(r.String(), ";") {
@@ -168,7 +167,7 @@ func ruleParts(r ical.Recur) map[string]string {
 	return parts
 }
 
-// distance says in words how far the series goes.
+// distance describes the shift in words.
 func (s shift) distance() string {
 	switch {
 	case s.to.form == ical.FormDate && !s.sameForm():
@@ -197,7 +196,7 @@ func (s shift) distance() string {
 	return strings.Join(words, " ") + " later"
 }
 
-// clocks moves the times of day that a rule names.
+// clocks shifts the times of day in a rule.
 func (s shift) clocks(r *ical.Recur) bool {
 	timed := len(r.ByHour)+len(r.ByMinute)+len(r.BySecond) > 0
 	if r.Freq < ical.Daily {
@@ -216,7 +215,7 @@ func (s shift) clocks(r *ical.Recur) bool {
 	return ok
 }
 
-// dayParts moves the days that a rule names by the shift's.
+// dayParts shifts the days in a rule.
 func (s shift) dayParts(r *ical.Recur) bool {
 	if len(r.ByYearDay)+len(r.ByWeekNo)+len(r.LeapMonths) > 0 {
 		return false
@@ -237,7 +236,7 @@ func (s shift) dayParts(r *ical.Recur) bool {
 	}
 }
 
-// week: when all days and the first day of the week move, nothing else does.
+// week shifts a weekly rule: if all days and the first day of the week move, nothing else changes.
 func (s shift) week(r *ical.Recur) bool {
 	s.rotate(r)
 	if len(r.ByDay) > 0 && (r.Interval > 1 || len(r.BySetPos) > 0) {
@@ -258,7 +257,7 @@ func (s shift) rotate(r *ical.Recur) {
 	r.ByDay = days
 }
 
-// inMonth tells whether a day and where it goes are in every month, and in the same one.
+// inMonth reports whether a day and its shifted day exist in every month, and are in the same month.
 func (s shift) inMonth(day int) bool {
 	within := func(d int) bool { return d >= 1 && d <= 28 || d >= -28 && d <= -1 }
 	return within(day) && within(day+s.days) && (day > 0) == (day+s.days > 0)
@@ -274,8 +273,8 @@ func (s shift) monthDays(r *ical.Recur) bool {
 	return true
 }
 
-// monthWeekdays: every Monday becomes every Tuesday; the second Monday, a week later, is the
-// third, since each month has four of them.
+// monthWeekdays shifts weekdays: every Monday becomes every Tuesday. The second Monday, shifted by a week, becomes the
+// third, since each month has four.
 func (s shift) monthWeekdays(r *ical.Recur) bool {
 	if len(r.ByMonthDay) > 0 {
 		return false
@@ -296,8 +295,8 @@ func (s shift) monthWeekdays(r *ical.Recur) bool {
 	return true
 }
 
-// year moves the days of a year: those that are in the same month wherever they go, and a
-// single day, which may go to another month.
+// year shifts the days of a yearly rule: days that always stay in their month, and a single day, which may move to
+// another month.
 func (s shift) year(r *ical.Recur) bool {
 	if len(r.ByDay) > 0 {
 		return (len(r.ByMonth) > 0 || !numbered(r.ByDay)) && s.monthWeekdays(r)
@@ -326,7 +325,7 @@ func numbered(days []ical.WeekdayNum) bool {
 	return slices.ContainsFunc(days, func(d ical.WeekdayNum) bool { return d.N != 0 })
 }
 
-// anniversary is where a day of the year goes, if that is the same in leap years.
+// anniversary returns the shifted day of the year, if it is the same in leap years.
 func (s shift) anniversary(month time.Month, day int) (ical.Civil, bool) {
 	const leap, common = 2024, 2023
 	if day < 1 || day > ical.DaysIn(common, month) {
@@ -336,7 +335,7 @@ func (s shift) anniversary(month time.Month, day int) (ical.Civil, bool) {
 	return a, a.Month == b.Month && a.Day == b.Day
 }
 
-// until moves the end of a rule.
+// until shifts the end of a rule.
 func (s shift) until(until ical.Time) (ical.Time, error) {
 	if until.IsZero() {
 		return until, nil
@@ -360,7 +359,7 @@ func (s shift) until(until ical.Time) (ical.Time, error) {
 	}
 }
 
-// moveAll adds to each number; false when one is then not what it may be.
+// moveAll adds a number to each element, and returns false if a result is not allowed.
 func moveAll(list []int, by int, may func(int) bool) ([]int, bool) {
 	moved := slices.Clone(list)
 	for i := range moved {

@@ -9,14 +9,14 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// series is an object that recurs, with its instances within reach.
+// series is a recurring object with access to its instances.
 type series struct {
 	reader
 	ctx    context.Context
 	budget recur.Budget
 	object *content.Object
 	set    *recur.Set
-	// start is DTSTART of the master; on is the clock that it is on.
+	// start is the master's DTSTART, on is its clock.
 	start ical.Time
 	on    clock
 }
@@ -48,15 +48,15 @@ func (s *series) setOf(master *ical.Component, overrides []*ical.Component) (*re
 	return set, recurFault(err)
 }
 
-// instance is one of a series.
+// instance is one instance of a series.
 type instance struct {
-	// id is what names it, as the series would write it; unix is when that is.
+	// id is its recurrence id in the form of the series, unix the same in seconds.
 	id   ical.Time
 	unix int64
-	// from and to are where it is now, and the component what describes it.
+	// from and to are its current times, component is its description.
 	from, to  ical.Time
 	component *ical.Component
-	// own tells that the component is the override for this very instance.
+	// own is set if the component is the override of exactly this instance.
 	own bool
 }
 
@@ -69,7 +69,7 @@ func (s *series) instance(i recur.Instance) instance {
 	return at
 }
 
-// describes tells whether a component is the override for the instance that is named by a time.
+// describes reports whether a component is the override of the instance with this original time.
 func (s *series) describes(c *ical.Component, unix int64) bool {
 	if c == s.object.Master {
 		return false
@@ -78,7 +78,7 @@ func (s *series) describes(c *ical.Component, unix int64) bool {
 	return err == nil && at == unix
 }
 
-// written is a moment on the clock of the series, or the day or floating time that it is.
+// written converts a moment to the series' clock. Days and floating times stay as they are.
 func (s *series) written(m recur.Moment) ical.Time {
 	switch {
 	case m.AllDay:
@@ -92,8 +92,8 @@ func (s *series) written(m recur.Moment) ical.Time {
 	}
 }
 
-// at is when a RECURRENCE-ID, EXDATE or RDATE of the series is, however it was written: a
-// date in a series of times stands for the instance of that day, and so does a midnight at which there is none.
+// at returns the instant of a RECURRENCE-ID, EXDATE or RDATE of the series, whatever its form. In a series of times, a
+// date means the instance on that day, and so does a midnight without an instance.
 func (s *series) at(t ical.Time) (int64, error) {
 	civil, err := s.reader.on(s.on, t)
 	if err != nil {
@@ -110,8 +110,7 @@ func (s *series) at(t ical.Time) (int64, error) {
 	return s.on.unix(civil), nil
 }
 
-// find looks an instance up by its recurrence id, written in any form; a date will do where
-// the day has one instance.
+// find returns the instance with a recurrence id, in any form. A date is enough if the day has one instance.
 func (s *series) find(id ical.Time) (instance, error) {
 	if id.IsDate() && s.on.form != ical.FormDate {
 		return s.onDay(id)
@@ -148,7 +147,7 @@ func (s *series) onDay(day ical.Time) (instance, error) {
 	}
 }
 
-// within lists the instances whose recurrence ids are in a time, wherever they are now.
+// within lists the instances whose recurrence ids are in a time range, wherever they have been moved.
 func (s *series) within(from, to int64) ([]instance, error) {
 	var list []instance
 	for i, err := range s.set.Named(s.ctx, time.Unix(from, 0), time.Unix(to, 0), s.budget) {
@@ -160,7 +159,7 @@ func (s *series) within(from, to int64) ([]instance, error) {
 	return list, nil
 }
 
-// named is when the instance is that an override describes.
+// named returns the original time of an override's instance.
 func (s *series) named(c *ical.Component) (int64, error) {
 	id, err := timeOf(c, "RECURRENCE-ID")
 	if err != nil {
@@ -169,7 +168,7 @@ func (s *series) named(c *ical.Component) (int64, error) {
 	return s.at(id)
 }
 
-// missing says that there is no such instance, and which there is next.
+// missing returns the error for a missing instance and names the next one.
 func (s *series) missing(id ical.Time, unix int64) error {
 	f := fault(NoInstance, "the series has no instance at %s", id)
 	for i, err := range s.set.Named(s.ctx, time.Unix(unix, 0), time.Time{}, s.budget) {
@@ -181,7 +180,7 @@ func (s *series) missing(id ical.Time, unix int64) error {
 	return f
 }
 
-// earlier tells whether there is an instance named before a time.
+// earlier reports whether the series has an instance with an earlier recurrence id.
 func (s *series) earlier(unix int64) (bool, error) {
 	for _, err := range s.set.Named(s.ctx, time.Time{}, time.Unix(unix, 0), s.budget) {
 		return err == nil, recurFault(err)
@@ -189,7 +188,7 @@ func (s *series) earlier(unix int64) (bool, error) {
 	return false, nil
 }
 
-// empty tells that no instance is left.
+// empty reports whether no instance is left.
 func (s *series) empty() (bool, error) {
 	for _, err := range s.set.Between(s.ctx, time.Time{}, time.Time{}, s.budget) {
 		return false, recurFault(err)
@@ -197,8 +196,8 @@ func (s *series) empty() (bool, error) {
 	return true, nil
 }
 
-// ranged refuses to change a part of a series of which an override holds for the future, too (RFC
-// 5545 §3.2.13), where that override would be part of two halves: hardly any program writes it.
+// ranged refuses to divide a series at a THISANDFUTURE override (RFC 5545 §3.2.13), because the override would belong
+// to both halves. Hardly any client writes such overrides.
 func (a *aimed) ranged(scope Scope) error {
 	for _, c := range a.object.Overrides {
 		value, _ := c.Property("RECURRENCE-ID").Param("RANGE")

@@ -5,23 +5,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// shift moves a whole series: all its times by the same distance on the wall clock, whatever
-// the clocks do in between. So a meeting at ten is one at eleven, in summer and in winter.
+// shift moves a whole series: all its times by the same distance on the wall clock, whatever the clocks do in between.
+// So a meeting at ten becomes one at eleven, in summer and in winter.
 type shift struct {
 	reader
 	from, to clock
 	seconds  int64
-	// days is how many dates further the instances are: 1 when 23:00 becomes 01:00.
+	// days is the distance in dates: 1 if 23:00 becomes 01:00.
 	days int
-	// start is DTSTART as it was.
+	// start is the former DTSTART.
 	start ical.Civil
-	// newRule tells that the rule is going to be another one.
+	// newRule is set if the edit also replaces the rule.
 	newRule bool
-	// named is the override for the instance that was named, if there is one.
+	// named is the override of the named instance, if there is one.
 	named *ical.Component
 }
 
-// shifted compares where an instance of a series is with where it goes.
+// shifted returns the shift between an instance's current and its new time.
 func (r reader) shifted(master, now, next ical.Time) (shift, error) {
 	s := shift{reader: r, start: master.Civil}
 	var err error
@@ -44,8 +44,8 @@ func (r reader) shifted(master, now, next ical.Time) (shift, error) {
 	return s, nil
 }
 
-// seriesClock is the clock of a series whose instance goes to a time. An instance can be put
-// into the second of two equal hours, in UTC; its series goes by its own clock there.
+// seriesClock returns the series' clock after one of its instances moves to a time. An instance can move to the second
+// of two equal hours, written in UTC; its series then keeps its own clock.
 func (r reader) seriesClock(master, next ical.Time) (clock, error) {
 	if next.Form == ical.FormUTC && master.Form == ical.FormZoned {
 		own, err := r.clock(master)
@@ -56,19 +56,19 @@ func (r reader) seriesClock(master, next ical.Time) (clock, error) {
 	return r.clock(next)
 }
 
-// sameForm tells whether the times stay dates, or stay times.
+// sameForm reports whether dates stay dates and times stay times.
 func (s shift) sameForm() bool { return (s.from.form == ical.FormDate) == (s.to.form == ical.FormDate) }
 
-// nothing tells that all stays where it is and as it is written.
+// nothing reports whether the shift changes nothing, not even the form.
 func (s shift) nothing() bool {
 	return s.seconds == 0 && s.from.form == s.to.form && s.from.tzid == s.to.tzid
 }
 
-// time moves a time that belongs to the series: its start, a date that is added or left out,
-// or the name of an instance. A program that writes these in UTC goes on doing so.
+// time shifts a time of the series: its start, an additional or excluded date, or a recurrence id. If a client wrote
+// these in UTC, they stay in UTC.
 func (s shift) time(t ical.Time) (ical.Time, error) {
 	if t.IsDate() && s.from.form != ical.FormDate && s.to.form != ical.FormDate {
-		return ical.Date(t.Civil.AddDays(s.days)), nil // the day stands for the instance on it
+		return ical.Date(t.Civil.AddDays(s.days)), nil // the day means the instance on it
 	}
 	civil, err := s.on(s.from, t)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s shift) time(t ical.Time) (ical.Time, error) {
 	return moved, nil
 }
 
-// master moves the component that recurs.
+// master shifts the recurring component.
 func (s shift) master(c *ical.Component, p placement) error {
 	start, err := timeOf(c, "DTSTART")
 	if err != nil {
@@ -115,7 +115,7 @@ func (s shift) master(c *ical.Component, p placement) error {
 	return s.component(c, p)
 }
 
-// component puts a component, and the reminders at a fixed time with it.
+// component moves a component, and its reminders at a fixed time.
 func (s shift) component(c *ical.Component, p placement) error {
 	was, err := timeOf(c, "DTSTART")
 	if err != nil {
@@ -127,7 +127,7 @@ func (s shift) component(c *ical.Component, p placement) error {
 	return s.reader.follow(c, was)
 }
 
-// follow moves the reminders at a fixed time as far as the start went.
+// follow shifts the reminders at a fixed time by the distance of the start.
 func (r reader) follow(c *ical.Component, was ical.Time) error {
 	now, err := timeOf(c, "DTSTART")
 	if err != nil || was.IsZero() || now.IsZero() {
@@ -142,8 +142,8 @@ func (r reader) follow(c *ical.Component, was ical.Time) error {
 	return err
 }
 
-// override moves an instance that is told apart, wherever it is, as far as the others. One
-// that lasts as long as the others goes on doing so, and the one that was named lasts as asked.
+// override shifts an override by the same distance, wherever its instance is. If it lasts as long as the others, it
+// still does afterwards. The named instance gets the requested duration.
 func (s shift) override(c *ical.Component, p placement, usual length) error {
 	id := c.Property("RECURRENCE-ID")
 	named, err := id.Time()
@@ -172,7 +172,7 @@ func (s shift) override(c *ical.Component, p placement, usual length) error {
 	return s.component(c, own)
 }
 
-// apart moves a time that may be on another clock than its series: on that clock.
+// apart shifts a time that may be on another clock than its series: on its own clock.
 func (s shift) apart(t ical.Time) (ical.Time, error) {
 	switch {
 	case t.Form == s.from.form && t.TZID == s.from.tzid:
@@ -192,7 +192,7 @@ func (s shift) apart(t ical.Time) (ical.Time, error) {
 	}
 }
 
-// dates moves an RDATE or EXDATE.
+// dates shifts an RDATE or EXDATE.
 func (s shift) dates(p *ical.Property) error {
 	if s.nothing() {
 		return nil
@@ -241,7 +241,7 @@ func (s shift) periods(p *ical.Property) error {
 	return nil
 }
 
-// all moves an object: what recurs, and what is told apart.
+// all shifts an object: the series and its overrides.
 func (s shift) all(o *content.Object, p placement) error {
 	start, err := timeOf(o.Master, "DTSTART")
 	if err != nil {

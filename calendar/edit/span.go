@@ -5,36 +5,36 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Times says when something takes place from now on.
+// Times holds the new times of an event or task.
 type Times struct {
-	// Start moves it there. It lasts as long as before, unless End says otherwise. DTEND is
-	// not part of an event: a whole-day event that ends on the day of its start is that day.
+	// Start moves it and keeps its duration, unless End is given. DTEND is exclusive: a whole-day event that ends on
+	// the day of its start takes that day.
 	Start, End Field[ical.Time]
-	// AsGiven writes the times in the very form they have: another zone, or whole days
-	// instead of times. Without it they are written on the clock of the event.
+	// AsGiven keeps the form of the times, to change to another zone or between times and whole days. Otherwise they
+	// are converted to the event's clock.
 	AsGiven bool
-	// EndAsGiven writes the end in the very form it has: a flight lands in another zone.
+	// EndAsGiven keeps the form of the end only: a flight lands in another zone.
 	EndAsGiven bool
 }
 
 func (t Times) left() bool { return t.Start.Left() && t.End.Left() }
 
-// length is how long something lasts: days of whole-day events, exact seconds of others.
+// length is a duration: days for whole-day events, exact seconds for others.
 type length struct {
 	days    int
 	seconds int64
 }
 
-// placement is where a component is to be put.
+// placement is the new position of a component.
 type placement struct {
 	start ical.Time
-	// lasting is nil when it lasts as long as before.
+	// lasting is the new duration; nil keeps it.
 	lasting *length
-	// endOn is the clock for the end; nil for the one it has.
+	// endOn is the clock of the end; nil keeps it.
 	endOn *clock
 }
 
-// endName is the property that ends a kind of component.
+// endName returns the name of the end property: DUE for tasks, DTEND otherwise.
 func endName(c *ical.Component) string {
 	if c.Name() == content.Todo {
 		return "DUE"
@@ -42,7 +42,7 @@ func endName(c *ical.Component) string {
 	return "DTEND"
 }
 
-// timeOf reads a property; the zero time tells that there is none.
+// timeOf reads a time property. The zero time means that there is none.
 func timeOf(c *ical.Component, name string) (ical.Time, error) {
 	p := c.Property(name)
 	if p == nil {
@@ -55,7 +55,7 @@ func timeOf(c *ical.Component, name string) (ical.Time, error) {
 	return t, nil
 }
 
-// setTime gives a component a time, and keeps the bytes of one that it has.
+// setTime sets a time property. An unchanged one keeps its bytes.
 func setTime(c *ical.Component, name string, t ical.Time) {
 	p := c.Property(name)
 	if p == nil {
@@ -67,8 +67,8 @@ func setTime(c *ical.Component, name string, t ical.Time) {
 	}
 }
 
-// lasts tells how long a component lasts that has a start. RFC 5545 §3.6.1: without an end, a
-// DATE lasts the day and a DATE-TIME no time.
+// lasts returns the duration of a component with a start. RFC 5545 §3.6.1: without an end, a DATE lasts the day and a
+// DATE-TIME has no duration.
 func (r reader) lasts(c *ical.Component, start ical.Time) (length, error) {
 	end, err := timeOf(c, endName(c))
 	if err != nil {
@@ -90,7 +90,7 @@ func (r reader) lasts(c *ical.Component, start ical.Time) (length, error) {
 	return length{}, nil
 }
 
-// between is the length from one time to another of the same kind.
+// between returns the duration between two times of the same kind.
 func (r reader) between(start, end ical.Time) (length, error) {
 	if start.IsDate() {
 		return length{days: max(0, end.Civil.Days()-start.Civil.Days())}, nil
@@ -106,8 +106,7 @@ func (r reader) between(start, end ical.Time) (length, error) {
 	return length{seconds: max(0, to-from)}, err
 }
 
-// nominal is what a DURATION comes to from a start on: its days end at the same time on the
-// wall clock (RFC 5545 §3.3.6).
+// nominal converts a DURATION for a given start: its days end at the same time on the wall clock (RFC 5545 §3.3.6).
 func (r reader) nominal(start ical.Time, d ical.Duration) (length, error) {
 	if start.IsDate() {
 		return length{days: d.NominalDays() + d.ExactSeconds()/secondsPerDay}, nil
@@ -120,7 +119,7 @@ func (r reader) nominal(start ical.Time, d ical.Duration) (length, error) {
 	return length{seconds: end - c.unix(start.Civil)}, nil
 }
 
-// place decides where something goes that starts at a time now.
+// place computes the new position of a component whose current start is now.
 func (r reader) place(now ical.Time, t Times) (placement, error) {
 	p := placement{start: now}
 	if start, ok := t.Start.Value(); ok {
@@ -180,7 +179,7 @@ func (r reader) ending(p placement, end ical.Time, asGiven bool) (placement, err
 	return p, nil
 }
 
-// put moves a component. Properties that do not change keep their bytes.
+// put moves a component. Unchanged properties keep their bytes.
 func (r reader) put(c *ical.Component, p placement) error {
 	now, err := timeOf(c, "DTSTART")
 	if err != nil {
@@ -198,7 +197,7 @@ func (r reader) put(c *ical.Component, p placement) error {
 	return r.putEnd(c, p, now)
 }
 
-// toLast is the length for which an end must be written anew, nil where what the component has for its end stays.
+// toLast returns the duration to write, or nil if the component's end or duration can stay as written.
 func (r reader) toLast(c *ical.Component, p placement, now ical.Time) (*length, error) {
 	before, err := r.lasts(c, now)
 	if err != nil {
@@ -211,7 +210,7 @@ func (r reader) toLast(c *ical.Component, p placement, now ical.Time) (*length, 
 		}
 		return p.lasting, err
 	}
-	turns := now.IsDate() != p.start.IsDate() // times into whole days, or back
+	turns := now.IsDate() != p.start.IsDate() // between times and whole days
 	moves := now != p.start && c.Property(endName(c)) != nil
 	switch {
 	case turns:
@@ -219,39 +218,39 @@ func (r reader) toLast(c *ical.Component, p placement, now ical.Time) (*length, 
 	case moves:
 		return &before, nil
 	}
-	return nil, nil // a DURATION goes along by itself
+	return nil, nil // a DURATION needs no change
 }
 
-// says tells whether what a component has for its end says already how long it is to last.
+// says reports whether the written end already expresses the requested duration.
 func (r reader) says(c *ical.Component, p placement, now ical.Time, lasting length) (bool, error) {
 	if c.Property(endName(c)) != nil {
 		return *p.lasting == lasting && now == p.start && p.endOn == nil, nil
 	}
-	// An event without an end has one all the same; a task has not.
+	// An event has an implied end; a task has none.
 	if now.IsDate() != p.start.IsDate() || c.Name() != content.Event && c.Property("DURATION") == nil {
 		return false, nil
 	}
-	// A day is as long as the clocks make it where the component is to be.
+	// The clocks at the new position decide how long a day is.
 	there, err := r.lasts(c, p.start)
 	return err == nil && *p.lasting == there, err
 }
 
-// converted is the length of times in days: all that it touches. How long a day's event
-// should last, nobody can tell.
+// converted converts times to whole days: every day that they touch. The reverse is refused, because the duration is
+// unknown.
 func converted(l length, start ical.Time) (*length, error) {
 	if !start.IsDate() {
-		return nil, fault(BadTime, "an event of whole days gets times").hint("say when it ends, too")
+		return nil, fault(BadTime, "the event changes from whole days to times").hint("give its end, too")
 	}
 	return &length{days: max(1, int((l.seconds+secondsPerDay-1)/secondsPerDay))}, nil
 }
 
-// putEnd writes the end as it was written before: as a DURATION, or on its own clock.
+// putEnd writes the end in its former form: as a DURATION, or on its own clock.
 func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
 	if p.lasting == nil {
 		return nil
 	}
 	if d := c.Property("DURATION"); d != nil && p.apart() {
-		c.Remove("DURATION") // it has no zone
+		c.Remove("DURATION") // a DURATION has no zone
 	} else if d != nil {
 		d.SetValue(ical.Duration{Days: p.lasting.days, Seconds: int(p.lasting.seconds)}.String())
 		return nil
@@ -276,13 +275,13 @@ func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
 	return nil
 }
 
-// apart tells whether the end is to be on another clock than the start.
+// apart reports whether the end needs another clock than the start.
 func (p placement) apart() bool {
 	return p.endOn != nil && (p.endOn.form != p.start.Form || p.endOn.tzid != p.start.TZID)
 }
 
-// endClock is the clock on which the end is written: the one it is on (a flight lands in
-// another zone), unless that was the start's, which the end then follows.
+// endClock returns the clock for the end. A different clock than the start's is kept (a flight lands in another zone);
+// otherwise the end follows the start.
 func (r reader) endClock(c *ical.Component, p placement, was ical.Time) (clock, error) {
 	if p.endOn != nil {
 		return *p.endOn, nil
@@ -298,7 +297,7 @@ func (r reader) endClock(c *ical.Component, p placement, was ical.Time) (clock, 
 	return r.clock(end)
 }
 
-// apply does to one component what the times ask.
+// apply applies times to one component.
 func (r reader) apply(c *ical.Component, t Times) error {
 	if t.Start.Cleared() || t.End.Cleared() {
 		if err := r.clear(c, t); err != nil {
@@ -324,7 +323,7 @@ func (r reader) apply(c *ical.Component, t Times) error {
 	return r.put(c, p)
 }
 
-// due moves the DUE of a task that has no start.
+// due sets the DUE of a task without a start.
 func (r reader) due(c *ical.Component, due ical.Time, asGiven bool) error {
 	now, err := timeOf(c, "DUE")
 	if err != nil {
@@ -343,7 +342,7 @@ func (r reader) due(c *ical.Component, due ical.Time, asGiven bool) error {
 	return nil
 }
 
-// clear takes the start or the end away.
+// clear removes the start or the end.
 func (r reader) clear(c *ical.Component, t Times) error {
 	if t.Start.Cleared() {
 		if c.Name() == content.Event {

@@ -32,7 +32,7 @@ func (e *session) changeFollowing(at *aimed, c Change) (Result, error) {
 	return Result{Document: e.object.Document, Split: right.Document, SplitUID: right.UID, Instance: first.id}, second.define(before)
 }
 
-// in is the same instance in the part of its series that begins with it.
+// in returns the same instance in the right part of its series.
 func (a *aimed) in(right *content.Object) *aimed {
 	first := &aimed{series: a.series, instance: a.instance}
 	first.component = right.Master
@@ -64,7 +64,7 @@ func (e *session) cancelFollowing(at *aimed) (Result, error) {
 	return Result{Document: e.object.Document}, nil
 }
 
-// split cuts the object in two; the session's own is then the left part.
+// split cuts the object in two. The session keeps the left part.
 func (e *session) split(at *aimed) (*content.Object, error) {
 	if e.object.Master == nil {
 		return nil, fault(Unsupported, "the object holds single instances of a series only").hint("change each of them alone")
@@ -89,7 +89,7 @@ func (e *session) split(at *aimed) (*content.Object, error) {
 	return right, nil
 }
 
-// rename makes another object of the right part. RFC 5545 §3.8.4.5: the two are siblings.
+// rename gives the right part a new UID. RFC 5545 §3.8.4.5: the two objects become siblings.
 func (e *session) rename(right *content.Object) {
 	left := e.object.UID
 	right.UID = e.NewUID()
@@ -99,17 +99,16 @@ func (e *session) rename(right *content.Object) {
 	right.Master.Add(ical.NewText("RELATED-TO", left, ical.NewParam("RELTYPE", "SIBLING")))
 }
 
-// cut tells where an instance divides a recurrence rule.
+// cut is the position of an instance in a recurrence rule.
 type cut struct {
-	// before counts what a rule with a COUNT has before the instance.
+	// before counts the instances of a rule with COUNT that precede the instance.
 	before int
-	// over tells that the rule has nothing from the instance on.
+	// over is set if the rule has no instance from this one on.
 	over bool
 }
 
-// cuts divides the rules of the master. When the right part is to go on by them, the instance
-// has to be one of each rule's own: it becomes the DTSTART, from which a rule takes its phase
-// and what it does not say.
+// cuts divides the rules of the master. If the right part continues them, the instance must belong to each rule: as the
+// new DTSTART it sets the rule's phase and its implied parts.
 func (a *aimed) cuts(goesOn bool) ([]cut, error) {
 	if goesOn && a.object.Master.Property("EXRULE") != nil {
 		return nil, fault(Unsupported, "the series has an EXRULE, which cannot be divided").hint(`change "this" instance or "all"`)
@@ -147,7 +146,7 @@ func (a *aimed) cut(p *ical.Property, goesOn bool) (cut, error) {
 		return cut{over: true}, nil
 	case next != a.unix && goesOn:
 		return cut{}, fault(RuleBound, "the instance at %s is an extra one beside the rule %s, so a series by that rule cannot begin with it", a.id, p.Value()).
-			hint("take the instance before or after it, or give the recurrence rule along")
+			hint("use the previous or the next instance, or give a new recurrence rule")
 	case rule.Count == 0:
 		return cut{}, nil
 	}
@@ -155,7 +154,7 @@ func (a *aimed) cut(p *ical.Property, goesOn bool) (cut, error) {
 	return cut{before: before}, err
 }
 
-// next is when the first instance of a set is that is not before the one aimed at.
+// next returns the first original time in a set at or after the targeted instance.
 func (a *aimed) next(set *recur.Set) (int64, error) {
 	for i, err := range set.Between(a.ctx, time.Unix(a.unix, 0), time.Time{}, a.budget) {
 		if err != nil {
@@ -168,7 +167,7 @@ func (a *aimed) next(set *recur.Set) (int64, error) {
 	return math.MaxInt64, nil
 }
 
-// count counts the instances of a set before the one aimed at.
+// count counts the instances of a set before the targeted one.
 func (a *aimed) count(set *recur.Set) (int, error) {
 	n := 0
 	budget := recur.Budget{Steps: a.budget.Steps, Instances: math.MaxInt}
@@ -216,7 +215,7 @@ func (e *session) cutLeft(at *aimed, cuts []cut) error {
 	return e.keepOverrides(at, earlier)
 }
 
-// last is the UNTIL of a series that goes on to just before the instance.
+// last returns the UNTIL of a series that ends just before the instance.
 func (a *aimed) last() ical.Time {
 	switch a.on.form {
 	case ical.FormDate:
@@ -243,9 +242,9 @@ func (e *session) cutRight(at *aimed, cuts []cut) error {
 		rest := pinned(rule, start.Civil)
 		left := rule.Count - cuts[i].before
 		switch {
-		// An override needs a series, if only of one instance.
+		// An override needs a series, even one with a single instance.
 		case cuts[i].over || rule.Count > 0 && left <= 1 && !at.own:
-			master.RemoveProperty(p) // DTSTART is all that is left of it
+			master.RemoveProperty(p) // only DTSTART is left
 			continue
 		case rule.Count > 0:
 			rest.Count = left
@@ -265,8 +264,8 @@ func (e *session) cutRight(at *aimed, cuts []cut) error {
 	return e.follow(master, at.start)
 }
 
-// begin is the DTSTART of the right part. An instance in an hour that the clocks skip is an
-// hour later than the series means it to be; the others shall not be.
+// begin returns the DTSTART of the right part. An instance in a skipped hour is shown an hour later than the series
+// defines; the later instances must keep the defined time.
 func (a *aimed) begin() ical.Time {
 	if a.on.form == ical.FormDate || a.on.form == ical.FormUTC {
 		return a.id
@@ -278,8 +277,7 @@ func (a *aimed) begin() ical.Time {
 	return a.id
 }
 
-// keepDates keeps those RDATEs and EXDATEs that are on one side. Lines of which all are kept
-// keep their bytes.
+// keepDates keeps the RDATEs and EXDATEs of one side. Lines that stay complete keep their bytes.
 func (a *aimed) keepDates(c *ical.Component, keep func(unix int64) bool) error {
 	for _, name := range [...]string{"RDATE", "EXDATE"} {
 		for _, p := range c.All(name) {
@@ -319,12 +317,12 @@ func (a *aimed) keepPeriods(c *ical.Component, p *ical.Property, keep func(unix 
 	})
 }
 
-// keepOverrides keeps those of the session's object that are on one side.
+// keepOverrides keeps the overrides of one side.
 func (e *session) keepOverrides(at *aimed, keep func(unix int64) bool) error {
 	return at.dropOverrides(e.object, func(unix int64) (bool, error) { return !keep(unix), nil })
 }
 
-// dropOverrides drops those of an object that are of some instances: clients would go on showing them.
+// dropOverrides removes the overrides that drop selects; clients would still show them.
 func (s *series) dropOverrides(o *content.Object, drop func(unix int64) (bool, error)) error {
 	var kept []*ical.Component
 	for _, c := range o.Overrides {
@@ -346,8 +344,8 @@ func (s *series) dropOverrides(o *content.Object, drop func(unix int64) (bool, e
 	return nil
 }
 
-// pinned names the days that a rule with SKIP (RFC 7529) takes from its start: the series that goes on may begin on a
-// day that was skipped to.
+// pinned writes out the days that a rule with SKIP (RFC 7529) takes from its start. The right part may begin on a
+// substitute day, which must not become the rule's day.
 func pinned(rule ical.Recur, start ical.Civil) ical.Recur {
 	open := len(rule.ByDay)+len(rule.ByMonthDay)+len(rule.ByYearDay)+len(rule.ByWeekNo) == 0
 	if rule.Skip == "" || rule.Freq < ical.Monthly || !open {

@@ -6,9 +6,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// unnamed holds the move of a series of which no instance was named to what can only be meant: the
-// series keeps its days. With another date as its start all of it would move there, and everything
-// before that date would be gone. Somebody who gives the date of the next instance means that one.
+// unnamed checks a move of a series without a named instance: the series must keep its days. A start on another date
+// would move the whole series there and delete the earlier instances. A user who gives the date of the next instance
+// means only that instance.
 func (e *session) unnamed(was ical.Time, move shift, p placement) error {
 	if move.days == 0 && p.lasting == nil {
 		return nil
@@ -27,7 +27,7 @@ func (e *session) unnamed(was ical.Time, move shift, p placement) error {
 	return s.overlong(p, lasting)
 }
 
-// elsewhere refuses a start on another date than that of the series.
+// elsewhere refuses a start on another date than the series' own.
 func (s *series) elsewhere(was, start ical.Time) error {
 	f := fault(BadTime, "the series begins on %s, and no instance of it was named: with a start on %s all of it would move there",
 		dateText(was), dateText(start))
@@ -38,8 +38,7 @@ func (s *series) elsewhere(was, start ical.Time) error {
 	return f.hint("name the instance that shall be at that time " + name + ", or keep the days and give a start on the series' first one: " + own)
 }
 
-// overlong refuses instances that would last into the next one, and did not before: their end is
-// that of another instance.
+// overlong refuses instances that would newly last into the next one: the given end belongs to another instance.
 func (s *series) overlong(p placement, lasting length) error {
 	long := p.lasting.exact()
 	if long <= lasting.exact() {
@@ -59,15 +58,15 @@ func (s *series) overlong(p placement, lasting length) error {
 	return nil
 }
 
-// exact is the length in seconds; of days, about.
+// exact returns the length in seconds, approximate for days.
 func (l length) exact() int64 { return l.seconds + int64(l.days)*secondsPerDay }
 
 func dateText(t ical.Time) string { return t.Civil.Weekday().String() + " " + day(t) }
 
 func day(t ical.Time) string { return t.Civil.Date().String()[:len(time.DateOnly)] }
 
-// firstText is the time of day of one time on the day of another, the first of the series. It says its offset: it is
-// written back by somebody whose clock may be another.
+// firstText formats the time of day of t on the day of first, the series' first day. It includes the offset, because
+// the caller who sends it back may use another zone.
 func (s *series) firstText(t, first ical.Time) string {
 	if t.IsDate() {
 		return day(first)

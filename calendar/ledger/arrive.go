@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// arriving is what changed at a source on its way into the calendar that mirrors it.
+// arriving applies changes from a source to the calendar that mirrors it.
 type arriving struct {
 	*Ledger
 	in     calendar.Calendar
@@ -18,34 +18,34 @@ type arriving struct {
 	known  map[string]calendar.Mirrored
 	next   []incoming
 	done   calendar.Arrived
-	// swept tells that what is gone was taken away.
+	// swept is set once objects missing at the source have been deleted.
 	swept bool
 	fence calendar.Fence
 }
 
-// incoming is an object that was looked at before any lock is taken. Write tells that it is to be stored.
+// incoming is an object that was checked before any lock is taken. write is set if it must be stored.
 type incoming struct {
 	calendar.Mirrored
 	object calendar.Object
 	write  bool
 }
 
-// sweepMost is how many objects go in one transaction.
+// sweepMost bounds the objects deleted in one transaction.
 const sweepMost = 200
 
-// foreignCaller is who changes a calendar for its source.
+// foreignCaller returns the caller for changes that come from a calendar's source.
 func foreignCaller(cal calendar.Calendar) calendar.Caller {
 	return calendar.Caller{
 		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: "changed at " + cal.Origin.From,
 	}
 }
 
-// Arrive takes over what changed at a calendar's source. It is for one caller at a time, who keeps others from writing
-// there. What is broken, or too large, is kept out, and its last good state stays. Nobody is invited or told by it: the
-// source has done that.
+// Arrive applies changes from a calendar's source. Callers must hold the calendar's lease, so that no other process
+// syncs or writes there. Invalid or too large objects are rejected, and their last good version stays. Arrive sends no
+// invitations or notifications: the source has done that.
 func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
 	if cal.Followed() {
-		cal.Kinds = calendar.AllKinds() // what its apps noted of it names none
+		cal.Kinds = calendar.AllKinds() // the properties that its apps recorded name no kinds
 	}
 	in := arriving{Ledger: s, in: cal, caller: foreignCaller(cal), fence: a.Fence}
 	refs := append([]string{}, a.Gone...)
@@ -65,8 +65,8 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	if !a.Sweep {
 		return in.done, in.store(ctx, a)
 	}
-	// Where it is begun anew is not written down before what is gone has gone. The round is: should this end here, the next one
-	// is another, and does not take for there what this one has seen.
+	// Store the cursor only after the sweep, but the round now. If the process stops in between, the next listing gets
+	// another round, and does not take this listing's objects for its own.
 	whole := a
 	if whole.Mirror, err = s.store.Mirror(ctx, cal.ID); err != nil {
 		return in.done, err
@@ -84,12 +84,12 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
 }
 
-// faultMost bounds what is kept of why an object is kept out.
+// faultMost bounds the stored reason why an object was rejected.
 const faultMost = 500
 
 func shortFault(text string) string { return strings.ToValidUTF8(text[:min(len(text), faultMost)], "") }
 
-// look decides about an object.
+// look checks an object.
 func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	o.Fault = shortFault(o.Fault)
 	was, known := a.known[o.Ref]
@@ -120,7 +120,7 @@ func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	a.next = append(a.next, n)
 }
 
-// prepare makes an object of a text.
+// prepare parses and validates an object.
 func (a *arriving) prepare(ctx context.Context, data []byte) (calendar.Object, error) {
 	cal := a.in
 	o, err := (&Importer{Ledger: a.Ledger}).prepare(ctx, cal, calendar.Import{Data: data})
@@ -130,7 +130,7 @@ func (a *arriving) prepare(ctx context.Context, data []byte) (calendar.Object, e
 	return *o, nil
 }
 
-// store writes what was decided. Where nothing comes of it for anybody who looks at the calendar, it does not move on.
+// store writes the checked objects. If nothing changes for readers of the calendar, its version stays the same.
 func (a *arriving) store(ctx context.Context, all calendar.Arrival) error {
 	before := a.done
 	writes := len(all.Gone) > 0
@@ -156,14 +156,14 @@ func (a *arriving) store(ctx context.Context, all calendar.Arrival) error {
 	return a.recall(ctx, func(tx calendar.MirrorKeeper) error { return a.remember(ctx, tx, all) })
 }
 
-// write stores objects, and takes away what is gone.
+// write stores objects and deletes the ones that are gone at the source.
 func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
 	cal, err := w.open(ctx, a.in.ID)
 	if err != nil {
 		return err
 	}
 	if !cal.Origin.Mirrors() {
-		return calendar.Errorf(calendar.NotFound, "", "the calendar is linked no more")
+		return calendar.Errorf(calendar.NotFound, "", "the calendar is no longer linked")
 	}
 	here := map[calendar.UID]bool{}
 	for _, n := range a.next {
@@ -192,7 +192,7 @@ func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
 	return nil
 }
 
-// put stores an object in the place of the one with its UID.
+// put stores an object in place of the one with its UID.
 func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error {
 	atName, there, err := w.live(ctx, a.in.ID, next.Name, next.UID)
 	if err == nil && there == nil && atName != nil {
@@ -220,7 +220,7 @@ func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error
 	return err
 }
 
-// away takes away the object of a UID, if it is there.
+// away deletes the object with a UID, if there is one.
 func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
 	_, there, err := w.live(ctx, a.in.ID, "", uid)
 	if err != nil || there == nil {
@@ -230,7 +230,7 @@ func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
 	return w.bury(ctx, *there)
 }
 
-// remember writes down what was agreed, and how far it went.
+// remember stores the sync state: the mapping of objects to the source, and the cursor.
 func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all calendar.Arrival) error {
 	if err := a.held(ctx, tx); err != nil {
 		return err
@@ -248,7 +248,7 @@ func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all c
 			return err
 		}
 	}
-	if len(a.next) > 0 || len(all.Gone) > 0 || a.swept { // a look at nothing new counts nothing
+	if len(a.next) > 0 || len(all.Gone) > 0 || a.swept { // a sync without changes counts nothing
 		var err error
 		if all.Mirror.Faults, err = tx.MirrorFaults(ctx, a.in.ID); err != nil {
 			return err
@@ -257,7 +257,7 @@ func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all c
 	return tx.PutMirror(ctx, all.Mirror)
 }
 
-// held sees that nobody was at the source since this was asked for there: what they have stored may be newer.
+// held checks the lease: no other process may have synced since the source was asked, since its data may be newer.
 func (a *arriving) held(ctx context.Context, tx calendar.MirrorKeeper) error {
 	held, err := tx.Fence(ctx, a.fence)
 	if err == nil && !held {
@@ -266,7 +266,7 @@ func (a *arriving) held(ctx context.Context, tx calendar.MirrorKeeper) error {
 	return err
 }
 
-// sweep takes away some of what a full listing did not tell of, and tells whether there may be more.
+// sweep deletes some objects that a full listing did not contain, and reports whether there may be more.
 func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error) {
 	var left []calendar.Mirrored
 	err = a.recall(ctx, func(tx calendar.MirrorKeeper) (err error) {
@@ -294,8 +294,8 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 	return err == nil && len(left) == sweepMost, err
 }
 
-// Overtaken keeps what a caller wrote to a linked calendar while it was changed at its source: their text becomes a
-// former version of what is there now, from which the history gives it back.
+// Overtaken keeps a caller's write to a linked calendar that lost against a change at the source. The text becomes a
+// former version of the present object, which can be restored from the history.
 func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error {
 	if lost.Data == nil {
 		return nil
@@ -332,7 +332,7 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		if there == nil {
 			return w.bury(ctx, mine)
 		}
-		// By itself: anyone who takes it back gets what the caller wrote.
+		// In a change of its own, so that an undo restores the caller's text.
 		_, err = w.write(ctx, *there, &mine, true)
 		return err
 	})

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// attemptKept is how long an answer is remembered.
+	// attemptKept is how long a response is stored.
 	attemptKept = 24 * time.Hour
-	// attemptLease is how long a call may take: after that, the caller is gone.
+	// attemptLease is how long a call may take. After that, its process is considered dead.
 	attemptLease = time.Minute
-	// maxAttemptName bounds what a client calls an attempt.
+	// maxAttemptName bounds an idempotency key.
 	maxAttemptName = 255
 )
 
-// BeginAttempt asks whether a call that the client has given a name is to be made, or was
-// made: then the attempt has its answer. The digest must be the same each time.
+// BeginAttempt starts a call with an idempotency key. It reports whether the caller should execute it; if it was
+// executed before, the attempt has its response. The digest must be the same each time.
 func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, digest string) (calendar.Attempt, bool, error) {
 	if len(name) > maxAttemptName {
 		return calendar.Attempt{}, false, calendar.Errorf(calendar.Invalid, "", "the key of a call has more than %d bytes", maxAttemptName)
@@ -38,7 +38,7 @@ func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, dige
 	return a, false, nil
 }
 
-// AttemptAnswer is the answer of an attempt, nil while there is none. To look for it writes nothing.
+// AttemptAnswer returns the response of an attempt, or nil if there is none yet. It writes nothing.
 func (s *Ledger) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte, error) {
 	is, err := s.store.Attempt(ctx, a.User, a.Token, a.Name)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
@@ -47,8 +47,7 @@ func (s *Ledger) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte,
 	return is.Answer, err
 }
 
-// SettleAttempt keeps the answer of a call that was made; nil, of one that was refused, lets
-// the client begin anew.
+// SettleAttempt stores the response of a call. A nil response, for a refused call, lets the client try again.
 func (s *Ledger) SettleAttempt(ctx context.Context, a calendar.Attempt, answer []byte) error {
 	a.Answer = answer
 	return s.store.Settle(ctx, a)

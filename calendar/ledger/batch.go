@@ -16,8 +16,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Batch collects changes of events and tasks that are made together: all of them, as one unit of the journal, or none. Until it is
-// committed nothing is written; each change sees what those before it will have done. See docs/decisions/0054-batches.md.
+// Batch collects changes of events and tasks that are made together: all of them, as one unit of the journal, or none.
+// Nothing is written before the commit. Each change sees the results of the previous ones. See
+// docs/decisions/0054-batches.md.
 type Batch struct {
 	*Ledger
 	caller calendar.Caller
@@ -27,27 +28,27 @@ type Batch struct {
 	last   calendar.Change
 }
 
-// plan is what becomes of one object.
+// plan is the planned change of one object.
 type plan struct {
 	cal calendar.Calendar
-	// before is what was read, nil of what is new; now is what it will be, perhaps deleted.
+	// before is the object as read, nil if it is new; now is the planned state, possibly deleted.
 	before *calendar.Object
 	now    calendar.Object
 	from   calendar.UID
-	// done is what was stored in the end: a message may be in it that was sent.
+	// done is the object as stored. It may differ, because it records the delivery of messages.
 	done calendar.Object
 }
 
-// NewBatch makes a batch of nothing. What it reads and makes is held until the meter is closed.
+// NewBatch returns an empty batch. Its objects stay in memory until the meter is closed.
 func (s *Ledger) NewBatch(c calendar.Caller, m *meter.Meter, tell calendar.Telling) *Batch {
 	return &Batch{Ledger: s, caller: c, meter: m, tell: tell}
 }
 
-// Last is the latest change, as the journal would have it, with the bytes before and after.
+// Last returns the latest change in the form of the journal, with the bytes before and after.
 func (b *Batch) Last() calendar.Change { return b.last }
 
-// State tells apart what the batch has found: it is another one once something of it was changed by somebody else, and once
-// the batch itself was committed. Of what is new nothing was there, so that its calendar's version stands for it.
+// State identifies the versions that the batch has read. It changes if another user changes one of them, and when the
+// batch is committed. A new object has no version, so its calendar's version is used.
 func (b *Batch) State() string {
 	var was []string
 	for _, p := range b.plans {
@@ -60,7 +61,7 @@ func (b *Batch) State() string {
 	return strings.Join(was, " ")
 }
 
-// Planned is an object as it will be; false where no change is about it.
+// Planned returns the planned state of an object, or false if the batch does not change it.
 func (b *Batch) Planned(in calendar.CalendarID, uid calendar.UID) (calendar.Object, bool) {
 	if p := b.plan(in, uid); p != nil {
 		return p.now, true
@@ -76,7 +77,7 @@ func (b *Batch) plan(in calendar.CalendarID, uid calendar.UID) *plan {
 	return b.plans[i]
 }
 
-// CreateTelling is [Ledger.CreateTelling], later.
+// CreateTelling is [Ledger.CreateTelling] at commit time.
 func (b *Batch) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, _ calendar.Telling) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
@@ -100,7 +101,7 @@ func (b *Batch) CreateTelling(ctx context.Context, c calendar.Caller, cal calend
 	return calendar.Saved{Object: p.now, Created: true}, nil
 }
 
-// EditObject is [Ledger.EditObject], later.
+// EditObject is [Ledger.EditObject] at commit time.
 func (b *Batch) EditObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
@@ -108,7 +109,7 @@ func (b *Batch) EditObject(ctx context.Context, c calendar.Caller, cal calendar.
 	return b.revise(ctx, cal, uid, e.When, b.changing(cal, e.Change))
 }
 
-// CancelObject is [Ledger.CancelObject], later.
+// CancelObject is [Ledger.CancelObject] at commit time.
 func (b *Batch) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
@@ -116,7 +117,7 @@ func (b *Batch) CancelObject(ctx context.Context, c calendar.Caller, cal calenda
 	return b.revise(ctx, cal, uid, e.When, b.cancelling(cal, e.Target))
 }
 
-// revise plans what an edit makes of an object.
+// revise plans an edit of an object.
 func (b *Batch) revise(ctx context.Context, cal calendar.Calendar, uid calendar.UID, when calendar.Precondition, do revise) (Edited, error) {
 	p := b.plan(cal.ID, uid)
 	if p == nil {
@@ -149,7 +150,7 @@ func (b *Batch) revise(ctx context.Context, cal calendar.Calendar, uid calendar.
 	return b.take(ctx, p, result)
 }
 
-// take plans what came of an edit.
+// take adds the result of an edit to the plan.
 func (b *Batch) take(ctx context.Context, p *plan, result edit.Result) (Edited, error) {
 	before := p.now.Data
 	if result.Document == nil {
@@ -175,7 +176,7 @@ func (b *Batch) take(ctx context.Context, p *plan, result edit.Result) (Edited, 
 	return edited, nil
 }
 
-// become gives a plan the text that its object will have.
+// become sets the planned text of an object.
 func (b *Batch) become(ctx context.Context, p *plan, doc *ical.Document) error {
 	data := ical.WithoutControls(doc.Bytes())
 	if err := b.meter.Hold(int64(len(data))); err != nil {
@@ -196,7 +197,7 @@ func (b *Batch) note(p *plan, did calendar.ChangeKind, before []byte) {
 	}
 }
 
-// Stored is the etag of an object after the batch was committed; "" where nothing is left of it.
+// Stored returns the ETag of an object after the commit, or "" if nothing is left of it.
 func (b *Batch) Stored(in calendar.CalendarID, uid calendar.UID) calendar.ETag {
 	p := b.plan(in, uid)
 	switch {
@@ -208,7 +209,7 @@ func (b *Batch) Stored(in calendar.CalendarID, uid calendar.UID) calendar.ETag {
 	return p.now.ETag
 }
 
-// Commit makes the changes. What somebody else has changed since it was read refuses all of them.
+// Commit makes the changes. If another user has changed one of the objects since it was read, it makes none.
 func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
 	plans := slices.DeleteFunc(slices.Clone(b.plans), (*plan).idle)
 	if len(plans) == 0 {
@@ -236,7 +237,7 @@ func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
 	return told, err
 }
 
-// idle tells that nothing is to be done.
+// idle reports whether the plan changes nothing.
 func (p *plan) idle() bool {
 	if p.before == nil {
 		return p.now.Deleted

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Block leaves a calendar that another user shares with the caller, or has offered, and blocks its owner. Until Unblock the caller
-// gets no calendar of the owner's, by name or by a group. Block returns the owner's name.
+// Block leaves a calendar that another user shares with the caller, or has offered, and blocks its owner. Until
+// Unblock, the owner cannot share calendars with the caller, by name or by a group. Block returns the owner's name.
 func (s *Ledger) Block(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (string, error) {
 	if err := c.MayOwn(calendar.LeaveCalendar); err != nil {
 		return "", err
@@ -49,8 +49,8 @@ func (s *Ledger) block(ctx context.Context, c calendar.Caller, owner calendar.Us
 	return s.declineAllOf(ctx, c, owner)
 }
 
-// declineAllOf declines all shares of a blocked owner with the caller by name. It leaves no groups, so that Unblock brings back
-// the calendars that groups give.
+// declineAllOf declines all shares by name of a blocked owner. It leaves no groups, so that Unblock brings back the
+// calendars that groups give.
 func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
 	offers, err := s.store.Offers(ctx, c.User.ID)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Ledger) sharedOrOffered(ctx context.Context, c calendar.Caller, id cale
 	return s.Calendar(ctx, c, id)
 }
 
-// Unblock ends a block of the caller's. Calendars that groups give come back. Shares by name stay declined until the owner shares
+// Unblock ends a block. Calendars that groups give come back. Shares by name stay declined until the owner shares
 // again.
 func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {

@@ -13,24 +13,25 @@ import (
 )
 
 const (
-	// bookingPatience is how long a booking that was left over waits: its maker is most likely still about to have it answered.
+	// bookingPatience is how old a pending booking must be before another process answers it. Usually the process that
+	// created it is about to answer.
 	bookingPatience = time.Minute
-	// bookingsMost is how many are answered in one go.
+	// bookingsMost bounds the bookings answered in one run.
 	bookingsMost = 100
 	// bookingTime bounds the answer to one booking.
 	bookingTime = 30 * time.Second
-	// bookingTries is how often an answer is tried before it is given up, each time after twice as long. Then the organizer goes on
-	// reading that the room has not answered, and the next change asks it again.
+	// bookingTries bounds the attempts to answer a booking; the pause doubles each time. Afterwards the organizer still
+	// sees no answer from the room, and the next change asks it again.
 	bookingTries = 8
 )
 
-// tries counts how often rooms have failed to answer, since this process began.
+// tries counts the failed answers of rooms since this process started.
 type tries struct {
 	mutex sync.Mutex
 	count map[calendar.Booking]int
 }
 
-// add counts one more, and returns how many there are.
+// add increments the count of a booking and returns it.
 func (t *tries) add(b calendar.Booking) int {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -42,7 +43,7 @@ func (t *tries) add(b calendar.Booking) int {
 	return t.count[b]
 }
 
-// forget begins to count anew.
+// forget resets the count of a booking.
 func (t *tries) forget(b calendar.Booking) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -50,7 +51,7 @@ func (t *tries) forget(b calendar.Booking) {
 	delete(t.count, b)
 }
 
-// booked notes that a room is to answer an invitation, in the transaction that brings it.
+// booked queues an invitation for a room's answer, in the transaction that delivers it.
 func (w *work) booked(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
 	if !room.Room.Bookable() || room.Room.ByHand {
 		return nil
@@ -60,15 +61,15 @@ func (w *work) booked(ctx context.Context, room calendar.User, at calendar.Calen
 	return w.PutBooking(ctx, b)
 }
 
-// answerBookings has rooms answer what a change asked them for. An answer that fails now is given by AnswerBookings.
+// answerBookings makes rooms answer the invitations of a change. AnswerBookings retries failed answers.
 func (s *Ledger) answerBookings(ctx context.Context, all []calendar.Booking) {
 	for _, b := range all {
 		_ = s.answerBooking(context.WithoutCancel(ctx), b)
 	}
 }
 
-// AnswerBookings has rooms answer what is left over, where a server was stopped in between. It returns how many it
-// answered, and the first error.
+// AnswerBookings makes rooms answer pending bookings, for example after a restart of the server. It returns the number
+// of answers and the first error.
 func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error) {
 	all, err := s.store.Bookings(ctx, s.now().Add(-bookingPatience), bookingsMost)
 	if err != nil {
@@ -86,8 +87,8 @@ func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error
 	return answered, failed
 }
 
-// answerBooking has a room answer one invitation. One that it cannot answer waits, so that the others have their turn, and is
-// given up in the end; where the calendar is gone nobody waits for an answer.
+// answerBooking makes a room answer one invitation. After a failure it is tried again later, so that others get their
+// turn, and is given up in the end. If the calendar is gone, it is dropped at once.
 func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) (err error) {
 	ctx, end := s.task(ctx, "room answer")
 	defer func() { end(err != nil) }()
@@ -109,13 +110,13 @@ func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) (err err
 	return errors.Join(err, s.change(ctx, roomOf(b), func(w *work) error { return w.PutBooking(ctx, b) }))
 }
 
-// roomOf is the room as one who changes something.
+// roomOf returns the room as a caller.
 func roomOf(b calendar.Booking) calendar.Caller {
 	return calendar.Caller{User: calendar.User{ID: b.Room}, Scopes: calendar.ScopeAll}
 }
 
-// tryBooking has a room answer under the lock of all its calendars: of two that want the same time, one is later and sees the
-// other.
+// tryBooking makes a room answer with all its calendars locked. So if two bookings want the same time, the later one
+// sees the earlier.
 func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 	ctx, cancel := context.WithTimeout(ctx, bookingTime)
 	defer cancel()
@@ -143,7 +144,7 @@ func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 	})
 }
 
-// openOwn opens the caller's own calendars among some, as far as they are not open yet.
+// openOwn opens the calendars in all that the caller owns, unless they are open already.
 func (w *work) openOwn(ctx context.Context, all []calendar.Calendar) error {
 	var own []calendar.CalendarID
 	for _, cal := range all {
@@ -165,7 +166,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	}
 	stored, err := content.Read(old.Data, unlimited)
 	if err != nil {
-		return nil //nolint:nilerr // an older program has stored it
+		return nil //nolint:nilerr // an older version stored it
 	}
 	parties, err := w.partiesOf(ctx, stored)
 	if err != nil {
@@ -194,7 +195,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	return err
 }
 
-// besides calls take with the other events that may lie between two times in a room's own calendars.
+// besides calls take for other events in a room's own calendars between two times.
 func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(schedule.Other) error) error {
 	since, before := from.Unix(), until.Unix()
 	q := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event}, From: &since, Until: &before, WithData: true}
@@ -224,9 +225,9 @@ func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calend
 	return nil
 }
 
-// indexedAt tells by the index alone whether an event may take place in a time: once as its span says, a series in the hours of its rhythm, also
-// later than these are known until: a meeting of each day goes on as it was. A series of which none are known is nowhere, or nothing could be booked
-// from its first day to its last.
+// indexedAt returns a test, from the index alone, whether an event may take place in a time range. A series is tested
+// by its recurrence index: its hours of the week, continued past the time until which they are known. A series without
+// an index never matches. Otherwise it would block the room from its first day to its last.
 func indexedAt(o calendar.Object) func(start, end time.Time) bool {
 	return func(start, end time.Time) bool {
 		from, last := start.Unix(), end.Unix()-1
@@ -241,7 +242,7 @@ func indexedAt(o calendar.Object) func(start, end time.Time) bool {
 	}
 }
 
-// people is how many take part, rooms apart.
+// people counts the people who take part, without rooms.
 func people(o *content.Object, parties lookup.Parties) int {
 	seen := map[schedule.Person]bool{}
 	for _, a := range append(schedule.Attendees(o), schedule.OrganizerOf(o)) {
@@ -252,7 +253,7 @@ func people(o *content.Object, parties lookup.Parties) int {
 	return len(seen)
 }
 
-// barred tells whether the organizer of an event may not book a room. Anyone who looks after it may.
+// barred reports whether the organizer of an event may not book a room. The room's managers always may.
 func (w *work) barred(ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object) (bool, error) {
 	by, here := parties[schedule.OrganizerOf(o)]
 	may := room.Room.Bookers

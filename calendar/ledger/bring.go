@@ -8,50 +8,50 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// What one sender may bring into one user's account in a day: new events, proposals of other times, and bytes of events and
-// messages. Nobody's working day has as much, and no account is full of it in a week. Of proposals a list looks at the latest
-// hundred, which are to be no single guest's.
+// Daily limits of one sender for one recipient: new events, counter-proposals, and bytes of events and messages. They
+// exceed any normal working day, and keep an account from being filled within a week. The list of proposals shows the
+// latest hundred, so one attendee may not fill it.
 const (
 	broughtEvents    = 500
 	broughtProposals = 50
 	broughtBytes     = 32 << 20
 	broughtDay       = 24 * time.Hour
-	// broughtMost bounds how many pairs are counted at once; one that is forgotten may do as much again.
+	// broughtMost bounds the number of counters. Dropping a counter restarts its limit.
 	broughtMost = 100_000
 )
 
-// delivering is what a sender brings to a user. From is a user's id, or the address of somebody elsewhere.
+// delivering is a pair of sender and recipient. from is a user's id, or an external address.
 type delivering struct {
 	from string
 	to   calendar.UserID
 }
 
-// burden is how much was brought since a time.
+// burden is the amount delivered since a time.
 type burden struct {
 	since             time.Time
 	events, proposals int
 	bytes             int64
 }
 
-// with is that and more.
+// with returns the sum.
 func (b burden) with(more burden) burden {
 	b.events, b.proposals, b.bytes = b.events+more.events, b.proposals+more.proposals, b.bytes+more.bytes
 	return b
 }
 
-// tooMuch tells whether it is more than one may bring.
+// tooMuch reports whether the amount exceeds a limit.
 func (b burden) tooMuch() bool {
 	return b.events > broughtEvents || b.proposals > broughtProposals || b.bytes > broughtBytes
 }
 
-// deliveries counts what senders brought to users. Each process counts for itself, from its start: what is bounded is how
-// fast an account fills, and not a right that somebody has.
+// deliveries counts deliveries. Each process counts by itself from its start. That is good enough, because the limits
+// only bound how fast an account fills.
 type deliveries struct {
 	mu    sync.Mutex
 	known map[delivering]burden
 }
 
-// of is what was brought within the day.
+// of returns the amount of the current day.
 func (d *deliveries) of(which delivering, now time.Time) burden {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,7 +62,7 @@ func (d *deliveries) of(which delivering, now time.Time) burden {
 	return b
 }
 
-// add notes what was brought, once it is kept.
+// add counts deliveries after they were committed.
 func (d *deliveries) add(all map[delivering]burden, now time.Time) {
 	for which, more := range all {
 		b := d.of(which, now).with(more)
@@ -75,8 +75,8 @@ func (d *deliveries) add(all map[delivering]burden, now time.Time) {
 	}
 }
 
-// mayBring tells whether a sender may bring a user so much more, and counts it for the change under way. What takes no room,
-// such as that an event is called off, comes always.
+// mayBring reports whether a sender may deliver this much more to a user, and counts it for the current change.
+// Messages that take no space, such as cancellations, are always delivered.
 func (w *work) mayBring(which delivering, more burden) bool {
 	if more == (burden{}) {
 		return true
@@ -92,8 +92,8 @@ func (w *work) mayBring(which delivering, more burden) bool {
 	return true
 }
 
-// admits tells whether a message of an organizer's is not too much for one day. What others have answered, and that an event is
-// called off, comes always.
+// admits reports whether an organizer's message is within the daily limits. Cancellations and other attendees' answers
+// are always delivered.
 func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, a *calendar.Appointment, made version, i calendar.InboxItem) bool {
 	if msg.Refresh || msg.Method == schedule.Cancel {
 		return true
@@ -105,7 +105,7 @@ func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, 
 	return m.mayBring(delivering{from, user.ID}, more)
 }
 
-// errBrought refuses what somebody elsewhere brings beyond that.
+// errBrought is the error for an external message that exceeds the limits.
 func errBrought() error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "this sender has brought the user as much today as one may")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "this sender has reached the daily limit for messages to this user")
 }

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// CreateCalendar makes a calendar of the caller's own.
+// CreateCalendar creates a calendar of the caller.
 func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	cal, err := s.planCalendar(c, n)
 	if err != nil {
@@ -17,7 +17,7 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 	return s.createCalendar(ctx, c, cal, n.DeadProperties, new(calendar.ChangeID))
 }
 
-// CreateMirror makes a calendar of the caller's own that shows one elsewhere.
+// CreateMirror creates a calendar of the caller that mirrors a remote one.
 func (s *Ledger) CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error) {
 	cal, err := s.planCalendar(c, n)
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Ledger) CreateMirror(ctx context.Context, c calendar.Caller, n calendar
 	})
 }
 
-// FillNote has a subscription of the caller's apps show what is elsewhere to everybody but these apps. What is in it, since it was
-// followed before and lay in the trash when that ended, goes.
+// FillNote makes a subscription, created by the caller's apps, show a remote feed to all other clients. It removes old
+// contents: the subscription may have been followed before, and in the trash when that ended.
 func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error {
 	var left []calendar.ObjectName
 	for old, err := range s.store.Objects(ctx, m.Calendar, calendar.ObjectQuery{}) {
@@ -46,7 +46,7 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 			return err
 		}
 		if !cal.Subscribed() || cal.Owner != c.User.ID {
-			return calendar.Errorf(calendar.Invalid, "", "%q is no subscription of yours", cal.Name)
+			return calendar.Errorf(calendar.Invalid, "", "%q is not one of your subscriptions", cal.Name)
 		}
 		for _, name := range left {
 			old, _, err := w.live(ctx, m.Calendar, name, "")
@@ -61,7 +61,7 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 	})
 }
 
-// planCalendar is a calendar that the caller may make, before it is made.
+// planCalendar returns a calendar that the caller may create, without creating it.
 func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	if err := c.MayCreate(); err != nil {
 		return calendar.Calendar{}, err
@@ -73,7 +73,7 @@ func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calend
 	return cal, s.settle(&cal.Properties, c.User)
 }
 
-// createCalendar makes what was planned, as part of a unit.
+// createCalendar creates a planned calendar, as part of a unit.
 func (s *Ledger) createCalendar(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.DeadProperty, unit *calendar.ChangeID,
 ) (calendar.Calendar, error) {
@@ -82,7 +82,7 @@ func (s *Ledger) createCalendar(
 	})
 }
 
-// makeCalendar is createCalendar with what else there is to do.
+// makeCalendar is createCalendar with an additional step in the same transaction.
 func (s *Ledger) makeCalendar(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, unit *calendar.ChangeID, also func(*work, calendar.Calendar) error,
 ) (calendar.Calendar, error) {
@@ -108,7 +108,7 @@ func (s *Ledger) makeCalendar(
 	return cal, err
 }
 
-// insert makes a calendar, which is open then.
+// insert creates a calendar and opens it.
 func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*opened, error) {
 	if err := w.InsertCalendar(ctx, cal); err != nil {
 		return nil, err
@@ -137,9 +137,8 @@ func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar
 	return cal
 }
 
-// PatchCalendar lets edit change a calendar's properties and return the changes of those that are
-// kept. An error of edit changes nothing. A sharee changes the calendar's look for
-// themselves.
+// PatchCalendar calls edit to change a calendar's properties; edit returns the changes of dead properties. An error of
+// edit changes nothing. A sharee changes the calendar's appearance only for themselves.
 func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
 	cal, err := s.patched(ctx, c, id)
 	if err != nil {
@@ -163,8 +162,8 @@ func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calend
 	})
 }
 
-// MoveCalendar gives a calendar another address in its owner's home. A token that is bound to some calendars
-// has no business there: by what is taken it would learn which others there are.
+// MoveCalendar changes a calendar's address in its owner's home. It is forbidden to a token limited to some calendars:
+// the taken addresses would reveal other calendars.
 func (s *Ledger) MoveCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, to calendar.Segment) error {
 	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
 		return err
@@ -185,7 +184,7 @@ func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.Ca
 	})
 }
 
-// settle fills in what a calendar of the owner's cannot be without, and refuses what it cannot be.
+// settle fills in the required properties of an owner's calendar and refuses invalid ones.
 func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
 	if len(p.Name) > calendar.MaxNameLength {
 		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
@@ -209,8 +208,7 @@ func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
 	return nil
 }
 
-// patched returns the calendar of which the caller would change properties, and may: theirs, or one that they
-// have a share of.
+// patched returns a calendar whose properties the caller may change: their own, or one shared with them.
 func (s *Ledger) patched(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
@@ -222,9 +220,9 @@ func (s *Ledger) patched(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return cal, c.May(calendar.ArrangeCalendar, cal)
 }
 
-// arrange is PatchCalendar for a sharee: what they set, they set for themselves, and what they keep is
-// theirs. The calendar stays at its version, which is everybody's: their other programs hear of it by their
-// home, see Calendar.seenAs.
+// arrange is PatchCalendar for a sharee: their settings and dead properties apply only to themselves. The calendar
+// keeps its version, which all users share. The sharee's other clients learn of the change from their home, see
+// Calendar.seenAs.
 func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar.Calendar, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
 	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
 	if err != nil {
@@ -256,8 +254,8 @@ func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar
 	})
 }
 
-// noShare says of a share that was taken away in the meantime what is said of any calendar
-// that the caller does not see.
+// noShare turns NotFound, for a share that was withdrawn in the meantime, into the error for calendars that the caller
+// cannot see.
 func noShare(err error, id calendar.CalendarID) error {
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.ErrNoCalendar(string(id))

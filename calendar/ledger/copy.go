@@ -9,13 +9,13 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// versionAsIs is versionOf for what is not to lose anything.
+// versionAsIs is versionOf for objects that must not lose anything.
 func (w *work) versionAsIs(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
 	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), w.mayHold(data) == nil}
 }
 
-// settleCopy stores what a message made of what a user has of the event. What calls it off is stored however large the copy is.
+// settleCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.
 func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made version) error {
 	old := a.Object
 	next := a.Object
@@ -33,10 +33,10 @@ func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made ver
 	return err
 }
 
-// noteBytes is how much the outcome of a message takes at most in the line of its recipient, with the fold that it may need.
+// noteBytes is the most that a delivery status adds to an attendee's line, including a fold.
 const noteBytes = len(";SCHEDULE-STATUS=0.0") + len("\r\n ")
 
-// hasRoom tells whether an answer fits into an event together with what came of the messages to those whom it brings in.
+// hasRoom reports whether an event has room for an answer and for the delivery status of the attendees that it adds.
 func (w *work) hasRoom(before, after *content.Object) bool {
 	brought := max(0, guestLines(after)-guestLines(before))
 	return int64(len(after.Document.Bytes())+brought*noteBytes) <= w.limits.ObjectBytes

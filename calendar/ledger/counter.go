@@ -15,19 +15,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Wish is another time that a guest would rather have.
+// Wish is another time that an attendee prefers.
 type Wish struct {
-	// Instance is the one of a series that it is about; zero for all of it.
+	// Instance is the recurrence id of the instance that it is about; zero means the whole series.
 	Instance ical.Time
 	Times    edit.Times
 	Comment  string
 	When     calendar.Precondition
-	// Meter counts what it costs.
+	// Meter counts the cost.
 	Meter *meter.Meter
 }
 
-// Propose tells the organizer of an event in a calendar that its owner would rather have another time (COUNTER, RFC 5546
-// §3.2.7). The event stays as it is, and the invitation unanswered, until the organizer has decided.
+// Propose sends an attendee's counter-proposal for an event to its organizer (COUNTER, RFC 5546 §3.2.7). The event
+// stays as it is, and the invitation unanswered, until the organizer has decided.
 func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish) (told []calendar.Told, err error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 		}
 		self := m.parties.Are(cal.Owner)
 		if schedule.RoleIn(stored, self) != schedule.Attendee {
-			return calendar.Errorf(calendar.Invalid, "", "the owner of %q is no guest of this event: to change its time, move it", cal.Name)
+			return calendar.Errorf(calendar.Invalid, "", "the owner of %q is not an attendee of this event: to change its time, move it", cal.Name)
 		}
 		msg, err := m.rules.Propose(ctx, stored, moved, self, w.Instance, strings.TrimSpace(w.Comment))
 		if err != nil {
@@ -69,13 +69,13 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	return told, err
 }
 
-// wished is an event as it is, and as a guest would rather have it.
+// wished returns an event as it is, and with the attendee's desired times.
 func (s *Ledger) wished(ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish) (stored, moved *content.Object, err error) {
 	if stored, err = content.Read(now.Data, unlimited); err != nil {
 		return nil, nil, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)
 	}
 	if stored.Kind != content.Event {
-		return nil, nil, calendar.Errorf(calendar.Invalid, "", "another time can be proposed for an event alone")
+		return nil, nil, calendar.Errorf(calendar.Invalid, "", "another time can only be proposed for an event")
 	}
 	copied, err := content.Of(stored.Document.Clone())
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Ledger) wished(ctx context.Context, cal calendar.Calendar, now calendar
 	return stored, moved, err
 }
 
-// notProposed says why nothing can be proposed.
+// notProposed explains why a proposal is not possible.
 func notProposed(err error) error {
 	switch {
 	case errors.Is(err, schedule.ErrSame):
@@ -106,7 +106,7 @@ func notProposed(err error) error {
 	return err
 }
 
-// meet is what is known of the people of an event in a calendar.
+// meet returns the people of an event in a calendar.
 func (w *work) meet(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
 	m := &meeting{work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
@@ -117,7 +117,7 @@ func (w *work) meet(ctx context.Context, cal calendar.Calendar, stored *content.
 	return m, m.lookUp(ctx)
 }
 
-// putForward brings a guest's proposal to the organizer.
+// putForward delivers an attendee's proposal to the organizer.
 func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	organizer, here := m.parties[msg.To]
 	if !here {
@@ -139,10 +139,10 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	default:
 		m.came(msg, statusForbidden)
 	}
-	return ctx.Err() // nil: that the organizer has no such event, or has been sent too much, is the outcome
+	return ctx.Err() // nil: if the organizer lacks the event or got too many messages, that is the delivery status
 }
 
-// mail posts a message, and remembers what came of it.
+// mail queues a message as mail and records its delivery status.
 func (m *meeting) mail(msg schedule.Message) error {
 	status, err := m.post(msg)
 	if err == nil {
@@ -151,15 +151,15 @@ func (m *meeting) mail(msg schedule.Message) error {
 	return err
 }
 
-// came remembers whom a message was for, and what came of it.
+// came records a recipient and the delivery status.
 func (m *meeting) came(msg schedule.Message, status string) {
 	m.told = append(m.told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 }
 
-// aboutMessage begins what is told of a message that is refused.
+// aboutMessage is the beginning of an error about a refused message.
 const aboutMessage = "the message is about"
 
-// organizedBy is what a user organizes of the event under way.
+// organizedBy returns the current event, if the user organizes it.
 func (m *meeting) organizedBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
 	a, stored, err := m.hadBy(ctx, user, about)
 	if err != nil {
@@ -174,7 +174,7 @@ func (m *meeting) organizedBy(ctx context.Context, user calendar.User, about str
 	return a, stored, nil
 }
 
-// hadBy is what a user has of the event.
+// hadBy returns a user's copy of the event.
 func (m *meeting) hadBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
 	a, err := m.whole(ctx, user.ID)
 	if err == nil && a == nil {
@@ -187,8 +187,8 @@ func (m *meeting) hadBy(ctx context.Context, user calendar.User, about string) (
 	return a, stored, err
 }
 
-// propose puts a proposal into its organizer's inbox, in the place of the last one of the same guest for the same. What
-// nobody could decide is not kept, nor what is more than its sender may bring.
+// propose puts a proposal into its organizer's inbox, in place of the last one of the same attendee about the same
+// instance. It drops proposals that the organizer could not decide about, and those over the sender's limit.
 func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Object, msg schedule.Message) error {
 	said, err := content.Of(msg.Document)
 	if err != nil {
@@ -210,7 +210,7 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 	return nil
 }
 
-// proposed holds a proposal from outside for the organizer to decide.
+// proposed stores an external proposal for the organizer to decide.
 func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule.Message) error {
 	_, stored, err := m.organizedBy(ctx, user, aboutMessage)
 	if err != nil {
@@ -228,7 +228,7 @@ func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule
 	}
 }
 
-// stays tells a guest that an organizer elsewhere does not take up what they proposed.
+// stays informs an attendee that an external organizer declines their proposal.
 func (m *meeting) stays(ctx context.Context, user calendar.User, msg schedule.Message) error {
 	_, stored, err := m.hadBy(ctx, user, aboutMessage)
 	if err != nil {
@@ -241,9 +241,9 @@ func (m *meeting) stays(ctx context.Context, user calendar.User, msg schedule.Me
 	return nil
 }
 
-// Decision is an organizer's word on what a guest proposed.
+// Decision is an organizer's decision about a proposal.
 type Decision struct {
-	// Message is the proposal in the organizer's inbox, Proposal the part of it that is meant.
+	// Message is the name of the message in the organizer's inbox, Proposal the part of it that is decided.
 	Message  calendar.ObjectName
 	Proposal schedule.Proposal
 	Accept   bool
@@ -252,8 +252,8 @@ type Decision struct {
 	Meter    *meter.Meter
 }
 
-// Decide takes up what a guest proposed for an event in a calendar of the caller's, and tells all guests as of any such
-// change; or tells that guest that the event stays as it is (DECLINECOUNTER). The proposal leaves the inbox.
+// Decide accepts a proposal for an event in a calendar of the caller and notifies all attendees as usual. Or it
+// declines the proposal and notifies its sender (DECLINECOUNTER). The proposal leaves the inbox.
 func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d Decision) (Edited, error) {
 	if err := c.HasScope(calendar.TellOthers); err != nil {
 		return Edited{}, err
@@ -285,14 +285,14 @@ func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	return done, err
 }
 
-// counter is a proposal that is decided, as it was read.
+// counter is a proposal with its decision, as read.
 type counter struct {
 	Decision
 	message *content.Object
 	version calendar.Version
 }
 
-// takeUp changes the event to what was proposed.
+// takeUp changes the event to the proposed time.
 func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d counter) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())
 	r := revision{s, d.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
@@ -304,7 +304,7 @@ func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	return r.run(ctx, uid, d.When)
 }
 
-// open sees that a proposal is in a message, and for the event as it is.
+// open checks that a proposal is in a message, and still applies to the event.
 func (s *Ledger) open(ctx context.Context, stored, message *content.Object, which schedule.Proposal) error {
 	all, err := schedule.Rules{Zones: s.zones, Now: s.now()}.Proposals(ctx, stored, message)
 	if err != nil {
@@ -313,10 +313,10 @@ func (s *Ledger) open(ctx context.Context, stored, message *content.Object, whic
 	if slices.Contains(all, which) {
 		return nil
 	}
-	return calendar.Errorf(calendar.Stale, "", "this is not proposed any more: the event, or the proposal, has changed")
+	return calendar.Errorf(calendar.Stale, "", "this proposal is no longer open: the event or the proposal has changed")
 }
 
-// turnDown tells the guest, and takes the proposal out of the inbox.
+// turnDown notifies the attendee and removes the proposal from the inbox.
 func (s *Ledger) turnDown(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, now calendar.Object, d counter,
 ) (told []calendar.Told, err error) {
@@ -355,8 +355,8 @@ func (s *Ledger) turnDown(
 	return told, err
 }
 
-// settle takes one proposal out of a message in the caller's inbox, and the message with the last one. What has taken the
-// message's place since it was read stays, and undoes the decision: nobody has seen it.
+// settle removes one proposal from a message in the caller's inbox, and the message if it was the last one. If the
+// message was replaced after it was read, the decision fails, because the caller has not seen the new message.
 func (w *work) settle(ctx context.Context, d counter) error {
 	rest, err := schedule.Besides(d.message, d.Proposal)
 	if err != nil {
@@ -364,8 +364,8 @@ func (w *work) settle(ctx context.Context, d counter) error {
 	}
 	err = w.DropInboxItem(ctx, w.caller.User.ID, d.Message, d.version)
 	if calendar.ReasonOf(err) == calendar.Stale {
-		return calendar.Errorf(calendar.Exists, "", "%s has proposed something else meanwhile, or this was decided already: nothing was changed by this decision", d.Proposal.From.Name()).
-			Advising("see what is proposed now, and decide about that")
+		return calendar.Errorf(calendar.Exists, "", "%s has made another proposal meanwhile, or this one was decided already: your decision changed nothing", d.Proposal.From.Name()).
+			Advising("read the proposals again, then decide")
 	}
 	if err != nil || rest == nil {
 		return err

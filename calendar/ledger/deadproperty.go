@@ -6,8 +6,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// SetDeadProperties changes the properties that are kept of something; all changes are made or none.
-// Those of a calendar may come along with the ones that are understood: see PatchCalendar.
+// SetDeadProperties changes the dead properties of a resource: all or none. PatchCalendar changes a calendar's dead
+// properties together with its live ones.
 func (s *Ledger) SetDeadProperties(ctx context.Context, c calendar.Caller, h calendar.Holder, edits []calendar.DeadProperty, when calendar.Precondition) error {
 	h = c.Holder(h)
 	if err := c.MayWrite(h); err != nil {
@@ -23,8 +23,8 @@ func (s *Ledger) SetDeadProperties(ctx context.Context, c calendar.Caller, h cal
 	})
 }
 
-// touch gives an object a new version though its bytes stay: others shall hear of it. The journal has no line of it, as of what is
-// kept of calendars: it would hold the bytes again, four megabytes of them for a request of a hundred bytes.
+// touch gives an object a new version with the same bytes, so that clients notice. The journal gets no entry, as for
+// the dead properties of calendars: the entry would repeat the bytes, up to 4 MB for a request of a hundred bytes.
 func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Precondition) error {
 	if _, err := w.openTo(ctx, calendar.WriteObjects, h.Calendar.ID); err != nil {
 		return err
@@ -45,15 +45,16 @@ func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Preco
 	return nil
 }
 
-// renote notes that something else is kept with a subscription: it may be the address that the server follows, too.
+// renote records that the dead properties of a subscription have changed: they may contain the URL that the server
+// follows.
 func (w *work) renote(h calendar.Holder) {
 	if h.Place == calendar.AtCalendar && h.Calendar.Followed() && w.Ledger.elsewhere != nil {
 		w.renoted = append(w.renoted, h.Calendar)
 	}
 }
 
-// keep is the part of a change that runs in its transaction. What is kept of objects counts as their calendar's: there may be
-// any number of them.
+// keep is the transactional part. The dead properties of objects count towards their calendar, because there may be any
+// number of them.
 func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) error {
 	if len(edits) == 0 {
 		return nil

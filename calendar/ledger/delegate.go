@@ -9,14 +9,14 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// bring invites, in the organizer's name, the people whom an answer brings into the event: a guest has sent them in their
-// place. What comes of it is noted in the event as it is to be stored.
+// bring sends invitations, on behalf of the organizer, to people whom an answer adds to the event: delegates of
+// attendees. The delivery status is recorded in the event that will be stored.
 func (m *meeting) bring(ctx context.Context, organizer calendar.User, before, after *content.Object) error {
 	parties, err := m.partiesOf(ctx, after)
 	if err != nil {
 		return err
 	}
-	// It is the organizer's change, whoever has made it necessary.
+	// This counts as the organizer's change, even if an attendee caused it.
 	theirs := *m
 	theirs.in.Owner, theirs.before, theirs.next, theirs.parties = organizer.ID, before, after, maps.Clone(m.parties)
 	maps.Copy(theirs.parties, parties)

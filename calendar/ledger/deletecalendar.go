@@ -10,11 +10,11 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// To delete a calendar is to delete each meeting in it as DELETE of that meeting does, so that its attendees or its organizer
-// are told (RFC 6638 §3.2.3.2); the calendar then goes to the trash with everything else in it. The meetings are deleted in
-// parts. Each part is one transaction, and leaves a state that DELETE of those meetings would leave. The last part also moves
-// the calendar to the trash. All parts are one unit of the journal, where a restore finds the meetings.
-// See docs/decisions/0091-delete-calendar.md.
+// To delete a calendar is to delete each meeting in it as DELETE of that meeting does, so that its attendees or its
+// organizer are notified (RFC 6638 §3.2.3.2). The calendar then goes to the trash with everything else in it. The
+// meetings are deleted in parts. Each part is one transaction, and leaves a state that DELETE of those meetings would
+// leave. The last part also moves the calendar to the trash. All parts are one unit of the journal, where a restore
+// finds the meetings. See docs/decisions/0091-delete-calendar.md.
 
 // A part has at most partMeetings meetings, and writes about partBytes for the people in them.
 const (
@@ -22,7 +22,7 @@ const (
 	partBytes    = 8 << 20
 )
 
-// previewParts bounds how much of a calendar a preview looks at.
+// previewParts bounds how much of a calendar a preview checks.
 const previewParts = 10
 
 // parts divides meetings into parts.
@@ -43,11 +43,11 @@ func (p *parts[T]) add(one T, text []byte) {
 	p.weight += weight
 }
 
-// calendarDeletion is the deletion of a calendar under way.
+// calendarDeletion is the running deletion of a calendar.
 type calendarDeletion struct {
 	*Ledger
 	caller calendar.Caller
-	// cal is the calendar as it was before its meetings were listed.
+	// cal is the calendar's state before its meetings were listed.
 	cal   calendar.Calendar
 	tell  calendar.Telling
 	parts [][]calendar.ObjectName
@@ -61,7 +61,8 @@ func (s *Ledger) DeleteCalendar(ctx context.Context, c calendar.Caller, id calen
 	return err
 }
 
-// DeleteCalendarTelling is DeleteCalendar for a caller who says whether others are told. It returns the people who were.
+// DeleteCalendarTelling is DeleteCalendar with a choice whether to notify others. It returns the people who were
+// notified.
 func (s *Ledger) DeleteCalendarTelling(ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling) ([]calendar.Told, error) {
 	d, err := s.planDeletion(ctx, c, id, tell)
 	if err != nil {
@@ -80,8 +81,8 @@ func (s *Ledger) DeleteCalendarTelling(ctx context.Context, c calendar.Caller, i
 	return d.told, nil
 }
 
-// DeletionAudience returns the people who would be told if the caller deleted a calendar, or why the caller may not. Of a
-// calendar with very many meetings it looks at some, and sets More.
+// DeletionAudience returns the number of people whom the deletion of a calendar would notify, or an error if the caller
+// may not delete it. If the calendar has very many meetings, it checks only some and sets More.
 func (s *Ledger) DeletionAudience(ctx context.Context, c calendar.Caller, id calendar.CalendarID, tell calendar.Telling) (calendar.Audience, error) {
 	d, err := s.planDeletion(ctx, c, id, tell)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Ledger) DeletionAudience(ctx context.Context, c calendar.Caller, id cal
 	return calendar.Audience{People: n, More: len(d.parts) > previewParts}, err
 }
 
-// partly says how far a change in parts came before an error.
+// partly adds to an error how many parts were done.
 func partly(done, parts int, did string, err error) error {
 	if done == 0 {
 		return err
@@ -115,7 +116,7 @@ func (s *Ledger) planDeletion(ctx context.Context, c calendar.Caller, id calenda
 	return d, d.list(ctx)
 }
 
-// notDefault refuses to delete the calendar that invitations are put into, whether its owner chose it or it is the oldest
+// notDefault refuses to delete the calendar that receives invitations, whether its owner chose it or it is the oldest
 // (RFC 6638 §4.3).
 func (s *Ledger) notDefault(ctx context.Context, cal calendar.Calendar) error {
 	if !cal.Receives() {
@@ -133,8 +134,8 @@ func (s *Ledger) notDefault(ctx context.Context, cal calendar.Calendar) error {
 		"%q is the default calendar for new events and invitations: open the page of another calendar, and make that the default first", cal.Name)
 }
 
-// list divides the meetings in the calendar into parts; there is always one. In a linked calendar the source tells the guests,
-// if it wants them told.
+// list divides the meetings in the calendar into parts; there is always at least one part. In a linked calendar the
+// source notifies the attendees.
 func (d *calendarDeletion) list(ctx context.Context) error {
 	var found parts[calendar.ObjectName]
 	if !d.cal.Origin.Mirrors() && !d.cal.Subscribed() {
@@ -154,7 +155,7 @@ func (d *calendarDeletion) list(ctx context.Context) error {
 	return nil
 }
 
-// part deletes some meetings, and with the last of them moves the calendar to the trash.
+// part deletes some meetings; the last part also moves the calendar to the trash.
 func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName, last bool) error {
 	var told []calendar.Told
 	err := d.changeIn(ctx, d.caller, &d.unit, func(w *work) error {
@@ -182,7 +183,7 @@ func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName
 	return err
 }
 
-// end deletes a meeting. It leaves objects in which the calendar's owner neither organizes nor attends.
+// end deletes a meeting. It skips objects whose organizer or attendees do not include the calendar's owner.
 func (d *calendarDeletion) end(ctx context.Context, w *work, in calendar.Calendar, name calendar.ObjectName) error {
 	old, _, err := w.live(ctx, in.ID, name, "")
 	if err != nil || old == nil {
@@ -217,7 +218,7 @@ func (d *calendarDeletion) endNew(ctx context.Context, w *work, in calendar.Cale
 	return nil
 }
 
-// audience counts the people who would be told of some parts, and changes nothing.
+// audience counts the people whom the deletion of some parts would notify. It changes nothing.
 func (d *calendarDeletion) audience(ctx context.Context, parts [][]calendar.ObjectName) (int, error) {
 	people := map[schedule.Person]bool{}
 	for _, names := range parts {
@@ -236,7 +237,7 @@ func (d *calendarDeletion) audience(ctx context.Context, parts [][]calendar.Obje
 	return len(people), nil
 }
 
-// hear adds the people who would be told of the end of a meeting.
+// hear adds the people whom the deletion of a meeting would notify.
 func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.ObjectName, people map[schedule.Person]bool) error {
 	old, _, err := w.live(ctx, d.cal.ID, name, "")
 	if err != nil || old == nil {
@@ -262,8 +263,8 @@ func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.Obje
 	return nil
 }
 
-// hears reports whether a message that deletes a meeting would be sent: an attendee who has deleted the invitation gets no
-// message, and a meeting in the past causes no mail.
+// hears reports whether the message about a deleted meeting would be sent. An attendee who has deleted the invitation
+// gets no message, and a meeting in the past causes no mail.
 func (m *meeting) hears(msg schedule.Message) bool {
 	user, here := m.parties[msg.To]
 	switch {

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// validate tells whether a draft may be stored in the calendar, and what to index of it.
+// validate checks that a draft may be stored in the calendar, and returns its index data.
 func (s *Ledger) validate(ctx context.Context, cal calendar.Calendar, d calendar.Draft) (calendar.Derived, error) {
 	if err := d.Name.Validate(); err != nil {
 		return calendar.Derived{}, err
@@ -27,7 +27,7 @@ func (s *Ledger) validate(ctx context.Context, cal calendar.Calendar, d calendar
 	return s.derivedOf(o), nil
 }
 
-// mayHold tells whether an object is not too large.
+// mayHold refuses objects that are too large.
 func (s *Ledger) mayHold(data []byte) error {
 	if int64(len(data)) > s.limits.ObjectBytes {
 		return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d", len(data), s.limits.ObjectBytes)
@@ -37,12 +37,12 @@ func (s *Ledger) mayHold(data []byte) error {
 
 func errKind(cal calendar.Calendar, k calendar.Kind) error {
 	if cal.Subscribed() {
-		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription: what it shows lies elsewhere, and nothing can be stored in it", cal.Name)
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription to a calendar elsewhere: nothing can be stored in it", cal.Name)
 	}
 	return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
 }
 
-// read parses an object within the limits in force and renders its faults.
+// read parses an object within the current limits, and turns its faults into errors.
 func (s *Ledger) read(ctx context.Context, data []byte) (*content.Object, error) {
 	lim := ical.DefaultLimits()
 	lim.Bytes = int(s.limits.ObjectBytes)
@@ -64,8 +64,8 @@ func faultReason(rule string) calendar.Reason {
 	return calendar.Invalid
 }
 
-// derive is what Reindex calls: the same as at save, but without the limits of today,
-// since what is stored stays stored.
+// derive computes the index data of a stored object for Reindex. Unlike a save, it ignores the current limits, because
+// stored objects stay stored.
 func (s *Ledger) derive(data []byte) (calendar.Derived, error) {
 	o, err := content.Read(data, ical.Limits{})
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Ledger) derivedOf(o *content.Object) calendar.Derived {
 	}
 }
 
-// rhythmOf is when a series takes place; nil where it is within a day, or is not known.
+// rhythmOf returns the recurrence index of a series, or nil if it lasts a day at most or cannot be computed.
 func (s *Ledger) rhythmOf(o *content.Object) *calendar.Rhythm {
 	r := new(calendar.Rhythm)
 	known, ok := o.Follow(s.zones, r.Add)

@@ -12,40 +12,40 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Edit is a change of an event or a task: all of it, or the instances of a series that its
-// target names. Without a precondition it is made to whatever the object is by then.
+// Edit is a change of an event or a task, or of those instances of a series that its target names. Without a
+// precondition it applies to the latest version.
 type Edit struct {
 	edit.Change
 	When calendar.Precondition
-	// Telling says which people hear of it, where it is an event with guests.
+	// Telling selects the people to notify, if the event has attendees.
 	Telling calendar.Telling
-	// Meter counts what it costs.
+	// Meter counts the cost.
 	Meter *meter.Meter
 }
 
-// Cancellation takes an event or a task away, or the instances of a series that its target names.
+// Cancellation deletes an event or a task, or those instances of a series that its target names.
 type Cancellation struct {
 	edit.Target
 	When calendar.Precondition
-	// Telling says which people hear of it, where it is an event with guests.
+	// Telling selects the people to notify, if the event has attendees.
 	Telling calendar.Telling
-	// Meter counts what it costs.
+	// Meter counts the cost.
 	Meter *meter.Meter
 }
 
-// Edited is the outcome of an edit.
+// Edited is the result of an edit.
 type Edited struct {
-	// Saved is the object as it is now; its Object is a tombstone when nothing is left of it.
+	// Saved is the new state of the object; its Object is a tombstone if nothing is left of it.
 	Saved calendar.Saved
-	// Split is the object that begins where a series was split; nil when none was.
+	// Split is the new object that begins where a series was split; nil if there was no split.
 	Split *calendar.Saved
-	// Instance names the instance that a change was aimed at, as it is named now: see [edit.Result].
+	// Instance is the new recurrence id of the targeted instance, see [edit.Result].
 	Instance ical.Time
-	// Told are those who were written to.
+	// Told lists the people who were notified.
 	Told []calendar.Told
 }
 
-// EditObject changes an event or a task. A split series is written as one unit.
+// EditObject changes an event or a task. Both halves of a split series are written as one unit.
 func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit) (Edited, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
@@ -54,13 +54,13 @@ func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar
 	return r.run(ctx, uid, e.When)
 }
 
-// revise is what an edit makes of an object.
+// revise computes the result of an edit of an object.
 type revise func(context.Context, *content.Object) (edit.Result, error)
 
-// changing makes a change. An event that gets its first guests gets an organizer.
+// changing returns the function that applies a change. An event that gets its first attendees gets an organizer.
 func (s *Ledger) changing(cal calendar.Calendar, change edit.Change) revise {
 	return func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		had := attended(o) // which the change may write into
+		had := attended(o) // evaluated first, because the change may modify o
 		result, err := s.editor(cal).Change(ctx, o, change)
 		if err == nil && !had {
 			err = s.host(ctx, cal, result.Document, result.Split)
@@ -69,8 +69,7 @@ func (s *Ledger) changing(cal calendar.Calendar, change edit.Change) revise {
 	}
 }
 
-// CancelObject removes an event or a task, or some instances of it. To the caller's credential
-// all of these are deletions.
+// CancelObject deletes an event or a task, or some instances of it. All of these need the permission to delete.
 func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
@@ -94,7 +93,7 @@ func (s *Ledger) cancelling(cal calendar.Calendar, t edit.Target) revise {
 	}
 }
 
-// revision is an edit on its way into the store.
+// revision is an edit that is being applied.
 type revision struct {
 	*Ledger
 	meter  *meter.Meter
@@ -102,15 +101,15 @@ type revision struct {
 	cal    calendar.Calendar
 	tell   calendar.Telling
 	do     revise
-	// along is what else is done where the object is stored; nil for nothing.
+	// along is a further step in the same transaction, or nil.
 	along func(context.Context, *work) error
 }
 
-// editAttempts bounds how often an edit begins anew since somebody else was faster.
+// editAttempts bounds the retries after another user was faster.
 const editAttempts = 4
 
-// run reads, edits and stores. The edit, which may take a while, holds no lock: what was
-// changed in between is read again.
+// run reads, edits and stores an object. The edit may take a while and holds no lock. If the object changes in between,
+// it is read and edited again.
 func (r revision) run(ctx context.Context, uid calendar.UID, when calendar.Precondition) (Edited, error) {
 	var failed error
 	for range editAttempts {
@@ -167,7 +166,7 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 	return edited, nil
 }
 
-// editor is one for a calendar, whose zone its floating times take.
+// editor returns an editor for a calendar, with the calendar's zone for floating times.
 func (s *Ledger) editor(cal calendar.Calendar) edit.Editor {
 	return edit.Editor{Zones: s.zones, Floating: cal.Floating(s.zones), Now: s.now(), NewUID: s.newUID}
 }

@@ -12,32 +12,32 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// Elsewhere is where the objects of linked calendars really live. What is written to such a calendar goes there first, and
-// is then stored here as it is there.
+// Elsewhere is the access to the sources of linked calendars. A change of such a calendar is written to its source
+// first. The source's version is then stored here.
 type Elsewhere interface {
-	// Send writes to the sources of calendars: what is new to them first, the rest in the order given. Until the function that it returns is called nobody
-	// else writes to these calendars or takes over what is new there; it is told whether somebody did all the same. Send returns
-	// what became of each.
+	// Send writes to the sources of calendars: new objects first, the others in the given order. Until done is called,
+	// no other process writes to these calendars or syncs them. Its argument says whether one did nevertheless. Send
+	// returns the results of the writes.
 	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error)
-	// Renoted is told that apps have changed what they keep with a calendar that is Followed.
+	// Renoted is called after apps have changed the dead properties of a calendar that is Followed.
 	Renoted(ctx context.Context, cal calendar.Calendar)
 }
 
-// elsewhereError ends a transaction that writes to linked calendars: what it would write goes to their sources first.
-// Then it begins anew, and stores what they have made of it.
+// elsewhereError ends a transaction that changes linked calendars, because the sources must be written first. The
+// transaction then runs again and stores the versions of the sources.
 type elsewhereError struct{ outgoing []calendar.Outgoing }
 
-// Error says so, should it be shown to anybody after all.
+// Error is only shown if the retries are used up.
 func (e *elsewhereError) Error() string {
-	return "this is being changed all the time where it is from; try again in a moment"
+	return "this keeps changing at its source; try again in a moment"
 }
 
-// courier has what became of a change's writes at their sources, over all its attempts.
+// courier holds the results of a change's writes to sources, across all attempts of its transaction.
 type courier struct {
 	sent map[holding]calendar.Sent
-	// open calls are those that let others at the calendars again.
+	// open holds the functions that release the calendars.
 	open []func(lost bool)
-	// lost tells that others were at a calendar before the change was stored.
+	// lost is set if another process had a calendar before the change was stored.
 	lost bool
 }
 
@@ -48,11 +48,11 @@ func (c *courier) end() {
 	c.open = nil
 }
 
-// carry brings what a change wants to write to its sources. A second time there is only where the change came out
-// another way: others were quicker before the calendars were held.
+// carry sends a change's writes to the sources. It runs again only if a later attempt produces different writes,
+// because other users changed the calendars before they were locked.
 func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all []calendar.Outgoing) error {
 	if s.elsewhere == nil {
-		return calendar.Errorf(calendar.Unavailable, "", "this program does not reach the account that the calendar is from")
+		return calendar.Errorf(calendar.Unavailable, "", "this process cannot access the calendar's source")
 	}
 	c.end()
 	sent, done, err := s.elsewhere.Send(ctx, by, all)
@@ -69,7 +69,8 @@ func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all 
 	return nil
 }
 
-// tellAbroad has the source of a linked calendar tell the guests of a change, if those are to be told at all.
+// tellAbroad makes the source of a linked calendar notify the attendees of a change, unless the caller wants no
+// notification.
 func (w *work) tellAbroad(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
 	if tell == calendar.TellNobody || tell == calendar.Unscheduled {
 		return nil
@@ -85,8 +86,8 @@ func (w *work) tellAbroad(ctx context.Context, cal calendar.Calendar, old, next 
 	return w.noteGuestsAbroad(ctx, cal, old, next)
 }
 
-// noteGuestsAbroad notes the attendees whom a change adds to an event in a linked calendar: its source invites them. Attendees with
-// an account here are left out, and so is the linked account itself.
+// noteGuestsAbroad records the attendees whom a change adds to an event in a linked calendar: its source invites them.
+// Attendees with an account here are left out, and so is the linked account itself.
 func (w *work) noteGuestsAbroad(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object) error {
 	before := attendeesOf(old)
 	added := slices.DeleteFunc(attendeesOf(next), func(a schedule.Address) bool {
@@ -104,7 +105,7 @@ func (w *work) noteGuestsAbroad(ctx context.Context, cal calendar.Calendar, old,
 	return err
 }
 
-// attendeesOf returns the addresses of an object's attendees: none of nil, and none of an object that cannot be read.
+// attendeesOf returns the addresses of an object's attendees. It returns none if the object is nil or unreadable.
 func attendeesOf(o *calendar.Object) []schedule.Address {
 	if o == nil || !guested.Match(o.Data) {
 		return nil
@@ -116,8 +117,7 @@ func attendeesOf(o *calendar.Object) []schedule.Address {
 	return schedule.Attendees(read)
 }
 
-// post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID
-// is what counts.
+// post queues the write of an object in a linked calendar; nil data deletes it. The last write of a UID wins.
 func (w *work) post(cal calendar.CalendarID, o calendar.Object, data []byte) {
 	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data, Quiet: !w.loud[holding{cal, o.UID}]}
 	i := slices.IndexFunc(w.outgoing, func(g calendar.Outgoing) bool { return g.Calendar == cal && g.UID == o.UID })
@@ -128,7 +128,7 @@ func (w *work) post(cal calendar.CalendarID, o calendar.Object, data []byte) {
 	w.outgoing[i] = next
 }
 
-// abroad has an object of a linked calendar written as its source now holds it, if it was sent there.
+// abroad replaces an object of a linked calendar with its source's version, if it was sent there.
 func (w *work) abroad(ctx context.Context, cal calendar.Calendar, o *calendar.Object) error {
 	if !cal.Origin.Mirrors() || w.arriving {
 		return nil
@@ -148,8 +148,8 @@ func (w *work) abroad(ctx context.Context, cal calendar.Calendar, o *calendar.Ob
 	return w.PutMirrored(ctx, cal.ID, sent.Mirrored)
 }
 
-// unsent are the writes that the sources do not have yet: those that take something away come last, so that nothing is
-// lost on the way from one account to another.
+// unsent returns the writes that the sources do not have yet. Deletions come last, so that nothing is lost when an
+// object moves between accounts.
 func (w *work) unsent() []calendar.Outgoing {
 	var left []calendar.Outgoing
 	for _, o := range w.outgoing {
@@ -170,8 +170,8 @@ func (w *work) unsent() []calendar.Outgoing {
 	return left
 }
 
-// settleAbroad forgets what was agreed about what is gone at its source, and ends a transaction whose writes
-// are not there yet, or were overtaken there by another process while this one slept.
+// settleAbroad removes the sync state of objects that were deleted at their source. It ends a transaction whose writes
+// were not sent yet, or whose lease was lost while this process was suspended.
 func (w *work) settleAbroad(ctx context.Context) error {
 	if left := w.unsent(); len(left) > 0 {
 		return &elsewhereError{left}
@@ -192,7 +192,7 @@ func (w *work) settleAbroad(ctx context.Context) error {
 	return nil
 }
 
-// fence sees that nobody was at the calendars' sources since this change wrote there: the process may have slept in between.
+// fence checks the leases: no other process may have used the sources since this change wrote to them.
 func (w *work) fence(ctx context.Context) error {
 	seen := map[calendar.Fence]bool{}
 	for _, o := range w.outgoing {
@@ -213,9 +213,10 @@ func (w *work) fence(ctx context.Context) error {
 	return nil
 }
 
-// errOverslept ends a change that stands at its source, where another process has been before it was stored here.
+// errOverslept is the error for a change that its source has stored, but another process has used the calendar before
+// it was stored here.
 var errOverslept = &calendar.Error{
 	Reason:  calendar.Unavailable,
-	Message: "it stands where the calendar is from, but took so long that another server was there since; it is read from there now",
+	Message: "it was stored at the calendar's source, but took so long that another server used the calendar meanwhile; it is being read from there now",
 	Hint:    "read it again in a moment, before you repeat anything", Cause: errors.Join(calendar.ErrPartly, calendar.ErrElsewhere),
 }

@@ -8,13 +8,12 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// Create makes an event or a task. Its UID is of our making, unless the draft has one of a
-// [Ledger.BeginAttempt].
+// Create creates an event or a task. The server chooses its UID, unless the draft has one from [Ledger.BeginAttempt].
 func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft) (calendar.Saved, error) {
 	return s.CreateTelling(ctx, c, cal, d, calendar.TellAll)
 }
 
-// CreateTelling is Create by a caller who says which people hear of it. The guests are those of the calendar's owner.
+// CreateTelling is Create with a choice of the people to notify. The invitations come from the calendar's owner.
 func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
@@ -34,5 +33,5 @@ func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calen
 
 func (s *Ledger) newUID() string { return s.newID() + "@caldav-server" }
 
-// nameFor is the address of an object that we make.
+// nameFor returns the name of an object that the server creates.
 func nameFor(uid string) calendar.ObjectName { return calendar.ObjectName(uid + ".ics") }

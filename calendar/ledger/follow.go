@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Follow takes over what a linked calendar is called at its source, and whether it takes changes. A name that its owner gave it
+// Follow applies a remote calendar's name and write permission to its linked calendar. A name that its owner gave it
 // here stays.
 func (s *Ledger) Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error {
 	if name != "" && m.RemoteName != "" && cal.Name == m.RemoteName && name != cal.Name {

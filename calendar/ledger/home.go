@@ -6,9 +6,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// HomeChanges tells what changed in the caller's home since a token: calendars that were
-// added, changed (they, or something in them) or removed. The zero token yields all that is
-// there. One that would leave a gap breaks RuleSyncToken.
+// HomeChanges returns the changes in the caller's home since a token: calendars that were added, changed (themselves or
+// their contents) or removed. The zero token returns all calendars. A token that would leave a gap breaks
+// RuleSyncToken.
 func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.HomeChanges, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return calendar.HomeChanges{}, err
@@ -19,7 +19,7 @@ func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calen
 	}
 	past := calendar.History{Of: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
 	if c.Calendars != nil {
-		// Changes in calendars that the caller does not see move nothing on for them.
+		// Changes in calendars that the caller cannot see must not change their token.
 		past.Pruned = max(past.Pruned, home.Replaced)
 		past.Version = max(past.Pruned, home.SeenBy(c))
 	}
@@ -32,8 +32,8 @@ func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calen
 	return changes, nil
 }
 
-// home brings the record of a home up to date and returns it with the calendars that it was
-// compared to. Most often there is nothing to write.
+// home updates the record of a home and returns it with the calendars it was compared to. Usually there is nothing to
+// write.
 func (s *Ledger) home(ctx context.Context, c calendar.Caller) (calendar.Home, []calendar.Calendar, error) {
 	calendars, err := s.store.Calendars(ctx, c.User.ID)
 	if err != nil {

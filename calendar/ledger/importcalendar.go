@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Calendar finds the calendar that one from elsewhere goes into, or makes it. An address here at
-// which there is one that takes less stays untouched. A calendar that nobody has used since it was
-// made becomes what the other one is; so does any that is to be replaced.
+// Calendar returns the target calendar for an imported one, and creates it if necessary. A calendar that was never used
+// takes over the imported properties; with Replace, any calendar does. A calendar that belongs to others, or does not
+// accept the kinds of the import, stays untouched, and the import gets an address with a number.
 func (i *Importer) Calendar(ctx context.Context, n calendar.NewCalendar) (cal calendar.Calendar, made bool, err error) {
 	segment := n.Segment
 	for count := 2; ; count++ {
@@ -51,8 +51,8 @@ func (i *Importer) make(ctx context.Context, n calendar.NewCalendar) (calendar.C
 	return i.createCalendar(ctx, i.caller, cal, n.DeadProperties, &i.unit)
 }
 
-// become gives a calendar the properties of another one. Those that the other does not set stay as they are,
-// and nothing is taken away of the kinds that may be in it.
+// become applies the properties of an imported calendar. Properties that the import does not set stay as they are, and
+// no kinds are removed.
 func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other calendar.Properties) (calendar.Calendar, error) {
 	next := dressed(cal.Properties, other)
 	if err := i.settle(&next, i.caller.User); err != nil {
@@ -74,7 +74,7 @@ func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other cale
 	})
 }
 
-// dressed are properties with what others say.
+// dressed returns p with the properties that others sets.
 func dressed(p, others calendar.Properties) calendar.Properties {
 	if others.Name != "" {
 		p.Name = others.Name

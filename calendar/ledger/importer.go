@@ -14,21 +14,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Importer takes over what has a life elsewhere. All that it does is one unit of the journal, which
-// is taken back at once, in as many transactions as others need to get their turn in between.
+// Importer imports calendars and objects. An import is one unit of the journal, which can be undone as a whole. It
+// takes several transactions, so that other writers get their turn.
 type Importer struct {
 	*Ledger
 	calendar.ImportOptions
 	caller calendar.Caller
 	unit   calendar.ChangeID
-	// planned are the calendars that a preview would have made or changed, by address, unmade those of them that are not
-	// there.
+	// planned holds the calendars that a preview would have created or changed, by address. unmade marks the ones that
+	// the preview did not really create.
 	planned map[calendar.Segment]calendar.Calendar
 	unmade  map[calendar.CalendarID]bool
 	before  *imagined
 }
 
-// NewImporter makes an Importer for one import.
+// NewImporter returns an Importer for one import.
 func (s *Ledger) NewImporter(c calendar.Caller, o calendar.ImportOptions) *Importer {
 	return &Importer{
 		Ledger: s, ImportOptions: o, caller: c, before: newImagined(),
@@ -36,13 +36,12 @@ func (s *Ledger) NewImporter(c calendar.Caller, o calendar.ImportOptions) *Impor
 	}
 }
 
-// Change is the first of the changes that were made, with which all are taken back; ok tells
-// whether there is any.
+// Change returns the id of the first change, which undoes the whole import. ok is false if nothing changed.
 func (i *Importer) Change() (id calendar.ChangeID, ok bool) {
 	return i.unit, i.unit != calendar.ChangeID{}
 }
 
-// Store stores objects in a calendar, in one transaction. A fault in one does not touch the others.
+// Store stores objects in a calendar, in one transaction. An invalid object does not affect the others.
 func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []calendar.Import) ([]calendar.ImportResult, error) {
 	if err := i.caller.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
@@ -77,9 +76,9 @@ func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []cal
 	return results, unlessSame(err)
 }
 
-// prepare looks at an object before any lock is taken.
+// prepare checks an object before any lock is taken.
 func (i *Importer) prepare(ctx context.Context, cal calendar.Calendar, one calendar.Import) (*calendar.Object, error) {
-	// As it would be stored: what is there already is compared to it.
+	// In its stored form, for the comparison with an existing object.
 	one.Data = ical.WithoutControls(one.Data)
 	if err := i.mayHold(one.Data); err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (i *Importer) prepare(ctx context.Context, cal calendar.Calendar, one calen
 	}, nil
 }
 
-// against tells what becomes of an object where there is another one with its UID.
+// against returns the result for an object if another one has its UID.
 func (i *Importer) against(there, next []byte) calendar.Imported {
 	switch {
 	case there == nil:
@@ -117,7 +116,7 @@ func (i *Importer) against(there, next []byte) calendar.Imported {
 func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (calendar.ImportResult, error) {
 	cal, atName, there, err := w.openAt(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
 	if err == nil && there == nil && atName != nil {
-		// Something else has that name. UIDs tell objects apart, names need not.
+		// Another object has that name. Only the UID identifies an object, so the name may change.
 		next.Name = hashedName(next.UID)
 		atName, there, err = w.live(ctx, next.Calendar, next.Name, next.UID)
 	}
@@ -156,10 +155,10 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 	return result, w.along(ctx, cal.ID, err)
 }
 
-// plainUID are the UIDs that make a name which needs no escape in a URL.
+// plainUID matches UIDs that need no escape in a URL.
 var plainUID = regexp.MustCompile(`^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,199}$`)
 
-// nameOf makes an object's name of its UID, as clients do.
+// nameOf derives an object's name from its UID, as clients do.
 func nameOf(uid calendar.UID) calendar.ObjectName {
 	if plainUID.MatchString(string(uid)) {
 		return calendar.ObjectName(uid + ".ics")

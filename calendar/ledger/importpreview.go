@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// imagined is what a preview has called off so far, and what comes later would have found there. Nothing is in a nil one.
+// imagined holds the effects of a preview so far, for its later steps. A nil value is empty.
 type imagined struct {
 	objects map[holding][]byte
 	copies  map[calendar.UID][]calendar.Appointment
@@ -24,7 +24,7 @@ func newImagined() *imagined {
 	return &imagined{map[holding][]byte{}, map[calendar.UID][]calendar.Appointment{}, map[calendar.UserID]calendar.Usage{}}
 }
 
-// copiesOf are the objects with a UID.
+// copiesOf returns the objects with a UID.
 func (m *imagined) copiesOf(uid calendar.UID) []calendar.Appointment {
 	if m == nil {
 		return nil
@@ -32,7 +32,7 @@ func (m *imagined) copiesOf(uid calendar.UID) []calendar.Appointment {
 	return m.copies[uid]
 }
 
-// grownOf is by how much somebody would have more.
+// grownOf returns by how much a user's usage would grow.
 func (m *imagined) grownOf(owner calendar.UserID) calendar.Usage {
 	if m == nil {
 		return calendar.Usage{}
@@ -40,7 +40,7 @@ func (m *imagined) grownOf(owner calendar.UserID) calendar.Usage {
 	return m.grown[owner]
 }
 
-// add notes what one transaction would have stored.
+// add records the objects that one transaction would have stored.
 func (m *imagined) add(cal calendar.Calendar, objects []*calendar.Object, results []calendar.ImportResult, w *work) {
 	for n, o := range objects {
 		if o == nil || results[n].Err != nil || results[n].Did == calendar.ImportedKept {
@@ -57,7 +57,7 @@ func (m *imagined) add(cal calendar.Calendar, objects []*calendar.Object, result
 	}
 }
 
-// plan tells whether a calendar could be made.
+// plan checks whether a calendar could be created.
 func (i *Importer) plan(ctx context.Context, cal calendar.Calendar) (calendar.Calendar, error) {
 	var last *work
 	err := i.imagine(ctx, &last, func(w *work) error {
@@ -74,7 +74,7 @@ func (i *Importer) plan(ctx context.Context, cal calendar.Calendar) (calendar.Ca
 	return cal, err
 }
 
-// foresee tells the outcome of a Store by doing it and calling it off.
+// foresee computes the results of a Store: it runs the transaction and rolls it back.
 func (i *Importer) foresee(ctx context.Context, cal calendar.Calendar, objects []*calendar.Object, results []calendar.ImportResult) error {
 	var last *work
 	err := i.imagine(ctx, &last, func(w *work) error {
@@ -104,7 +104,7 @@ func (i *Importer) foresee(ctx context.Context, cal calendar.Calendar, objects [
 	return err
 }
 
-// imagine makes a change and calls it off.
+// imagine runs a change and rolls it back.
 func (i *Importer) imagine(ctx context.Context, last **work, do func(*work) error) error {
 	err := i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
 		w.before = i.before

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Discard removes a message from the caller's inbox, as programs do once they have shown it. It answers nothing, and a proposal
-// that can be read waits for a decision after it.
+// Discard removes a message from the caller's inbox, as clients do after they have shown it. It does not answer the
+// message: a readable proposal still waits for a decision.
 func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 		return err
 	}
 	if len(when.Match) == 0 {
-		i.Version = 0 // whatever is there by then
+		i.Version = 0 // any version
 	}
 	return s.change(ctx, c, func(w *work) error {
 		if lost {
@@ -34,7 +34,7 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 	})
 }
 
-// PatchScheduling lets edit change how the caller wants to be scheduled with.
+// PatchScheduling calls edit to change the caller's scheduling settings.
 func (s *Ledger) PatchScheduling(ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error) error {
 	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next ca
 	if next.Default != "" {
 		cal, err := s.Calendar(ctx, c, next.Default)
 		if err != nil || !cal.Receives() {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "invitations are put into a calendar of one's own that takes events and is linked to none elsewhere")
+			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "the calendar for invitations must be your own, accept events, and not be a linked one")
 		}
 	}
 	if next.Availability == nil {
@@ -77,7 +77,7 @@ func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next ca
 	return nil
 }
 
-// onlyAvailability sees that a text says when somebody can be had, and nothing else.
+// onlyAvailability checks that a text contains only availability.
 func onlyAvailability(doc *ical.Document) error {
 	root, err := doc.Calendar()
 	if err != nil {
@@ -85,7 +85,7 @@ func onlyAvailability(doc *ical.Document) error {
 	}
 	for c := range root.Components() {
 		if c.Name() != content.Availability && c.Name() != "VTIMEZONE" {
-			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it holds a %s, where it can hold %s alone", c.Name(), content.Availability)
+			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it contains a %s, but may only contain %s", c.Name(), content.Availability)
 		}
 	}
 	return nil

@@ -14,11 +14,11 @@ func errShareLevel() error {
 }
 
 func errOwnCalendar() error {
-	return calendar.Errorf(calendar.Invalid, "", "this calendar is yours already: share it with somebody else")
+	return calendar.Errorf(calendar.Invalid, "", "this calendar is already yours: share it with another user")
 }
 
-// Reshare changes the shares of a calendar of the caller's: all of them, or none. It returns what
-// each came to be. A share that is as wanted already stays untouched.
+// Reshare changes the shares of a calendar of the caller: all of them, or none. It returns the resulting shares. A
+// share that is already as requested stays untouched.
 func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
 	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return shares, err
 }
 
-// reshare is Reshare after the check of access; it tells whether anything changed.
+// reshare is Reshare after the check of access. It reports whether anything changed.
 func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
 	var cal calendar.Calendar
 	err = s.change(ctx, c, func(w *work) error {
@@ -64,8 +64,8 @@ func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return shares, err == nil, err
 }
 
-// remind repeats the offer to sharees who have neither answered nor kept the notification that they
-// got: their programs could not answer without it.
+// remind repeats the offer to sharees who have not answered but deleted their notification: their clients could not
+// answer without it.
 func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Calendar, shares []calendar.Share) error {
 	for _, share := range shares {
 		if share.Status != calendar.SharePending {
@@ -95,12 +95,11 @@ type sharing struct {
 	*work
 	cal    *opened
 	shares []calendar.Share
-	// undoing tells that nothing is offered anew: a user who has refused what they were offered, or given
-	// it up, does not get it back.
+	// undoing is set for an undo. It repeats no offer: a share that its user has declined or left stays declined.
 	undoing bool
 }
 
-// sharing takes the calendar's lock and reads the shares that were offered.
+// sharing takes the calendar's lock and reads its shares.
 func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, error) {
 	cal, err := w.open(ctx, id)
 	if err != nil {
@@ -110,7 +109,7 @@ func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, e
 	return &sharing{work: w, cal: cal, shares: shares}, err
 }
 
-// of returns a user's share, nil for none.
+// of returns a user's share, or nil.
 func (t *sharing) of(user calendar.UserID) *calendar.Share {
 	if i := slices.IndexFunc(t.shares, func(s calendar.Share) bool { return s.User.ID == user }); i >= 0 {
 		return &t.shares[i]
@@ -118,8 +117,8 @@ func (t *sharing) of(user calendar.UserID) *calendar.Share {
 	return nil
 }
 
-// edit carries an edit out. The calendar moves on with it, so that its owner's other programs
-// hear of it; the sharee's home finds out by itself, see Home.
+// edit applies an edit. The calendar gets a new version, so that its owner's other clients notice. The sharee's home
+// detects the change by itself, see Home.
 func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Share, error) {
 	before := t.of(e.With.ID)
 	if e.Access == calendar.NoAccess {
@@ -161,7 +160,7 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	return next, nil
 }
 
-// offer tells a sharee of their share. Their answer to an older offer does not count for a new one.
+// offer notifies a sharee of their share. Their answer to an older offer does not count for a new one.
 func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	if before == nil || before.Status != calendar.ShareAccepted || next.Status != calendar.ShareAccepted {
 		t.recall(t.cal.Owner, next.Invitation().Reply())
@@ -169,7 +168,7 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	t.notify(t.cal.Calendar, next)
 }
 
-// offered is a share after an edit. The share of an unwilling user is declined.
+// offered returns a share after an edit. The share of an unwilling user is declined.
 func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing bool) calendar.Share {
 	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, calendar.NoAccess
@@ -188,7 +187,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 	switch {
 	case !willing, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
-	// A group has nobody who could answer for it: who may share with it is the question, see acquainted.
+	// A group cannot accept. Instead, only some users may share with it, see acquainted.
 	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
@@ -197,9 +196,9 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 	return next
 }
 
-// willing reports whether a user takes calendars from this owner. A share with a user who has blocked the owner fails with the
-// error that a new share with a disabled user gets, so that the error does not reveal the block. An undo succeeds, and its share
-// is declined.
+// willing reports whether a user takes calendars from this owner. A share with a user who has blocked the owner fails
+// with the error that a new share with a disabled user gets, so that the error does not reveal the block. An undo
+// succeeds, and its share is declined.
 func (t *sharing) willing(ctx context.Context, before *calendar.Share, e calendar.ShareEdit) (bool, error) {
 	if err := t.HoldSharer(ctx, t.cal.Owner); err != nil {
 		return false, err
@@ -222,7 +221,8 @@ func isNew(before *calendar.Share) bool {
 	return before == nil || before.Status == calendar.ShareDeclined
 }
 
-// daily limits the new shares of one user with another in a day. An undo only restores shares that were counted when they were made.
+// daily limits the new shares of one user with another in a day. An undo only restores shares that were already
+// counted.
 func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calendar.Share, settled bool) error {
 	if settled || t.undoing || !isNew(before) {
 		return nil
@@ -236,7 +236,7 @@ func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calend
 	return e
 }
 
-// acquainted lets only those share with a group who are in it, and the server's operator: its members are not asked.
+// acquainted allows sharing with a group only to its members and the administrator, because its members are not asked.
 func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e calendar.ShareEdit) error {
 	if !e.With.Group || e.Settled || before != nil && e.Access <= before.Access {
 		return nil
@@ -247,8 +247,8 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
 }
 
-// The limits of one user's offers to another: calendars in all, new shares in a day, and offers that wait for an answer; and
-// how many offers from all others may wait.
+// The limits of one user's offers to another: all shared calendars, new shares per day, and pending offers.
+// offeredMostAll limits the pending offers from all users together.
 const (
 	sharedMost     = 100
 	dailyMost      = 20
@@ -256,7 +256,7 @@ const (
 	offeredMostAll = 200
 )
 
-// bearable refuses to share more with somebody than they can be expected to look through.
+// bearable refuses to share more with a user than the limits allow.
 func (t *sharing) bearable(ctx context.Context, before *calendar.Share, next calendar.Share) error {
 	waits := next.Status == calendar.SharePending && (before == nil || before.Status != calendar.SharePending)
 	if before != nil && !waits {
@@ -269,10 +269,10 @@ func (t *sharing) bearable(ctx context.Context, before *calendar.Share, next cal
 	var e *calendar.Error
 	switch {
 	case before == nil && has.Shared >= sharedMost:
-		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, and no more can be: nobody could find their way among them", has.Shared, next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, which is the limit", has.Shared, next.User.Name)
 		e.Hint = "take back one that they no longer need"
 	case waits && (has.Waiting >= offeredMost || has.WaitingOfAll >= offeredMostAll):
-		e = calendar.Errorf(calendar.TooLarge, "", "%q has not answered what they were offered already, and is not asked more until they do", next.User.Name)
+		e = calendar.Errorf(calendar.TooLarge, "", "%q has too many offers to answer, and gets no more until they do", next.User.Name)
 		e.Hint = "ask them to answer, or take back an offer"
 	default:
 		return nil
@@ -296,7 +296,7 @@ func (t *sharing) withdraw(ctx context.Context, before *calendar.Share) error {
 	return nil
 }
 
-// put writes a share, and a line of the journal that says what was done.
+// put writes a share and a journal entry.
 func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, said, next calendar.Share) error {
 	if err := t.log(ctx, change, before, said); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *c
 	return t.PutShare(ctx, next)
 }
 
-// log writes a line of the journal, at a version of its own.
+// log writes a journal entry with a version of its own.
 func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, next calendar.Share) error {
 	cal, err := t.next(ctx, t.cal.ID)
 	if err != nil {
@@ -317,8 +317,8 @@ func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *c
 	return t.work.log(ctx, cal, e)
 }
 
-// Answer accepts an invitation of the caller's or declines it; to decline what was accepted is to
-// leave the calendar. It returns the calendar if it was accepted.
+// Answer accepts or declines an invitation of the caller. To decline after accepting is to leave the calendar. It
+// returns the calendar if it was accepted.
 func (s *Ledger) Answer(ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply) (calendar.Calendar, error) {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return calendar.Calendar{}, err
@@ -344,7 +344,7 @@ func (s *Ledger) Answer(ctx context.Context, c calendar.Caller, id calendar.Invi
 	return s.Calendar(ctx, c, offer.Calendar)
 }
 
-// outdated says that there is no such invitation, and removes what still speaks of it.
+// outdated returns the error for a missing invitation, and removes its notification.
 func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.InvitationID) error {
 	if err := s.forget(ctx, c, id.Notice()); err != nil {
 		return err
@@ -352,7 +352,7 @@ func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.In
 	return calendar.Errorf(calendar.NotFound, "", "there is no such invitation, or it was withdrawn")
 }
 
-// answer writes down the caller's answer to the offer of a calendar.
+// answer records the caller's answer to a share.
 func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
 	return unlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, id, r) }))
 }
@@ -400,8 +400,8 @@ func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.
 	return nil
 }
 
-// leaveGroups has no group of the caller's give them the calendar any more. Of somebody who has it by name too, the change that
-// takes that away is written down.
+// leaveGroups excludes the caller from the calendar as a member of any group. If the caller also has a share by name,
+// reply writes the journal entry for both.
 func (t *sharing) leaveGroups(ctx context.Context, before *calendar.Share) error {
 	if before == nil {
 		has, err := t.SharedAccess(ctx, t.cal.ID, t.caller.User.ID)
@@ -418,7 +418,7 @@ func (t *sharing) leaveGroups(ctx context.Context, before *calendar.Share) error
 	return t.LeaveGroups(ctx, t.cal.ID, t.caller.User.ID)
 }
 
-// naming gives the calendar the name that the sharee wants.
+// naming sets the calendar's name for the sharee.
 func (t *sharing) naming(ctx context.Context, offered string, r calendar.Reply) error {
 	if !r.Accept || r.Name == "" || r.Name == t.cal.Name || r.Name == t.cal.ForSharees().Name || r.Name == offered {
 		return nil

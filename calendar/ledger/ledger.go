@@ -26,7 +26,7 @@ type Ledger struct {
 	resends   resends
 }
 
-// Config has the parts and settings of a Ledger.
+// Config holds the dependencies and settings of a Ledger.
 type Config struct {
 	Reader *lookup.Reader
 	Store  calendar.Store
@@ -34,19 +34,19 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Zones  *zone.DB
-	// Mailed tells that somebody mails what is posted to people elsewhere. Without that they are told nothing, which
-	// their organizer sees (SCHEDULE-STATUS 5.2).
+	// Mailed is set if the outbox is sent as mail. Otherwise external attendees are not notified, and the organizer
+	// sees that (SCHEDULE-STATUS 5.2).
 	Mailed bool
-	// Elsewhere is where linked calendars live; nil refuses what is to be written to one.
+	// Elsewhere accesses the sources of linked calendars; nil refuses changes of linked calendars.
 	Elsewhere Elsewhere
-	// Written is told of a calendar that was changed: how it is by now, the first version that the
-	// change took, and the objects that it wrote, without data.
+	// Written is called after a calendar was changed. It gets the calendar's new row, the first version of the change,
+	// and the written objects without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
-	// Task is told of each answer of a room; nil where nobody wants to know.
+	// Task traces each answer of a room; nil for no tracing.
 	Task calendar.Task
 }
 
-// New makes a Ledger.
+// New returns a Ledger.
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
@@ -59,7 +59,7 @@ func (s *Ledger) Reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 	return s.store.Rederive(ctx, walk, func(o calendar.Object) calendar.Derived {
 		d, err := s.derive(o.Data)
 		if err != nil {
-			// Stored by an older program that took what we would refuse: keep what it knew.
+			// An older version accepted an object that is invalid now: keep its index data.
 			return o.Derived
 		}
 		return d

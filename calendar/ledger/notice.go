@@ -6,8 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// notify tells a sharee what they are offered. Of busy times there is nothing to tell: no
-// program can show them.
+// notify tells a sharee about an offer. A free/busy share needs no notification, because no client can show it.
 func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
 	n := share.About(cal)
 	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.caller.User), calendar.Offer{Share: share, From: cal}.Name()
@@ -18,8 +17,8 @@ func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
 	w.tell(share.User.ID, n)
 }
 
-// notifyGone tells a sharee that a calendar is no longer offered to them. One who has not accepted loses
-// nothing, and need not hear of it.
+// notifyGone tells a sharee that a calendar is no longer shared with them. A sharee who has not accepted loses nothing
+// and gets no notification.
 func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 	if share.Status != calendar.ShareAccepted {
 		w.recall(share.User.ID, share.Invitation().Notice())
@@ -29,8 +28,7 @@ func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 	w.notify(cal, share)
 }
 
-// notifyOwner tells the owner the answer of the sharee, who is the caller. The invitation is
-// dealt with.
+// notifyOwner tells the owner the answer of the sharee, who is the caller, and removes the sharee's notification.
 func (w *work) notifyOwner(cal calendar.Calendar, share calendar.Share, r calendar.Reply) {
 	n := share.About(cal)
 	n.Name, n.Reply, n.Title = n.Invitation.Reply(), true, r.Name
@@ -38,8 +36,7 @@ func (w *work) notifyOwner(cal calendar.Calendar, share calendar.Share, r calend
 	w.tell(cal.Owner, n)
 }
 
-// announce tells all sharees of a calendar of the caller's that it is there again, or that it is
-// not.
+// announce tells all sharees that a calendar of the caller has come back, or is gone.
 func (w *work) announce(ctx context.Context, cal calendar.Calendar, there bool) error {
 	shares, err := w.Tx.Shares(ctx, cal.ID)
 	for _, share := range shares {
@@ -53,8 +50,8 @@ func (w *work) announce(ctx context.Context, cal calendar.Calendar, there bool) 
 	return err
 }
 
-// Dismiss removes a notification. An invitation that waits for an answer goes on to wait. What
-// was removed already, as an invitation is with its answer, may be removed by its reader still.
+// Dismiss removes a notification. A pending invitation stays pending. To remove a notification that is already gone,
+// for example because its invitation was answered, is no error.
 func (s *Ledger) Dismiss(ctx context.Context, c calendar.Caller, name calendar.NoticeName, when calendar.Precondition) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
@@ -72,7 +69,7 @@ func (s *Ledger) Dismiss(ctx context.Context, c calendar.Caller, name calendar.N
 	return s.forget(ctx, c, name)
 }
 
-// forget takes back the caller's notification.
+// forget removes the caller's notification.
 func (s *Ledger) forget(ctx context.Context, c calendar.Caller, name calendar.NoticeName) error {
 	return s.change(ctx, c, func(w *work) error {
 		w.recall(c.User.ID, name)

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// owned tells whether the caller's own of a calendar's objects stands in them: it is the caller's.
+// owned reports whether the calendar is the caller's, so that its objects contain the caller's private data.
 func (w *work) owned(cal calendar.Calendar) bool { return cal.Owner == w.caller.User.ID }
 
 // asSeen is [lookup.Reader.AsSeen] within the transaction.
@@ -28,20 +28,20 @@ func (w *work) asSeen(ctx context.Context, cal calendar.Calendar, o calendar.Obj
 	return lookup.Exchanged(nil, o, p)
 }
 
-// shared is an object on its way into a calendar that another one shares with the caller: what is the caller's own of it is
-// kept beside it, and what is the owner's stays.
+// shared is an object that is being stored in a calendar shared with the caller. The caller's private data is stored
+// separately, and the owner's private data stays in the object.
 type shared struct {
 	*work
 	cal *opened
-	// old is what is there, nil for nothing; was is what the caller had of it for themselves.
+	// old is the stored object, or nil; was is the caller's stored private data.
 	old *calendar.Object
 	was calendar.OwnPart
-	// sent is the object as the caller has it, saved what comes of it.
+	// sent is the object as the caller sent it, saved the result.
 	sent  calendar.Object
 	saved *calendar.Saved
 }
 
-// saveShared is save for a calendar of somebody else's.
+// saveShared is save for another user's calendar.
 func (w *work) saveShared(ctx context.Context, cal *opened, saved *calendar.Saved, d calendar.Draft, old, twin *calendar.Object) error {
 	s := shared{work: w, cal: cal, old: old, sent: saved.Object, saved: saved}
 	var err error
@@ -68,7 +68,7 @@ func (w *work) saveShared(ctx context.Context, cal *opened, saved *calendar.Save
 	return s.keep(ctx, d)
 }
 
-// inherit gives those who have the calendar of an object that was split what they have of the one that it was split off.
+// inherit copies the private data of all sharees from the object that the new one was split from.
 func (s *shared) inherit(ctx context.Context, d calendar.Draft) error {
 	if d.From == "" {
 		return nil
@@ -76,7 +76,7 @@ func (s *shared) inherit(ctx context.Context, d calendar.Draft) error {
 	return s.CopyOwnParts(ctx, s.cal.ID, d.From, s.sent.UID, s.caller.User.ID)
 }
 
-// keep writes what is the caller's own, and the rest if that is another by now.
+// keep writes the caller's private data, and the shared part if it has changed.
 func (s *shared) keep(ctx context.Context, d calendar.Draft) error {
 	owners, err := s.owners(ctx, d)
 	if err != nil {
@@ -117,12 +117,13 @@ func (s *shared) show(o calendar.Object, p calendar.OwnPart) (err error) {
 	return err
 }
 
-// ownAloneError ends a transaction in which nothing but what is the caller's own would change: it must not move the calendar on.
+// ownAloneError ends a transaction that would change only the caller's private data. The calendar then keeps its
+// version.
 type ownAloneError struct{ was, is calendar.OwnPart }
 
-func (*ownAloneError) Error() string { return "nothing but what is one's own would change" }
+func (*ownAloneError) Error() string { return "only the caller's private data would change" }
 
-// along does as part of a larger change what a call of its own would have done.
+// along does the same within a larger change.
 func (w *work) along(ctx context.Context, id calendar.CalendarID, err error) error {
 	if alone, ok := errors.AsType[*ownAloneError](err); ok {
 		return w.putOwn(ctx, id, alone.is)
@@ -130,7 +131,7 @@ func (w *work) along(ctx context.Context, id calendar.CalendarID, err error) err
 	return err
 }
 
-// keepOwn writes the caller's own part of a calendar's object, if that has not changed.
+// keepOwn writes the caller's private data for an object, unless it has changed in the meantime.
 func (s *Ledger) keepOwn(ctx context.Context, c calendar.Caller, cal calendar.Calendar, o *ownAloneError) error {
 	return s.change(ctx, c, func(w *work) error {
 		now, err := w.OwnPart(ctx, cal.ID, c.User.ID, o.is.UID)
@@ -144,7 +145,7 @@ func (s *Ledger) keepOwn(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	})
 }
 
-// owners is what is the owner's own of what is there, or of what it was split off.
+// owners returns the owner's private data in the stored object, or in the object that it was split from.
 func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
 	from := s.old
 	if from == nil && d.From != "" {
@@ -158,29 +159,29 @@ func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
 	}
 	_, part, err := personal.Exchange(from.Data, nil)
 	if err != nil {
-		return nil, nil //nolint:nilerr // an older program has stored it: what it says cannot be told apart
+		return nil, nil //nolint:nilerr // an older version stored it: its private data cannot be separated
 	}
 	return part, nil
 }
 
-// split takes the caller's own part out of a sent object, and puts in the owner's.
+// split replaces the caller's private data in a sent object with the owner's.
 func (s *shared) split(owners []byte) (text, mine []byte, err error) {
 	text, mine, err = personal.Exchange(s.sent.Data, owners)
 	if err == nil {
 		err = s.mayHold(text)
 	}
 	if err == nil && len(mine) > calendar.MaxOwnPart {
-		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; of an event that another one shares, %d are kept", len(mine), calendar.MaxOwnPart)
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; for an event in a shared calendar, at most %d are stored", len(mine), calendar.MaxOwnPart)
 	}
 	return text, mine, err
 }
 
-// put writes the caller's own part.
+// put writes the caller's private data.
 func (s *shared) put(ctx context.Context, p calendar.OwnPart) error {
 	return s.putOwn(ctx, s.cal.ID, p)
 }
 
-// putOwn writes the caller's own part of an object, within what one user may have.
+// putOwn writes the caller's private data for an object, within the user's limit.
 func (w *work) putOwn(ctx context.Context, cal calendar.CalendarID, p calendar.OwnPart) error {
 	held, err := w.PutOwnPart(ctx, cal, w.caller.User.ID, p)
 	if err == nil && held > calendar.MaxOwnParts {
@@ -189,7 +190,7 @@ func (w *work) putOwn(ctx context.Context, cal calendar.CalendarID, p calendar.O
 	return err
 }
 
-// write stores the shared part, with the owner's own.
+// write stores the shared part, with the owner's private data.
 func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (calendar.Object, error) {
 	o, err := content.Read(text, ical.Limits{})
 	if err != nil {

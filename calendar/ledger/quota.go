@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// grow notes by how much a calendar grows. What somebody else's change brought into it is counted, but refused to nobody:
-// an organizer cannot know how much room the others have.
+// grow counts the growth of a calendar. Growth from another user's change counts, but is never refused: an organizer
+// cannot know the attendees' quotas.
 func (cal *opened) grow(objects, bytes int64, scheduled bool) {
 	by := calendar.Usage{Objects: objects, Bytes: bytes}
 	cal.grown = cal.grown.Plus(by)
@@ -19,7 +19,7 @@ func (cal *opened) grow(objects, bytes int64, scheduled bool) {
 	}
 }
 
-// sizeOf is what an object takes; of none, nothing.
+// sizeOf returns the usage of an object, or zero if it is nil or deleted.
 func sizeOf(o *calendar.Object) (objects, bytes int64) {
 	if o == nil || o.Deleted {
 		return 0, 0
@@ -27,10 +27,10 @@ func sizeOf(o *calendar.Object) (objects, bytes int64) {
 	return 1, o.Size
 }
 
-// count writes down by how much calendars have grown, and sees that their owners may have so much.
+// count stores the growth of calendars and checks the quotas of their owners.
 func (w *work) count(ctx context.Context) error {
 	wanted, quotas := map[calendar.UserID]calendar.Usage{}, map[calendar.UserID]calendar.Quota{}
-	alike := map[calendar.Usage][]calendar.CalendarID{} // the copies of an event have one size
+	alike := map[calendar.Usage][]calendar.CalendarID{} // the copies of an event have the same size
 	for _, cal := range w.opened {
 		if cal.grown != cal.counted {
 			more := cal.grown.Minus(cal.counted)
@@ -55,7 +55,7 @@ func (w *work) count(ctx context.Context) error {
 	return nil
 }
 
-// afford refuses what a user may not have. Nobody's usage is looked at who has no bound, or did not grow.
+// afford refuses growth over a user's quota. It reads the usage only if there is a quota and growth.
 func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
 	if !w.bounded(q, grown) {
 		return nil
@@ -70,22 +70,22 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 	case what == "":
 		return nil
 	case owner != w.caller.User.ID:
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner may not have more %s than there are", what)
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner has reached the limit of %s", what)
 	}
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
-		Advising("delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room")
+		Advising("delete calendars and events (a deleted calendar counts until the trash is emptied), or ask the administrator for more room")
 }
 
-// bounded tells whether there is a bound that what grows so may break.
+// bounded reports whether any quota limits this growth.
 func (w *work) bounded(q calendar.Quota, grown calendar.Usage) bool {
 	what, _, _ := q.Under(w.Policy().Quota).Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown)
 	return what != ""
 }
 
-// most is more than any bound.
+// most exceeds every quota.
 const most = int64(1) << 62
 
-// Usage returns what the caller has, and may have. A token that is bound to some calendars has no business there.
+// Usage returns the caller's usage and quota. It is forbidden to a token limited to some calendars.
 func (s *Ledger) Usage(ctx context.Context, c calendar.Caller) (calendar.Usage, calendar.Quota, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return calendar.Usage{}, calendar.Quota{}, err

@@ -9,19 +9,19 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// reachAttempts bounds how often a change begins anew since it reaches further than it was known to.
+// reachAttempts bounds the restarts of a change that turns out to need more calendars.
 const reachAttempts = 4
 
-// reachError ends a transaction that needs calendars which it has not opened: all that it opens are opened in the order
-// of their ids, so that it begins anew with them.
+// reachError ends a transaction that needs further calendars. Calendars are locked in the order of their ids, so the
+// transaction restarts and opens all of them at the beginning.
 type reachError struct{ calendars []calendar.CalendarID }
 
-// Error says so, should it be shown to anybody after all.
+// Error is only shown if the restarts are used up.
 func (e *reachError) Error() string {
-	return "who takes part in this changes it all the time; try again in a moment"
+	return "the attendees keep changing this event; try again in a moment"
 }
 
-// openAll opens calendars, in the order of their ids. Those that are gone are left out.
+// openAll opens calendars in the order of their ids. It skips missing ones.
 func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
 	if len(ids) == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
 	return err
 }
 
-// reach sees that calendars are open, or has the change begin anew with them.
+// reach makes sure that calendars are open, or restarts the change with them.
 func (w *work) reach(ids []calendar.CalendarID) error {
 	if missing := w.closed(ids); len(missing) > 0 {
 		return w.furtherThan(missing)
@@ -41,9 +41,9 @@ func (w *work) reach(ids []calendar.CalendarID) error {
 	return nil
 }
 
-// seize opens calendars out of their order, as long as nobody else has one of them: only who waits must keep the order. It
-// tells whether it has opened any; what was read of those before may have changed. By how much they are going to grow is counted along with
-// it, which count puts right.
+// seize opens calendars out of order, if their locks are free: only a waiting transaction must keep the order. It
+// reports whether it has opened any; data that was read from them before may be outdated. It also counts the expected
+// growth, which count corrects later.
 func (w *work) seize(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) (bool, error) {
 	missing := w.closed(ids)
 	if len(missing) == 0 {
@@ -59,7 +59,7 @@ func (w *work) seize(ctx context.Context, ids []calendar.CalendarID, grown calen
 	return true, w.reach(missing)
 }
 
-// closed are those of some calendars that are not open.
+// closed returns the calendars among ids that are not open.
 func (w *work) closed(ids []calendar.CalendarID) []calendar.CalendarID {
 	var missing []calendar.CalendarID
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -70,13 +70,13 @@ func (w *work) closed(ids []calendar.CalendarID) []calendar.CalendarID {
 	return missing
 }
 
-// furtherThan has the change begin anew with all that is open and some calendars more.
+// furtherThan returns the error that restarts the change with additional calendars.
 func (w *work) furtherThan(missing []calendar.CalendarID) error {
 	return &reachError{slices.AppendSeq(missing, maps.Keys(w.opened))}
 }
 
-// prepare sees that all calendars are open that the messages reach. Which these are was read before they were locked, and is
-// read again then: what is not as it was has the change begin anew, with the locks.
+// prepare opens all calendars that the messages reach. The list was read before they were locked, and is read again
+// afterwards. If it has changed, the change restarts with the locks.
 func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) error {
 	reached, err := m.reachedBy(ctx, messages)
 	if err != nil {
@@ -97,7 +97,7 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 	return err
 }
 
-// expected is by how much a calendar grows that gets a copy, where nobody has one: all get the same.
+// expected returns by how much each calendar will grow, if no attendee has a copy yet: all get the same one.
 func (m *meeting) expected(ctx context.Context, messages []schedule.Message) calendar.Usage {
 	for _, msg := range messages {
 		user, t := m.parties[msg.To], m.textOf(msg)
@@ -116,7 +116,7 @@ func sameCopy(a, b calendar.Appointment) bool {
 	return a.Owner == b.Owner && a.Calendar == b.Calendar && a.Name == b.Name && a.Version == b.Version && a.ETag == b.ETag
 }
 
-// reachedBy are the calendars that messages reach, and finds where those get a copy who have none.
+// reachedBy returns the calendars that messages reach, and finds the calendars for users without a copy.
 func (m *meeting) reachedBy(ctx context.Context, messages []schedule.Message) ([]calendar.CalendarID, error) {
 	var reached []calendar.CalendarID
 	var without []calendar.UserID

@@ -25,10 +25,10 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 	method := schedule.Method(in.Method)
 	sender := schedule.Sender(text, method)
 	if sender == "" && toOrganizer(method) {
-		sender = from // some name all who take part, in a proposal for one
+		sender = from // some clients name all attendees in a proposal
 	}
 	if from != sender {
-		return calendar.Errorf(calendar.Forbidden, "", "the message is of %s, who is not the %s that it names", from, sender)
+		return calendar.Errorf(calendar.Forbidden, "", "the message is from %s, who is not the %s that it names", from, sender)
 	}
 	deputy := schedule.Address("")
 	if in.By != "" {
@@ -64,7 +64,7 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 	return last
 }
 
-// arrival reads a message from outside, within the limits of what is stored.
+// arrival reads an external message, within the limits for stored objects.
 func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 	if err := s.mayHold(in.Data); err != nil {
 		return nil, err
@@ -79,14 +79,14 @@ func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message says %q and came as %q", said, in.Method)
 	}
 	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees || len(text.Components()) > s.limits.Instances {
-		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names nobody, or too many")
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names no people, or too many")
 	}
-	// Google's mails name zones of IANA alone.
+	// Google's mails contain only the names of IANA zones.
 	return text, content.DefineZones(text.Calendar, s.zones, nil)
 }
 
-// recipients are the users to whom a message goes: those who are named in it, and, where it is known for whom it was
-// handed in, only those of them. An answer goes to the event's organizer, whom it need not name.
+// recipients returns the users that a message is for: those it names. If the envelope recipients are known, only those
+// of them. An answer goes to the event's organizer, whom it need not name.
 func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
 	named := addresses(in.To)
 	if len(named) == 0 {
@@ -96,7 +96,7 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 	}
 	found, err := s.FindParties(ctx, s.store, named)
 	if err == nil && len(found) == 0 && len(in.To) > 0 {
-		// It was handed in for a mailbox that is nobody's own.
+		// The envelope recipient is a mailbox without a user.
 		in.To = nil
 		return s.recipients(ctx, in, text, method)
 	}
@@ -104,17 +104,17 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for nobody here")
+		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for no user of this server")
 	}
 	return found.Users(), nil
 }
 
-// toOrganizer tells whether attendees send messages of a method to organizers.
+// toOrganizer reports whether attendees send messages with this method to organizers.
 func toOrganizer(m schedule.Method) bool {
 	return m == schedule.Reply || m == schedule.Counter || m == schedule.Method(calendar.MethodRefresh)
 }
 
-// arrival is a message for a user. Deputy is who sent it for whom it is from; "" where they did so themselves.
+// arrival is a message for a user. deputy is the actual sender if they acted for from; "" otherwise.
 type arrival struct {
 	user   calendar.User
 	from   schedule.Address
@@ -127,7 +127,7 @@ type arrival struct {
 // Refusals that the user sees.
 var (
 	errNotInvited = calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
-	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that the sender acts for its organizer")
+	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the known version of the event does not say that the sender acts for its organizer")
 )
 
 // doubtOf returns the reason that the user sees for a refusal; "" if they see none.
@@ -141,7 +141,7 @@ func doubtOf(err error) calendar.Distrust {
 	return ""
 }
 
-// receive carries out a message in a user's calendars.
+// receive applies a message to a user's calendars.
 func (w *work) receive(ctx context.Context, a arrival) error {
 	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
 	m.in.Owner, m.rules.Person = a.user.ID, m.person
@@ -170,13 +170,13 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 		return m.resend(ctx, a.user, a.from)
 	case schedule.Counter:
 		return m.proposed(ctx, a.user, msg)
-	default: // that such a proposal is not taken up
+	default: // an organizer declines a proposal
 		return m.stays(ctx, a.user, msg)
 	}
 }
 
-// deputized refuses a message that somebody sent in another's place, unless what the user has of the event names that
-// deputy: it came from the organizer themselves, or is the user's own.
+// deputized refuses a message from a deputy, unless the user's copy of the event names that deputy. The copy is
+// trustworthy: it came from the organizer or is the user's own.
 func (m *meeting) deputized(ctx context.Context, a arrival) error {
 	if a.deputy == "" {
 		return nil
@@ -193,7 +193,7 @@ func (m *meeting) deputized(ctx context.Context, a arrival) error {
 	return errDeputy
 }
 
-// trusted leaves only the user's own addresses: other users of this server hear from their organizer.
+// trusted keeps only the user's own addresses: other users of this server get their own messages.
 func (m *meeting) trusted(a arrival) lookup.Parties {
 	mine := lookup.Parties{}
 	for address, u := range m.parties {
@@ -204,13 +204,13 @@ func (m *meeting) trusted(a arrival) lookup.Parties {
 	return mine
 }
 
-// arrived puts an organizer's message from outside into the user's calendar.
+// arrived applies an external organizer's message to the user's calendar.
 func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
 	if msg.Method != schedule.Cancel && !slices.ContainsFunc(schedule.Attendees(text), m.parties.Are(user.ID)) {
 		return errNotInvited
 	}
 	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the user organizes this event, and nobody else does")
+		return calendar.Errorf(calendar.Forbidden, "", "the user is the organizer of this event, so no other organizer can change it")
 	}
 	a, err := m.whole(ctx, user.ID)
 	if err != nil {
@@ -254,7 +254,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
-		m.drop(user.ID, m.itemOf(msg)) // what lies there is somebody else's, and keeps no invitation away
+		m.drop(user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
 		return nil
 	}
 	if done.Told != nil && (err == nil || errors.Is(err, schedule.ErrSame)) {
@@ -282,7 +282,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	return m.booked(ctx, user, a.Calendar, a.UID)
 }
 
-// answered puts an answer from outside into the event that the user organizes.
+// answered applies an external answer to an event that the user organizes.
 func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
 	a, stored, err := m.organizedBy(ctx, user, "the answer is to")
 	if err != nil {
@@ -296,7 +296,7 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	}
 	made, err := m.answer(ctx, stored, text, msg.From, true)
 	if errors.Is(err, schedule.ErrUninvited) {
-		m.drop(user.ID, m.itemOf(msg)) // held for the organizer: nobody comes by themselves
+		m.drop(user.ID, m.itemOf(msg)) // for the organizer to decide: people cannot invite themselves
 		return nil
 	}
 	if err != nil {
@@ -315,7 +315,7 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	return m.refresh(ctx, made, user.ID)
 }
 
-// answer puts an answer into an event, within the number of people who may take part.
+// answer applies an answer to an event, within the limit of attendees.
 func (m *meeting) answer(ctx context.Context, stored, text *content.Object, from schedule.Address, outside bool) (*content.Object, error) {
 	made, err := m.rules.Answer(ctx, stored, text, from, outside)
 	if err == nil && len(schedule.Attendees(made)) > max(m.limits.Attendees, len(schedule.Attendees(stored))) {
@@ -324,7 +324,7 @@ func (m *meeting) answer(ctx context.Context, stored, text *content.Object, from
 	return made, err
 }
 
-// notApplied says why a message changes nothing; one that says what is known is none that failed.
+// notApplied explains why a message changes nothing. A message without news is no error.
 func notApplied(err error) error {
 	switch {
 	case errors.Is(err, schedule.ErrSame):
@@ -337,14 +337,14 @@ func notApplied(err error) error {
 	return calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message cannot be understood: %v", err)
 }
 
-// noted notes what came of a letter in its sender's event.
+// noted records the delivery status of an iTIP mail in its sender's event.
 func noted(o *content.Object, l calendar.Letter) bool {
 	to := schedule.AddressOf("mailto:" + string(l.To))
 	return schedule.Rules{}.Note(o, map[schedule.Person]string{schedule.Person(to): l.Status})
 }
 
-// Delivered implements [calendar.Correspondence]. It is no news to the user's programs that mail was sent: the schedule
-// tag stays.
+// Delivered implements [calendar.Correspondence]. The schedule tag stays, because the user's clients need not notice
+// that mail was sent.
 func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
 	user := calendar.User{ID: l.User}
 	err := s.change(ctx, calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}, func(w *work) error {

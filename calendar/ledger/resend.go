@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// resendAfter is how long a guest elsewhere who was told anew is not told again.
+	// resendAfter is the shortest time between two copies of an event for the same external attendee.
 	resendAfter = time.Hour
-	// resendsMost bounds what is remembered of that.
+	// resendsMost bounds the number of remembered copies.
 	resendsMost = 10000
 )
 
-// resending is an event of an organizer that a guest asks for.
+// resending is an organizer's event that an attendee has asked for.
 type resending struct {
 	organizer calendar.UserID
 	uid       calendar.UID
 	guest     schedule.Address
 }
 
-// resends remembers when guests were told anew.
+// resends remembers when attendees last got a copy.
 type resends struct {
 	mutex sync.Mutex
 	at    map[resending]time.Time
 }
 
-// lately tells whether somebody was told a short while ago.
+// lately reports whether an attendee got a copy within resendAfter.
 func (r *resends) lately(which resending, now time.Time) bool {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -38,7 +38,7 @@ func (r *resends) lately(which resending, now time.Time) bool {
 	return known && now.Before(at.Add(resendAfter))
 }
 
-// add notes who was told, once it is kept.
+// add records copies after they were committed.
 func (r *resends) add(all []resending, now time.Time) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -50,18 +50,18 @@ func (r *resends) add(all []resending, now time.Time) {
 	}
 }
 
-// resend tells a guest elsewhere anew what they take part in, as they asked to be told (RFC 5546 §3.2.6).
+// resend sends an external attendee a new copy of the event, at their request (REFRESH, RFC 5546 §3.2.6).
 func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest schedule.Address) error {
 	a, stored, err := m.organizedBy(ctx, organizer, "the question is about")
 	if err != nil {
 		return err
 	}
 	if _, here := m.parties[guest]; here || !slices.Contains(schedule.Attendees(stored), guest) {
-		return calendar.Errorf(calendar.Forbidden, "", "who asks is not invited to the event from here")
+		return calendar.Errorf(calendar.Forbidden, "", "the sender is not an external attendee of the event")
 	}
 	which := resending{organizer.ID, a.UID, guest}
 	if m.resends.lately(which, m.now()) {
-		return calendar.Errorf(calendar.Forbidden, "", "who asks was sent the event within the hour")
+		return calendar.Errorf(calendar.Forbidden, "", "the sender was sent the event less than an hour ago")
 	}
 	m.resent = append(m.resent, which)
 	m.next = stored
@@ -70,7 +70,7 @@ func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest sch
 		return notApplied(err)
 	}
 	for _, msg := range all {
-		msg.Refresh = false // they are to hear of it
+		msg.Refresh = false // this message must be delivered
 		if _, err := m.post(msg); err != nil {
 			return notApplied(err)
 		}

@@ -12,22 +12,22 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Response answers an invitation that is in a calendar, in the name of the calendar's owner.
+// Response answers an invitation in a calendar, on behalf of the calendar's owner.
 type Response struct {
 	schedule.Response
 	When calendar.Precondition
-	// Meter counts what it costs.
+	// Meter counts the cost.
 	Meter *meter.Meter
 }
 
-// Responded is the outcome of an answer.
+// Responded is the result of an answer.
 type Responded struct {
 	Edited
-	// Kept are the instances to come that an answer to all of a series has left with another answer.
+	// Kept lists the future instances that kept a different answer after an answer to the whole series.
 	Kept []schedule.KeptAnswer
 }
 
-// Respond answers an invitation. The organizer hears of it, as of any such change.
+// Respond answers an invitation. The organizer is notified as usual.
 func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, a Response) (Responded, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Responded{}, err
@@ -69,8 +69,8 @@ func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.
 	return edit.Result{Document: made.Document, Instance: a.Instance}, kept, err
 }
 
-// host lets the owner of a calendar organize events that have guests and no organizer yet. Without a mail
-// address nobody can be answered, and so nobody is told.
+// host makes a calendar's owner the organizer of events with attendees but without an organizer. Without a mail address
+// attendees could not answer, so no invitations are sent.
 func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.Document) error {
 	for _, doc := range docs {
 		if doc == nil {
@@ -78,7 +78,7 @@ func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.
 		}
 		o, err := content.Of(doc)
 		if err != nil || !attended(o) {
-			continue // the code that stores an object refuses one that is no event
+			continue // the code that stores an object refuses it
 		}
 		owner, err := s.store.UserByID(ctx, cal.Owner)
 		if err != nil {
@@ -89,12 +89,12 @@ func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.
 		if err != nil {
 			return err
 		}
-		if found.Are(owner.ID)(by) { // and nobody else's, too
+		if found.Are(owner.ID)(by) { // the address belongs to the owner alone
 			schedule.Host(o, by, owner.DisplayName)
 		}
 	}
 	return nil
 }
 
-// attended tells whether an event has guests.
+// attended reports whether an event has attendees.
 func attended(o *content.Object) bool { return len(schedule.Attendees(o)) > 0 }

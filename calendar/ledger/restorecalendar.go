@@ -8,9 +8,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// RestoreCalendar takes a calendar of the caller's own out of the trash, with its objects and its shares, to its former
-// address or to another one. The meetings that were deleted with it are stored again, as an undo would store them: guests are
-// invited again with the answers that they gave before.
+// RestoreCalendar takes a calendar of the caller out of the trash, with its objects and its shares, to its former
+// address or to another one. The meetings that were deleted with it are stored again, as an undo would store them:
+// attendees are invited again with their former answers.
 func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment) (calendar.RestoredCalendar, error) {
 	t, err := s.trashedCalendar(ctx, c, calendar.ChangeCalendar, id)
 	if err != nil {
@@ -35,17 +35,17 @@ func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id cale
 	return r.RestoredCalendar, nil
 }
 
-// calendarReturn is a calendar on its way out of the trash.
+// calendarReturn is the running restore of a calendar.
 type calendarReturn struct {
 	*Ledger
 	caller calendar.Caller
 	calendar.RestoredCalendar
-	// parts are the changes that deleted meetings with the calendar, the latest first.
+	// parts lists the changes that deleted meetings with the calendar, the latest first.
 	parts [][]calendar.Version
 	unit  calendar.ChangeID
 }
 
-// list finds the meetings that were deleted with the calendar; there is always one part.
+// list finds the meetings that were deleted with the calendar; there is always at least one part.
 func (r *calendarReturn) list(ctx context.Context) error {
 	versions, err := r.DeletedWith(ctx, r.Calendar)
 	if err != nil {
@@ -99,8 +99,8 @@ func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, 
 	return err
 }
 
-// revive stores the meetings that some changes deleted, and counts the ones that cannot come back, for example because the
-// owner has them in another calendar by now, or because the journal no longer has the text.
+// revive stores the meetings that some changes deleted. It counts the meetings that cannot come back, for example
+// because the owner has them in another calendar by now, or because the journal no longer has the text.
 func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.CalendarID, versions []calendar.Version) (left int, err error) {
 	for e, err := range w.Journal(ctx, in, calendar.JournalQuery{From: versions[len(versions)-1], Until: versions[0], WithBefore: true}) {
 		if err != nil {
@@ -126,7 +126,7 @@ func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.Calend
 	return left, nil
 }
 
-// oneMeetings are the rules that keep one meeting in the trash, rather than the whole calendar.
+// oneMeetings lists the rules that keep one meeting in the trash, rather than the whole calendar.
 var oneMeetings = []calendar.Rule{
 	calendar.RuleUniqueScheduling, calendar.RuleUIDConflict, calendar.RuleSameOrganizer, calendar.RuleOrganizerChange, calendar.RuleAttendeeChange,
 }
@@ -136,10 +136,10 @@ func stays(err error) bool {
 	return err != nil && (errors.Is(err, errForgotten) || slices.Contains(oneMeetings, calendar.RuleOf(err)))
 }
 
-// errForgotten is why an object cannot be stored as it was.
-var errForgotten = errors.New("what was there before cannot be read any more")
+// errForgotten means that the former version of an object is no longer readable.
+var errForgotten = errors.New("the former version cannot be read any more")
 
-// revived is an object as it was. It was valid when it came, and stays so.
+// revived returns an object in its former state. It was valid when it was first stored, so it is accepted.
 func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error) {
 	d, err := w.derive(was.data)
 	if err != nil {
@@ -152,7 +152,7 @@ func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error
 	}}, nil
 }
 
-// freeName is the name for an object that comes back: its former one, unless another object has it by now.
+// freeName returns the name for a restored object: its former one, unless another object has it by now.
 func (w *work) freeName(ctx context.Context, in calendar.CalendarID, wanted calendar.ObjectName) (calendar.ObjectName, error) {
 	at, _, err := w.live(ctx, in, wanted, "")
 	if at != nil {
@@ -161,7 +161,7 @@ func (w *work) freeName(ctx context.Context, in calendar.CalendarID, wanted cale
 	return wanted, err
 }
 
-// errAddressTaken says what to do about an address that another calendar has by now.
+// errAddressTaken explains how to restore a calendar if another one has its address by now.
 func errAddressTaken(err error, at calendar.Segment) error {
 	if calendar.ReasonOf(err) != calendar.Exists {
 		return err

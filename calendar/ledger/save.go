@@ -14,7 +14,7 @@ import (
 // errSame ends a transaction that would change nothing.
 var errSame = errors.New("nothing to change")
 
-// unlessSame is what such a transaction comes to for the caller to whom that is no error.
+// unlessSame drops errSame, for callers that do not treat it as an error.
 func unlessSame(err error) error {
 	if errors.Is(err, errSame) {
 		return nil
@@ -22,21 +22,20 @@ func unlessSame(err error) error {
 	return err
 }
 
-// Put stores an object that a client wrote, byte for byte but for control characters.
+// Put stores a client's object, byte for byte except for control characters.
 func (s *Ledger) Put(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, d)
 }
 
-// Add stores a new object under a name of the server's making (RFC 5995).
+// Add stores a new object under a name that the server chooses (RFC 5995).
 func (s *Ledger) Add(ctx context.Context, c calendar.Caller, cal calendar.Calendar, data []byte) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, calendar.Draft{
 		Name: calendar.ObjectName(s.newID() + ".ics"), Data: data, When: calendar.Precondition{NoneMatchAny: true},
 	})
 }
 
-// save is the one door for writes: whatever stores an object ends here. It validates,
-// checks access and precondition, numbers the change, and writes object and journal in
-// one transaction.
+// save is the single entry point for writes. It validates, checks access and precondition, assigns a version, and
+// writes object and journal in one transaction.
 func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
 	saved, err := s.saveAll(ctx, c, cal, []calendar.Draft{d}, nil)
 	if err != nil {
@@ -45,11 +44,11 @@ func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calen
 	return saved[0], nil
 }
 
-// readSteps is what it takes to read a byte of an object that is to be stored, and all that is derived of it.
+// readSteps is the cost of parsing and indexing one byte of an object.
 const readSteps = 1
 
-// saveAll is save for objects that belong together, and for what else belongs to the change, nil for nothing: all of it is
-// done, or nothing.
+// saveAll is save for several objects that belong together, and for a further step along in the same transaction, which
+// may be nil.
 func (s *Ledger) saveAll(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft, along func(context.Context, *work) error,
 ) ([]calendar.Saved, error) {
@@ -73,7 +72,7 @@ func (s *Ledger) saveAll(
 		}
 	}
 	for _, d := range drafts {
-		d.Meter.Rest() // whoever waits for a lock keeps no processor from others
+		d.Meter.Rest() // the wait for a lock must not occupy a processor turn
 	}
 	var saved []calendar.Saved
 	err := s.change(ctx, c, func(w *work) error {
@@ -150,10 +149,10 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 	return err
 }
 
-// admit decides whether next may take the place of old, while twin has its UID.
+// admit decides whether next may replace old, while twin has its UID.
 func admit(old, twin *calendar.Object, next calendar.Object, when calendar.Precondition) error {
-	// RFC 9110 §13.1.1 would let a stale tag pass where the same bytes are stored. But clients, and every
-	// other server, take 412 for the answer to it, and with Expect it is given before the bytes are there.
+	// RFC 9110 §13.1.1 would let a stale ETag pass if the stored bytes are the same. But clients, and every other
+	// server, expect 412. With Expect, the response is sent before the bytes arrive.
 	if err := when.CheckObject(old); err != nil {
 		return err
 	}
@@ -176,13 +175,13 @@ func uidConflict(at calendar.ObjectName, format string, uid calendar.UID) error 
 	return e
 }
 
-// Delete removes an object; a tombstone and the journal keep it for a while. An organizer calls the event off by that,
-// a guest declines.
+// Delete deletes an object; a tombstone and the journal keep it for a while. For an organizer this cancels the event,
+// for an attendee it declines the invitation.
 func (s *Ledger) Delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) error {
 	return s.DeleteTelling(ctx, c, cal, name, when, calendar.TellAll)
 }
 
-// DeleteTelling is Delete by a caller who says whether others are told.
+// DeleteTelling is Delete with a choice whether to notify others.
 func (s *Ledger) DeleteTelling(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition, tell calendar.Telling,
 ) error {
@@ -190,7 +189,7 @@ func (s *Ledger) DeleteTelling(
 	return err
 }
 
-// delete removes the object that a draft names, and returns the people who were written to.
+// delete deletes the object that a draft names, and returns the people who were notified.
 func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (told []calendar.Told, err error) {
 	if err := c.May(calendar.DeleteObjects, cal); err != nil {
 		return nil, err
@@ -211,7 +210,7 @@ func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	return told, err
 }
 
-// remove buries an object, and tells those whom it concerns.
+// remove deletes an object and notifies the people concerned.
 func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, tell calendar.Telling) error {
 	if err := w.schedule(ctx, cal, &old, nil, tell); err != nil {
 		return err

@@ -13,16 +13,16 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// organized finds out of what is surely not scheduled that it is not, without reading it.
+// organized matches objects that may be scheduled. It avoids parsing all others.
 var organized = regexp.MustCompile(`(?i)\nORGANIZER[;:]`)
 
-// guested finds out that an event may have guests, whom its source would write to.
+// guested matches events that may have attendees whom the calendar's source would notify.
 var guested = regexp.MustCompile(`(?i)\nATTENDEE[;:]`)
 
-// unlimited are the limits of what is stored already.
+// unlimited are the limits for objects that are already stored.
 var unlimited = ical.Limits{}
 
-// partiesOf looks up the people whom events name.
+// partiesOf looks up the people that events name.
 func (w *work) partiesOf(ctx context.Context, objects ...*content.Object) (lookup.Parties, error) {
 	var named []schedule.Address
 	for _, o := range objects {
@@ -33,30 +33,31 @@ func (w *work) partiesOf(ctx context.Context, objects ...*content.Object) (looku
 	return w.FindParties(ctx, w.Tx, named)
 }
 
-// meeting is a change of an event with guests, under way.
+// meeting is a running change of an event with attendees.
 type meeting struct {
 	*work
-	// in is the calendar in which the change was made, tell says which people hear of it.
+	// in is the changed calendar, tell selects the people to notify.
 	in   calendar.Calendar
 	tell calendar.Telling
-	// before and next are the event; next is nil when it is gone.
+	// before and next are the versions of the event; next is nil if it is deleted.
 	before, next *content.Object
 	parties      lookup.Parties
-	// was and is are the owner's role in it, before and after.
+	// was and is are the owner's role before and after the change.
 	was, is schedule.Role
-	// edited is set when the change was made to the stored text.
+	// edited is set if the change was made to the stored text.
 	edited bool
 	rules  schedule.Rules
-	// copies are the copies of the users whom the event names.
+	// copies are the copies of the users that the event names.
 	copies []calendar.Appointment
 	// formers are the users' copies of the undivided series, if a new event is its second half.
 	formers map[calendar.UserID]calendar.Appointment
-	// renewed is the owner's object after it came back from the trash and was brought up to date.
+	// renewed is the owner's restored object, brought up to date.
 	renewed *content.Object
-	// receptions are where users without a copy get one.
+	// receptions are the calendars for users without a copy.
 	receptions map[calendar.UserID]calendar.CalendarID
-	// texts are the messages as they are written, mails those that leave by mail taken apart, merges what they made of copies, asked the organizers that were looked
-	// up. Extra is how many bytes guests have added to their copies.
+	// texts caches the messages as text, mails the messages split for mail, merges the results of merging them into
+	// copies. asked marks the organizers that were looked up. extra counts the bytes that attendees have added to their
+	// copies.
 	texts  map[*ical.Document]*text
 	mails  map[*ical.Document][]schedule.Message
 	merges map[merging]merged
@@ -64,8 +65,9 @@ type meeting struct {
 	extra  int64
 }
 
-// schedule does what follows from a change of an event with guests: next becomes what is to be stored, and guests, or the
-// organizer, are told. Of old and next either may be nil. For an event in a linked calendar its source does that.
+// schedule applies the consequences of a change of an event with attendees: it adjusts next, the object to store, and
+// notifies the attendees or the organizer. old or next may be nil. For an event in a linked calendar its source does
+// that.
 func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
 	return w.scheduleDraft(ctx, cal, old, next, calendar.Draft{Telling: tell})
 }
@@ -136,7 +138,8 @@ func (w *work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next
 	return m, m.read(ctx, old, next)
 }
 
-// agree has what a guest takes out of the trash say what the organizer knows of their answer: to throw it away declined.
+// agree sets the answer in an attendee's restored copy to the one that the organizer has: the deletion declined the
+// event.
 func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
 	organizer, here := m.organizerHere()
 	if old != nil || next == nil || m.is != schedule.Attendee || !here {
@@ -154,12 +157,12 @@ func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
 		return nil
 	}
 	if changed, err := m.rules.Agree(ctx, m.next, organized, m.parties.Are(m.in.Owner)); err != nil || !changed {
-		return nil //nolint:nilerr // what cannot be calculated with stays as it was
+		return nil //nolint:nilerr // an event that cannot be processed stays as it was
 	}
 	return m.keep(next, m.next)
 }
 
-// read reads both versions, and finds the people in them. An unreadable object of an older program counts as none.
+// read reads both versions and looks up their people. An unreadable object counts as none.
 func (m *meeting) read(ctx context.Context, old, next *calendar.Object) (err error) {
 	if old != nil {
 		m.before, _ = content.Read(old.Data, unlimited)
@@ -176,7 +179,7 @@ func (m *meeting) read(ctx context.Context, old, next *calendar.Object) (err err
 	return nil
 }
 
-// person tells who has an address.
+// person returns the person with an address.
 func (m *meeting) person(a schedule.Address) schedule.Person { return m.parties.Person(a) }
 
 func (m *meeting) role(o *content.Object) schedule.Role {
@@ -186,7 +189,7 @@ func (m *meeting) role(o *content.Object) schedule.Role {
 	return schedule.RoleIn(o, m.parties.Are(m.in.Owner))
 }
 
-// decide asks the rules.
+// decide applies the scheduling rules.
 func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Outcome, error) {
 	self := m.parties.Are(m.in.Owner)
 	if m.was == schedule.Bystander && m.is == schedule.Bystander {
@@ -238,16 +241,16 @@ func (m *meeting) guest(ctx context.Context, self schedule.Self) schedule.Guest 
 	return schedule.Guest{Self: self, Away: m.away(), Exact: m.edited, Told: func() *content.Object { return m.toldOwner(ctx) }}
 }
 
-// calledOff finds what guests were told last of an event with the same UID that was deleted here: some programs delete an
-// event and make it anew where they change it.
+// calledOff finds the cancellation that attendees got for a deleted event with the same UID: some clients delete and
+// create an event to change it.
 func (m *meeting) calledOff(ctx context.Context) error {
 	uid := calendar.UID(m.next.UID)
 	for e, err := range m.Journal(ctx, m.in.ID, calendar.JournalQuery{Of: &uid, WithBefore: true}) {
 		if err != nil || e.Did != calendar.Deleted {
 			return err
 		}
-		// Where the journal has forgotten the event, or its line is damaged, the new one is counted as if there had been none:
-		// guests who know of the end may take it for older. To refuse it would keep its owner from the UID for good.
+		// If the journal no longer has the event, or its entry is damaged, the new event counts as the first. Attendees
+		// who know of the cancellation may then ignore it as older. To refuse it would block the UID for good.
 		former, err := content.Read(e.Before, unlimited)
 		if err != nil {
 			return nil
@@ -261,7 +264,7 @@ func (m *meeting) calledOff(ctx context.Context) error {
 	return nil
 }
 
-// lookUp finds the copies of the users whom the event names.
+// lookUp finds the copies of the users that the event names.
 func (m *meeting) lookUp(ctx context.Context) (err error) {
 	o := m.next
 	if o == nil {
@@ -275,7 +278,7 @@ func (m *meeting) lookUp(ctx context.Context) (err error) {
 	return err
 }
 
-// copyOf is a user's copy of the event; nil for none.
+// copyOf returns a user's copy of the event, or nil.
 func (m *meeting) copyOf(user calendar.UserID) *calendar.Appointment {
 	i := slices.IndexFunc(m.copies, func(a calendar.Appointment) bool { return a.Owner == user })
 	if i < 0 {
@@ -284,7 +287,8 @@ func (m *meeting) copyOf(user calendar.UserID) *calendar.Appointment {
 	return &m.copies[i]
 }
 
-// unique sees that somebody has an event with guests once (RFC 6638 §3.2.4.1): answers would go to one of them only.
+// unique refuses a second copy of an event with attendees in a user's calendars (RFC 6638 §3.2.4.1), because answers
+// would reach only one of them.
 func (m *meeting) unique() error {
 	for _, a := range m.copies {
 		if a.Owner == m.in.Owner && a.Calendar != m.in.ID {
@@ -296,8 +300,8 @@ func (m *meeting) unique() error {
 	return nil
 }
 
-// elsewhere refuses an event with guests that the owner of a calendar has in another one already, though nobody is told
-// of what is stored: both copies would answer later.
+// elsewhere refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
+// write without notifications: later both copies would answer.
 func (w *work) elsewhere(ctx context.Context, cal calendar.Calendar, next calendar.Object) error {
 	if !organized.Match(next.Data) {
 		return nil
@@ -317,7 +321,7 @@ func (w *work) elsewhere(ctx context.Context, cal calendar.Calendar, next calend
 	return m.unique()
 }
 
-// organizerHere is the user who organizes the event; false where that is nobody of this server.
+// organizerHere returns the user who organizes the event, or false if the organizer has no account here.
 func (m *meeting) organizerHere() (calendar.User, bool) {
 	o := m.before
 	if o == nil {
@@ -332,14 +336,14 @@ func (m *meeting) away() bool {
 	return !here
 }
 
-// orphan tells whether the event's organizer, a user of this server, has no such event: then it belongs only to the user
-// who still has it.
+// orphan reports whether the event's organizer is a user of this server but no longer has the event. Then it belongs
+// only to the user who still has it.
 func (m *meeting) orphan() bool {
 	u, here := m.organizerHere()
 	return here && m.copyOf(u.ID) == nil
 }
 
-// keep takes over an object as the rules made it.
+// keep replaces an object's data with the version from the scheduling rules.
 func (m *meeting) keep(o *calendar.Object, made *content.Object) error {
 	data := made.Document.Bytes()
 	if err := m.mayHold(data); err != nil {
@@ -349,7 +353,7 @@ func (m *meeting) keep(o *calendar.Object, made *content.Object) error {
 	return nil
 }
 
-// tag gives an object its schedule tag, which is another one with each change that a program makes (RFC 6638 §3.2.10).
+// tag sets an object's schedule tag, which differs after each change by a client (RFC 6638 §3.2.10).
 func (m *meeting) tag(next *calendar.Object) {
 	switch {
 	case next == nil:
@@ -360,7 +364,7 @@ func (m *meeting) tag(next *calendar.Object) {
 	}
 }
 
-// refusal renders a refusal by the rules.
+// refusal converts a refusal by the scheduling rules.
 func refusal(err error) error {
 	refused, ok := errors.AsType[*schedule.RefusalError](err)
 	if !ok {

@@ -8,13 +8,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Share offers access to a calendar of the caller's to the user of a name or a mail address, in
-// place of what they had.
+// Share offers access to a calendar of the caller to a user, found by name or mail address. It replaces the user's
+// former access.
 func (s *Ledger) Share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access})
 }
 
-// Settle is Share for the server's operator: the user is not asked, and need not have been.
+// Settle is Share for the administrator: the user need not accept.
 func (s *Ledger) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access, Settled: true})
 }
@@ -40,8 +40,8 @@ func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.Calen
 	return shares[0], nil
 }
 
-// Sharee finds the user of a name or a mail address with whom the caller would share a calendar.
-// It finds the same users as a search for people does.
+// Sharee finds the user, by name or mail address, with whom the caller wants to share a calendar. It finds the same
+// users as a search for people.
 func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
 	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return calendar.User{}, err
@@ -53,7 +53,7 @@ func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.Cale
 	return user, err
 }
 
-// sharee finds a user by name or by a mail address that nobody else has.
+// sharee finds a user by name or by a unique mail address.
 func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (calendar.User, error) {
 	with = strings.TrimSpace(with)
 	user, err := s.store.UserByName(ctx, strings.ToLower(with))
@@ -79,8 +79,7 @@ func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 	return found[0], nil
 }
 
-// Unshare takes away what the user of a name or a mail address was offered of a calendar. Its
-// owner may do that, and a sharee may give up their own share.
+// Unshare withdraws a user's share of a calendar. The owner may do that, and a sharee may leave a share of their own.
 func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) error {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
@@ -97,14 +96,14 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	if err == nil {
 		_, taken, err = s.reshare(ctx, c, id, []calendar.ShareEdit{{With: user}})
 	}
-	// Whether there is such a user does not matter when a share is taken away.
+	// The error does not reveal whether such a user exists.
 	if err == nil && !taken || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Errorf(calendar.NotFound, "", "the calendar %q is not shared with %q", cal.Name, with)
 	}
 	return err
 }
 
-// shareeOf is sharee for what is taken away: a group with which the calendar is shared is found by anyone who is out of it by now.
+// shareeOf is sharee for the withdrawal of a share: it also finds a group that the caller is no longer in.
 func (s *Ledger) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
 	shares, err := s.store.Shares(ctx, id)
 	if err != nil {

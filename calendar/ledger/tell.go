@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// The outcomes of a message (RFC 6638 §3.2.9).
+// The delivery status of a message (RFC 6638 §3.2.9).
 const (
 	statusPending   = "1.0"
 	statusUnfiled   = "1.1"
@@ -25,14 +25,14 @@ const (
 	statusNoService = "5.2"
 )
 
-// lettersHeld is how long mail waits for the next change: people seldom make only one.
+// lettersHeld is how long mail waits for further changes, because users seldom make only one.
 const lettersHeld = 30 * time.Second
 
-// refreshMost is how many guests are told at once what another one has answered. Of a larger event they hear with its
-// next change.
+// refreshMost bounds the attendees who are updated at once after another attendee answers. In a larger event they see
+// the answer with its next change.
 const refreshMost = 50
 
-// carryOut tells the guests, or the organizer, what a change has for them, and notes what came of it.
+// carryOut sends a change's messages to the attendees or the organizer, and records the delivery status.
 func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 	messages := m.wanted(out.Messages)
 	if len(messages) == 0 {
@@ -80,7 +80,7 @@ func (m *meeting) mayTell(messages []schedule.Message) error {
 	return m.caller.HasScope(calendar.TellOthers)
 }
 
-// sign has messages say who wrote them, where that is not the one in whose name they are sent.
+// sign names the writer in messages that are sent on another user's behalf.
 func (m *meeting) sign(messages []schedule.Message) {
 	if m.caller.User.ID == m.in.Owner || m.caller.User.Email == "" {
 		return
@@ -94,34 +94,34 @@ func (m *meeting) sign(messages []schedule.Message) {
 	}
 }
 
-// heard returns the messages of which people hear: a guest sees that somebody else takes part by looking.
+// heard returns the messages that notify people. A refresh only updates copies, without a notification.
 func heard(all []schedule.Message) []schedule.Message {
 	return slices.DeleteFunc(slices.Clone(all), func(m schedule.Message) bool { return m.Refresh })
 }
 
-// errMustTell refuses a change that guests would have to hear of, to a caller who wants nobody told.
+// errMustTell refuses a change that attendees must learn of, if the caller wants no notifications.
 func errMustTell(messages []schedule.Message) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this changes what %s and others were told of the event, and nobody is to be told", messages[0].To)
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "%s and others must be notified of this change, but the request turns notifications off", messages[0].To)
 	if len(messages) == 1 {
-		e.Message = "this changes what " + string(messages[0].To) + " was told of the event, and nobody is to be told"
+		e.Message = string(messages[0].To) + " must be notified of this change, but the request turns notifications off"
 	}
-	e.Hint = "let them be told, which takes the scope invite"
+	e.Hint = "allow notifications, which needs the scope invite"
 	return e
 }
 
-// wanted leaves out what nobody wants: that somebody who throws an invitation away says nothing, if that is how they
-// want it.
+// wanted drops the declines that a user chose not to send.
 func (m *meeting) wanted(all []schedule.Message) []schedule.Message {
 	if m.tell == calendar.TellNobody && m.next == nil && m.was == schedule.Attendee {
 		return nil
 	}
 	return slices.DeleteFunc(all, func(msg schedule.Message) bool {
-		// An attendee who never answered an organizer elsewhere stays silent now: a message would tell that they exist.
+		// An attendee who never answered an external organizer stays silent: a message would reveal that the address
+		// exists.
 		return msg.Method == schedule.Reply && m.next == nil && m.away() && m.unanswered()
 	})
 }
 
-// unanswered tells whether the owner has said nothing yet to what was thrown away.
+// unanswered reports whether the owner had not answered the event that they deleted.
 func (m *meeting) unanswered() bool {
 	return m.before != nil && schedule.Answered(m.before, m.parties.Are(m.in.Owner)) == schedule.NeedsAction
 }
@@ -133,7 +133,7 @@ func (m *meeting) kind() calendar.Kind {
 	return calendar.Kind(m.before.Kind)
 }
 
-// refreshed are the users who are told at once what somebody has answered to an organizer.
+// refreshed returns the users whose copies are updated at once after an answer to an organizer.
 func (m *meeting) refreshed(organizer calendar.UserID) []calendar.UserID {
 	var all []calendar.UserID
 	for _, a := range m.copies {
@@ -147,7 +147,7 @@ func (m *meeting) refreshed(organizer calendar.UserID) []calendar.UserID {
 	return all
 }
 
-// deliver brings a message to its recipient, and returns the outcome.
+// deliver delivers a message and returns the delivery status.
 func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, error) {
 	user, here := m.parties[msg.To]
 	switch {
@@ -158,7 +158,7 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	}
 	t := m.textOf(msg)
 	if t.err != nil {
-		return statusFailed, nil //nolint:nilerr // such as an event of which nothing is left to tell
+		return statusFailed, nil //nolint:nilerr // for example, nothing of the event is left
 	}
 	if msg.Method == schedule.Reply {
 		return m.reply(ctx, user, msg, t)
@@ -166,7 +166,7 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	return m.invite(ctx, user, msg, t)
 }
 
-// invite puts an organizer's message into a user's calendar.
+// invite applies an organizer's message to a user's calendar.
 func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.Message, t *text) (string, error) {
 	a := m.copyOf(user.ID)
 	if a == nil {
@@ -175,7 +175,7 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		case msg.Method == schedule.Cancel:
 			return m.withoutCopy(user), nil
 		case msg.Answered == schedule.Declined && !msg.First && !msg.Retimed:
-			return statusDelivered, nil // they have thrown it away
+			return statusDelivered, nil // they have deleted it
 		case !there:
 			return statusFailed, nil
 		}
@@ -185,14 +185,14 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 	made, err := m.merge(ctx, a, user, msg, t)
 	switch {
 	case errors.Is(err, schedule.ErrForeign):
-		// Another event under that UID keeps no invitation away: it can be read, if not filed.
+		// Another event has the UID there. The invitation can still be read in the inbox, but not stored.
 		if !msg.Refresh {
 			m.drop(user.ID, t.item)
 		}
 		return statusUnfiled, nil
 	case errors.Is(err, schedule.ErrSame):
 	case err != nil:
-		return statusFailed, fails(ctx, err) // a copy that cannot be calculated with
+		return statusFailed, fails(ctx, err) // the copy cannot be processed
 	default:
 		if !made.fits && msg.Method != schedule.Cancel {
 			return statusFailed, nil
@@ -221,8 +221,8 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 	return statusDelivered, nil
 }
 
-// withoutCopy is the status of a cancellation to a guest who has no copy: they have deleted it, unless the invitation never came
-// to them. Then its failure still holds.
+// withoutCopy returns the delivery status of a cancellation for an attendee without a copy. They have deleted it,
+// unless the invitation never reached them. In that case its failure still holds.
 func (m *meeting) withoutCopy(user calendar.User) string {
 	if m.before != nil {
 		if s := schedule.StatusOf(m.before, m.parties.Are(user.ID)); s != "" && !(calendar.Told{Status: s}).Reached() {
@@ -232,7 +232,7 @@ func (m *meeting) withoutCopy(user calendar.User) string {
 	return statusDelivered
 }
 
-// reply puts an answer into the organizer's event, and lets the other guests know.
+// reply applies an answer to the organizer's event and updates the other attendees.
 func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Message, t *text) (string, error) {
 	a, err := m.whole(ctx, user.ID)
 	if err != nil || a == nil {
@@ -240,7 +240,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	}
 	stored, err := content.Read(a.Data, unlimited)
 	if err != nil || !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
-		return statusFailed, nil //nolint:nilerr // they have something else under that UID
+		return statusFailed, nil //nolint:nilerr // they have another event with that UID
 	}
 	made, err := m.answer(ctx, stored, t.object, msg.From, false)
 	switch {
@@ -251,7 +251,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		return statusFailed, fails(ctx, unusable{err})
 	case err == nil:
 		if !m.hasRoom(stored, made) {
-			return statusFailed, nil // their copy is full, and nobody is invited to what it does not say
+			return statusFailed, nil // the copy has no room to list the new attendee, so no invitation is sent
 		}
 		if err := m.widen(ctx, made, user.ID); err != nil {
 			return "", err
@@ -275,8 +275,8 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	return statusDelivered, nil
 }
 
-// renew brings what a guest takes out of the trash up to date: they were not told of what changed since they had
-// declined.
+// renew brings an event that an attendee restores from the trash up to date: after they had declined, they got no
+// updates.
 func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedule.Address) {
 	if m.tell != calendar.TellAgain {
 		return
@@ -295,8 +295,8 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	}
 }
 
-// widen finds the copies of attendees whom the organizer's event names and the guest's copy does not: the attendees of single dates
-// that the guest had left out.
+// widen finds the copies of attendees who are in the organizer's event but not in this attendee's copy. They attend
+// single instances that the copy excludes.
 func (m *meeting) widen(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
 	known := slices.Concat(schedule.Parties(m.before), schedule.Parties(m.next))
 	more := slices.DeleteFunc(schedule.Attendees(event), func(a schedule.Address) bool { return slices.Contains(known, a) })
@@ -334,7 +334,7 @@ func (m *meeting) refreshedIn(organizer calendar.UserID) []calendar.CalendarID {
 	return all
 }
 
-// refresh lets guests see the answers of others. No mail tells them.
+// refresh updates the answers in the other attendees' copies. It sends no mail.
 func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
 	named := schedule.Attendees(event)
 	var to []schedule.Address
@@ -345,7 +345,7 @@ func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer 
 	}
 	all, err := m.rules.Refreshed(ctx, event, to)
 	if err != nil {
-		return fails(ctx, unusable{err}) // what cannot be told now is told with the next change
+		return fails(ctx, unusable{err}) // the next change will send it
 	}
 	for _, msg := range all {
 		t := m.textOf(msg)
@@ -364,8 +364,8 @@ func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
 	w.inboxes = append(w.inboxes, calendar.InboxEntry{To: to, InboxItem: i})
 }
 
-// post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over; that somebody is
-// on their way to what is called off is no past.
+// post puts a message to an external person into the outbox. It sends no mail about events that are over. A running
+// event is not over: an attendee may still be on their way to it when it is cancelled.
 func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	switch {
 	case msg.To.Mail() == "":
@@ -381,7 +381,7 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	}
 	for _, part := range parts {
 		t := m.textOf(part)
-		// A guest who declined is told that the event is called off, too: they may just be changing their mind.
+		// Attendees who declined get the cancellation too: they may be about to change their mind.
 		if t.late {
 			continue
 		}
@@ -397,7 +397,7 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	return status, nil
 }
 
-// apart are the mails of a message, which are taken apart once for all who get them.
+// apart splits a message into mails, once for all recipients.
 func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err error) {
 	if parts, known := m.mails[msg.Document]; known {
 		return parts, nil
@@ -429,7 +429,8 @@ func (m *meeting) uid() calendar.UID {
 	return calendar.UID(m.before.UID)
 }
 
-// recipients are the people without an account here who get a message: by mail, or from the source of a linked calendar.
+// recipients returns the people without an account here who get a message: by mail, or from the source of a linked
+// calendar.
 func (w *work) recipients() []calendar.Recipient {
 	all := slices.Clone(w.guestsAbroad)
 	for _, letters := range w.letters {
@@ -440,12 +441,12 @@ func (w *work) recipients() []calendar.Recipient {
 	return all
 }
 
-// WroteTo reports whether a user has mail to a recipient in the outbox, or is remembered to have written to them.
+// WroteTo reports whether a user has mail to a recipient in the outbox, or is known to have written to them.
 func (s *Ledger) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
 	return s.store.WroteTo(ctx, r)
 }
 
-// send empties the inboxes' and the letters' part of the outbox, in the order in which they are locked.
+// send stores the messages for inboxes and for the mail outbox, in the order of their locks.
 func (w *work) send(ctx context.Context) error {
 	if err := w.PutInboxItems(ctx, w.inboxes); err != nil {
 		return err

@@ -13,24 +13,24 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ownMost is how many bytes guests may have added to their copies, in all, for a change to keep all of that. What is beyond
-// it is its holder's loss: the sender's change goes ahead, and takes no longer for it.
+// ownMost bounds the bytes that attendees have added to their copies, in all, for a change to keep these additions.
+// Beyond it, they are lost: they must not slow the sender's change.
 const ownMost = 16 << 20
 
-// telling returns the meter of what a change has for other people: it counts the text that is written for them, and the work.
-// Nobody waits for it, since others wait for what the change has locked.
+// telling returns the meter for a change's messages: it counts their text and the work. It never waits for other
+// meters, because the change holds locks.
 func (w *work) telling(ctx context.Context) *meter.Meter {
 	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTelling})
 	return pool.Meter(ctx, string(w.caller.User.ID))
 }
 
-// errTelling refuses a change that has too much for other people.
+// errTelling is the error for a change whose messages are too large.
 func errTelling(o *meter.OverrunError) error {
-	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many guests: telling all of them takes more than %d %s", o.Limit, o.Of).
-		Advising("invite fewer people to it, have fewer instances that differ, or put what is long elsewhere and write down where")
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many attendees: notifying all of them takes more than %d %s", o.Limit, o.Of).
+		Advising("invite fewer people, change fewer single instances, or store long texts elsewhere and link to them")
 }
 
-// text is a message as it is written, once for all who get it.
+// text is a message as text, created once for all recipients.
 type text struct {
 	object *content.Object
 	err    error
@@ -38,7 +38,7 @@ type text struct {
 	late   bool
 }
 
-// textOf writes a message.
+// textOf creates the text of a message.
 func (m *meeting) textOf(msg schedule.Message) *text {
 	if known := m.texts[msg.Document]; known != nil {
 		return known
@@ -55,24 +55,24 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 	return t
 }
 
-// itemOf is a message as it comes into inboxes. One that comes again takes its own place.
+// itemOf returns a message as an inbox item. A repeated message replaces itself.
 func (w *work) itemOf(msg schedule.Message) calendar.InboxItem {
 	data := msg.Document.Bytes()
 	return calendar.InboxItem{Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
 }
 
-// version is what a message makes of a copy, ready to be stored.
+// version is a copy after a message, ready to be stored.
 type version struct {
 	schedule.Delivered
 	data    []byte
 	etag    calendar.ETag
 	derived calendar.Derived
-	// fits tells that it may be stored.
+	// fits is set if it is not too large to be stored.
 	fits bool
 }
 
-// versionOf finds out what is to be stored of what a message made of a copy. One that has grown too large loses first what
-// its holder added. What does not fit is its holder's loss: the sender's change goes ahead.
+// versionOf returns the version to store. If the copy has grown too large, it first loses its owner's additions. If it
+// still does not fit, the copy is not updated: the sender's change goes ahead.
 func (w *work) versionOf(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
 	fits := w.mayHold(data) == nil
@@ -84,22 +84,22 @@ func (w *work) versionOf(done schedule.Delivered) version {
 	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), fits}
 }
 
-// merging applies one message to many equal copies: the outcome is computed once. Copies of the second half of a split
-// series are equal if the copies of the series were.
+// merging identifies the application of one message to many equal copies: the result is computed once. Copies of the
+// second half of a split series are equal if the copies of the series were.
 type merging struct {
 	copy calendar.ETag
 	text *text
 	room bool // each room decides by itself
 }
 
-// merged is what was made of one of them, and stored is what that was.
+// merged is the result for one of the copies, and stored is that copy.
 type merged struct {
 	version
 	stored []byte
 	err    error
 }
 
-// merge puts an organizer's message into what a user has of the event.
+// merge applies an organizer's message to a user's copy of the event.
 func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
 	self := m.parties.Are(user.ID)
 	own, err := m.former(ctx, a)
@@ -154,7 +154,7 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	return made.version, err
 }
 
-// former returns the attendee's copy of the undivided series, if the event is its second half; zero if there is none.
+// former returns the attendee's copy of the undivided series, if the event is its second half; zero otherwise.
 func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
 	if m.rules.Origin == nil || a.ETag != "" {
 		return calendar.Appointment{}, nil
@@ -176,10 +176,10 @@ func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar
 	return m.formers[a.Owner], nil
 }
 
-// mergeSteps is about how many steps of a meter 64 bytes of a copy take to be read, merged and written.
+// mergeSteps is the approximate cost of reading, merging and writing 64 bytes of a copy.
 const mergeSteps = 60
 
-// of is what was made of one copy, for the holder of another one that says the same.
+// of returns the result for the owner of another copy with the same text.
 func (m merged) of(self schedule.Self) version {
 	v := m.version
 	if m.err == nil {
@@ -188,8 +188,8 @@ func (m merged) of(self schedule.Self) version {
 	return v
 }
 
-// readCopy sees that the data of a copy are there, unless there is too much that guests have added: then the message takes
-// its place.
+// readCopy loads the data of a copy. If attendees have added too much, it leaves the data out, and the message replaces
+// the copy.
 func (m *meeting) readCopy(ctx context.Context, a *calendar.Appointment, message int) error {
 	if a.Size == 0 {
 		return nil
@@ -203,16 +203,16 @@ func (m *meeting) readCopy(ctx context.Context, a *calendar.Appointment, message
 	return m.fill(ctx, a)
 }
 
-// whole is a user's copy of the event with its data, however large; nil for none.
+// whole returns a user's copy of the event with its data, even if it is large, or nil.
 func (m *meeting) whole(ctx context.Context, user calendar.UserID) (*calendar.Appointment, error) {
 	a := m.copyOf(user)
 	if a == nil {
-		return nil, nil //nolint:nilnil // which is an answer
+		return nil, nil //nolint:nilnil // no copy is a valid result
 	}
 	return a, m.fill(ctx, a)
 }
 
-// fill gets the data of a copy that is large.
+// fill loads the data of a large copy.
 func (w *work) fill(ctx context.Context, a *calendar.Appointment) error {
 	if len(a.Data) > 0 {
 		return nil
@@ -224,7 +224,7 @@ func (w *work) fill(ctx context.Context, a *calendar.Appointment) error {
 	return err
 }
 
-// recognize finds the organizer of a user's copy, who may be known there by another address than in the event.
+// recognize looks up the organizer of a user's copy, who may have another address there than in the event.
 func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 	org := schedule.OrganizerOf(stored)
 	if _, known := m.parties[org]; known || m.asked[org] || org == schedule.OrganizerOf(m.before) || org == schedule.OrganizerOf(m.next) {
@@ -239,13 +239,13 @@ func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 	return err
 }
 
-// unusable is why a copy or a message cannot be calculated with.
+// unusable is the reason why a copy or a message cannot be processed.
 type unusable struct{ error }
 
 func (u unusable) Unwrap() error { return u.error }
 
-// fails returns what keeps the whole change from being made, such as what the store says or a bound that is reached. What
-// is unusable keeps only its own message from arriving, and is told as the outcome of that.
+// fails returns the errors that stop the whole change, such as errors of the store or an exceeded limit. An unusable
+// message only fails itself, which its delivery status shows.
 func fails(ctx context.Context, err error) error {
 	if _, alone := errors.AsType[unusable](err); !alone {
 		return err

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// toldEvent is the event as its organizer elsewhere last told it to the owner of a copy; nil if that is not known.
+// toldEvent returns the external organizer's latest version for the owner of a copy, or nil if it is unknown.
 func (m *meeting) toldEvent(ctx context.Context, a *calendar.Appointment) (*content.Object, error) {
 	o, err := m.keptTold(ctx, a.Owner, a.UID)
 	if o != nil || err != nil {
@@ -23,13 +23,13 @@ func (m *meeting) toldEvent(ctx context.Context, a *calendar.Appointment) (*cont
 	return readTold(data), nil
 }
 
-// keptTold is the text that keepTold stored for a user, who may have deleted the copy since; nil if there is none.
+// keptTold returns the text that keepTold stored for a user, who may have deleted the copy since; nil if there is none.
 func (m *meeting) keptTold(ctx context.Context, user calendar.UserID, uid calendar.UID) (*content.Object, error) {
 	data, err := m.ToldEvent(ctx, user, uid)
 	return readTold(data), err
 }
 
-// readTold reads an organizer's text. A damaged one counts as none.
+// readTold parses an organizer's text. A damaged one counts as none.
 func readTold(data []byte) *content.Object {
 	o, err := content.Read(data, unlimited)
 	if err != nil {
@@ -38,13 +38,13 @@ func readTold(data []byte) *content.Object {
 	return o
 }
 
-// Of copies that version 0.1.0 wrote, the journal alone knows which version a message wrote.
+// For copies that version 0.1.0 wrote, only the journal knows which version came from a message.
 const (
 	mailAgent    = "mail of "
 	messagesMost = 1000
 )
 
-// lastMessage is the newest version of a copy that a message wrote; nil if the journal has none.
+// lastMessage returns the newest version of a copy that a message wrote; nil if the journal has none.
 func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]byte, error) {
 	if err := m.fill(ctx, a); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]b
 	return nil, nil
 }
 
-// earlier yields the former versions of a copy, as far as the journal has them and can read them.
+// earlier yields the former versions of a copy, as far as the journal has them and they are readable.
 func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq2[schedule.Earlier, error] {
 	return func(yield func(schedule.Earlier, error) bool) {
 		n := 0
@@ -88,7 +88,7 @@ func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq2
 	}
 }
 
-// keepTold stores the event as an organizer elsewhere told it.
+// keepTold stores an external organizer's version.
 func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *content.Object) error {
 	data := told.Document.Bytes()
 	if err := m.mayHold(data); err != nil {
@@ -97,7 +97,7 @@ func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *cont
 	return m.PutToldEvent(ctx, user, calendar.UID(told.UID), data)
 }
 
-// toldOwner returns the event as its organizer told it to the owner of the calendar; nil if that is unknown. If the
+// toldOwner returns the organizer's latest version for the owner of the calendar, or nil if it is unknown. If the
 // organizer has an account here, it is the organizer's own object.
 func (m *meeting) toldOwner(ctx context.Context) *content.Object {
 	if u, here := m.organizerHere(); here {

@@ -12,23 +12,23 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// Transfer is an object on its way to another name or calendar.
+// Transfer is a copy or move of an object to another name or calendar.
 type Transfer struct {
 	From calendar.Calendar
 	Name calendar.ObjectName
 	To   calendar.Calendar
 	As   calendar.ObjectName
-	// When is demanded of the object, Then of what lies at its new place.
+	// When is the precondition for the object, Then for the target.
 	When, Then calendar.Precondition
 }
 
-// Copy puts a copy of an object at another place. The rules of a PUT hold there, in
-// particular that a UID is in a calendar once (RFC 4791 §5.3.2.1).
+// Copy copies an object. The rules of PUT apply to the target; in particular, a UID is unique in a calendar (RFC 4791
+// §5.3.2.1).
 func (s *Ledger) Copy(ctx context.Context, c calendar.Caller, t Transfer) (calendar.Saved, error) {
 	return s.transfer(ctx, c, t, false)
 }
 
-// Move takes an object to another place, in one step: nobody ever sees it twice, or not at all.
+// Move moves an object in one transaction: readers see it exactly once.
 func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calendar.Saved, error) {
 	if err := c.May(calendar.DeleteObjects, t.From); err != nil {
 		return calendar.Saved{}, err
@@ -36,8 +36,7 @@ func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calen
 	return s.transfer(ctx, c, t, true)
 }
 
-// MoveToCalendar takes an object, all of it, to another calendar: under its name there, unless
-// that is taken.
+// MoveToCalendar moves a whole object to another calendar, under the same name unless that is taken.
 func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
 	t, err := s.toCalendar(ctx, c, from, uid, to, when)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from cal
 	return s.Move(ctx, c, t)
 }
 
-// CopyToCalendar puts a copy of an object, all of it, into another calendar.
+// CopyToCalendar copies a whole object to another calendar.
 func (s *Ledger) CopyToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
 	t, err := s.toCalendar(ctx, c, from, uid, to, when)
 	if err != nil {
@@ -88,8 +87,7 @@ func (s *Ledger) transfer(ctx context.Context, c calendar.Caller, t Transfer, re
 	return saved, err
 }
 
-// allowed tells whether the caller may do this at both ends. Reading is not enough to copy
-// what is only shared as busy.
+// allowed checks the caller's permissions at both ends. Free/busy access is not enough to copy.
 func (t Transfer) allowed(c calendar.Caller) error {
 	if err := c.May(calendar.ReadObjects, t.From); err != nil {
 		return err
@@ -112,7 +110,7 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	if err != nil {
 		return calendar.Saved{}, err
 	}
-	// A stored object was valid when it came, and stays so; but not every calendar takes it.
+	// A stored object was valid when it was first stored, so it is accepted; but not every calendar accepts its kind.
 	if to := w.opened[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
 		return calendar.Saved{}, errKind(to, next.Kind)
 	}
@@ -123,7 +121,7 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 		return calendar.Saved{}, err
 	}
 	if remove {
-		// First, since the object's UID may be in the calendar once.
+		// First, because a calendar may have each UID once.
 		if err := w.bury(ctx, next); err != nil {
 			return calendar.Saved{}, err
 		}
@@ -144,7 +142,7 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 		}
 		return saved, w.along(ctx, to.ID, err)
 	}
-	// The same bytes at the new place are still a change: the old place, and properties.
+	// The same bytes at the target are still a change: of the source, and of properties.
 	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, errSame) {
 		return calendar.Saved{}, err
 	}
@@ -156,15 +154,15 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	return calendar.Saved{Object: next, Created: old == nil}, err
 }
 
-// mayCarry sees that an event with guests stays with its organizer or attendee, and is in their calendars once. Nobody
-// is told when it moves from one of these to another.
+// mayCarry refuses to move an event with attendees to another owner, or to store it twice for one owner. A move between
+// calendars of one owner sends no messages.
 func (w *work) mayCarry(ctx context.Context, to calendar.Calendar, t Transfer, o *calendar.Object, remove bool) error {
 	there := meeting{work: w, in: to}
 	if !organized.Match(o.Data) {
 		return nil
 	}
 	if err := there.read(ctx, nil, o); err != nil {
-		return nil //nolint:nilerr // stored by an older program that took what we would refuse
+		return nil //nolint:nilerr // an older version accepted an object that is invalid now
 	}
 	here := there
 	here.in = t.From
@@ -183,7 +181,7 @@ func (w *work) mayCarry(ctx context.Context, to calendar.Calendar, t Transfer, o
 	return there.unique()
 }
 
-// carried is what arrives of an object in another calendar: what its bearer sees of it, and not what is its owner's own.
+// carried returns the object to store in another calendar: as the caller sees it, without the owner's private data.
 func (w *work) carried(ctx context.Context, t Transfer, o calendar.Object) (calendar.Object, error) {
 	if t.From.ID == t.To.ID || w.owned(t.From) {
 		return o, nil
@@ -212,7 +210,7 @@ func (w *work) openEnds(ctx context.Context, t Transfer, remove bool) error {
 	return nil
 }
 
-// end is a calendar at one end of a transfer, and what is done there.
+// end is a calendar at one end of a transfer, and the action there.
 type end struct {
 	id   calendar.CalendarID
 	what calendar.Action

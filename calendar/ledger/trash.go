@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// trashedCalendar finds a calendar in the trash with which the caller may do something.
+// trashedCalendar returns a calendar in the trash, if the caller may perform an action on it.
 func (s *Ledger) trashedCalendar(ctx context.Context, c calendar.Caller, a calendar.Action, id calendar.CalendarID) (calendar.TrashedCalendar, error) {
 	all, err := s.TrashedCalendars(ctx, c)
 	if err != nil {
@@ -21,8 +21,8 @@ func (s *Ledger) trashedCalendar(ctx context.Context, c calendar.Caller, a calen
 	return calendar.TrashedCalendar{}, calendar.Errorf(calendar.NotFound, "", "no calendar %q in the trash", string(id))
 }
 
-// RestoreObject stores the latest deleted object with a UID again, under its former name or
-// another one. It is a write like any other: today's rules hold, and it is in the journal.
+// RestoreObject stores the latest deleted object with a UID again, under its former name or another one. It is an
+// ordinary write: the current rules apply, and the journal gets an entry.
 func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, as calendar.ObjectName) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
@@ -35,8 +35,8 @@ func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calen
 		return calendar.Saved{}, err
 	}
 	if e.Unreadable {
-		return calendar.Saved{}, calendar.Errorf(calendar.Unsupported, "", "what the trash keeps of the object with the UID %q cannot be read: the database was damaged", string(uid)).
-			Advising("whoever runs the server may have it in a backup")
+		return calendar.Saved{}, calendar.Errorf(calendar.Unsupported, "", "the deleted object with the UID %q cannot be read: the database was damaged", string(uid)).
+			Advising("the server's administrator may have it in a backup")
 	}
 	if as == "" {
 		as = e.Object
@@ -50,7 +50,7 @@ func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calen
 	return saved, err
 }
 
-// ForgetCalendar removes a calendar of the caller's own from the trash, for good.
+// ForgetCalendar permanently deletes a calendar of the caller from the trash.
 func (s *Ledger) ForgetCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
 	if _, err := s.trashedCalendar(ctx, c, calendar.DeleteCalendar, id); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *Ledger) ForgetCalendar(ctx context.Context, c calendar.Caller, id calen
 	return s.store.ForgetCalendar(ctx, id)
 }
 
-// ForgetObjects drops the deleted objects of a calendar of the caller's own, for good.
+// ForgetObjects permanently deletes the trashed objects of a calendar of the caller.
 func (s *Ledger) ForgetObjects(ctx context.Context, c calendar.Caller, cal calendar.Calendar) error {
 	if err := c.May(calendar.DeleteCalendar, cal); err != nil {
 		return err
@@ -66,8 +66,8 @@ func (s *Ledger) ForgetObjects(ctx context.Context, c calendar.Caller, cal calen
 	return s.store.ForgetDeletions(ctx, cal.ID)
 }
 
-// RestoreDeleted is RestoreObject for a caller who does not mind the name: where another object has it by
-// now, the restored one gets a new one.
+// RestoreDeleted is RestoreObject without a fixed name: if another object has the former name by now, the restored one
+// gets a new one.
 func (s *Ledger) RestoreDeleted(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Saved, error) {
 	saved, err := s.RestoreObject(ctx, c, cal, uid, "")
 	var taken *calendar.Error

@@ -8,11 +8,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// maxUndo bounds what is taken back at once: it is one transaction, which others wait for.
+// maxUndo bounds the changes undone at once: it is one transaction, and other writers wait for it.
 const maxUndo = 10_000
 
-// Undo takes one change back, with those that were made together with it, if nothing of it has
-// changed since.
+// Undo reverts one change and the others of its unit, if nothing has changed their results since.
 func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Undone, error) {
 	j, err := s.JournalOf(ctx, c, id.Calendar)
 	if err != nil {
@@ -46,7 +45,7 @@ func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.Change
 	return done, nil
 }
 
-// notUndone says why a change was not taken back.
+// notUndone explains why a change was not undone.
 func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []calendar.UndoConflict) error {
 	by, err := s.undoneBy(ctx, id)
 	switch {
@@ -57,10 +56,10 @@ func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []cal
 	case len(left) > 0:
 		return conflict(left)
 	}
-	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: all is as it was before it", id)
+	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: everything is as it was before", id)
 }
 
-// undoneBy is the change that took another one back, unless that was taken back as well; 0 for none.
+// undoneBy returns the change that undid another one, unless it was undone itself; 0 if there is none.
 func (s *Ledger) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.Version, error) {
 	line, err := s.Line(ctx, id)
 	if err != nil || line.UndoneBy == 0 {
@@ -73,8 +72,8 @@ func (s *Ledger) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.V
 	return undo.Version, err
 }
 
-// UndoSince takes back all that a token did, or that anybody did in a calendar, since a time, as one unit: all of it, or, when others
-// have changed something of it since, nothing but an error that says what.
+// UndoSince reverts all changes by a token, or by any user in a calendar, since a time. It is one unit: if later
+// changes by others conflict, it reverts nothing and its error lists them.
 func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calendar.UndoSince) (calendar.Undone, error) {
 	u := undoing{Ledger: s, caller: c, chosen: func(e calendar.Change) bool {
 		return (since.Anybody || e.Token == since.Token) && !e.At.Before(since.At)
@@ -83,7 +82,7 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say in which calendar")
 	}
 	if since.Token == "" && !since.Anybody {
-		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes are to be taken back: there is no token with an empty id")
+		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes to take back: there is no token with an empty id")
 	}
 	if err := u.chooseSince(ctx, since); err != nil {
 		return calendar.Undone{}, err
@@ -94,8 +93,8 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	if len(u.places)+len(u.stay) == 0 {
 		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "", "the token %q has changed nothing since %s that you may take back", since.Token, calendar.ShortTime(since.At))
 	}
-	// The first run only previews. A calendar in which nothing is to be done must not
-	// get a new version, which is how its lock is taken.
+	// The first run only previews, because taking the lock of a calendar gives it a new version. A calendar without
+	// anything to undo must not get one.
 	u.preview = true
 	plan, err := u.run(ctx)
 	switch {
@@ -104,14 +103,14 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	case since.Preview:
 		return plan, nil
 	case len(plan.Left) > 0 && !since.LeaveChanged:
-		return calendar.Undone{}, conflict(plan.Left).Advising("leave out what has changed since, or take the later changes back first")
+		return calendar.Undone{}, conflict(plan.Left).Advising("leave out the events that have changed since, or take the later changes back first")
 	case len(plan.Steps) == 0:
 		return plan, nil
 	}
 	u.keepPlaces(plan.Steps)
 	u.preview, u.whole = false, !since.LeaveChanged
 	done, err := u.run(ctx)
-	if err == nil && u.whole && len(done.Left) > 0 { // others were quicker
+	if err == nil && u.whole && len(done.Left) > 0 { // other users were faster
 		err = conflict(done.Left)
 	}
 	if err != nil {
@@ -121,7 +120,7 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	return done, nil
 }
 
-// conflict is the error that says why something is not taken back.
+// conflict returns the error that lists the conflicts.
 func conflict(left []calendar.UndoConflict) *calendar.Error {
 	const named = 5
 	texts := make([]string, 0, named)

@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// ofUID and ofShare ask for the changes of what the undo is about, from the earliest on that was chosen.
+// ofUID and ofShare query the changes of an object or a share, starting from the earliest chosen one.
 func (p *undoPlace) ofUID(uid calendar.UID) calendar.JournalQuery {
 	return calendar.JournalQuery{From: p.first[uid], Of: &uid}
 }
@@ -21,11 +21,11 @@ func (u *undoing) hold(size int64) error {
 	if u.held += size; u.held <= u.limits.UndoBytes {
 		return nil
 	}
-	return calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10).
-		Advising("take back fewer of them, the later ones first, or put the event in order by hand")
+	return calendar.Errorf(calendar.TooLarge, "", "the versions before these changes have more than %d KiB", u.limits.UndoBytes>>10).
+		Advising("take back fewer of them, the later ones first, or correct the event by hand")
 }
 
-// past are the changes that can be taken back, with bytes, see fill.
+// past returns the changes that can be undone, with bytes, see fill.
 func (t *undoIn) past(ctx context.Context, q calendar.JournalQuery) ([]calendar.Change, error) {
 	var past []calendar.Change
 	for e, err := range t.Journal(ctx, t.place.ID, q) {
@@ -39,8 +39,8 @@ func (t *undoIn) past(ctx context.Context, q calendar.JournalQuery) ([]calendar.
 	return past, t.fill(ctx, q, past)
 }
 
-// pasts are the changes of several objects that can be taken back, without bytes, read at once: an import brought
-// thousands.
+// pasts returns the changes of several objects that can be undone, without bytes. It reads them in one query, because
+// an import creates thousands.
 func (t *undoIn) pasts(ctx context.Context, uids []calendar.UID) (map[calendar.UID][]calendar.Change, error) {
 	q := calendar.JournalQuery{Among: uids, From: t.place.first[uids[0]]}
 	for _, uid := range uids {
@@ -58,8 +58,8 @@ func (t *undoIn) pasts(ctx context.Context, uids []calendar.UID) (map[calendar.U
 	return pasts, nil
 }
 
-// fill gives changes of one thing their bytes: those that are chosen, and those that came next, which say what the chosen
-// ones left. There may be any number of others.
+// fill loads the bytes of the chosen changes of one object, and of the changes right after them, which show their
+// results. It skips the others, because there may be any number of them.
 func (t *undoIn) fill(ctx context.Context, q calendar.JournalQuery, past []calendar.Change) error {
 	needed := func(i int) bool {
 		return t.undoing.chosen(past[i]) || i+1 < len(past) && t.undoing.chosen(past[i+1])
@@ -83,7 +83,7 @@ func (t *undoIn) fill(ctx context.Context, q calendar.JournalQuery, past []calen
 	return nil
 }
 
-// read gives changes that came one after the other their bytes.
+// read loads the bytes of consecutive changes.
 func (t *undoIn) read(ctx context.Context, q calendar.JournalQuery, run []calendar.Change) error {
 	q.WithBefore, q.From, q.Until = true, run[len(run)-1].Version, run[0].Version
 	for e, err := range t.Journal(ctx, t.place.ID, q) {

@@ -13,24 +13,23 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// undoing is an undo under way. The changes are chosen first; what is to be done about them is
-// decided, and done, under the calendars' locks.
+// undoing is a running undo. The changes are chosen first. The rest is decided and done under the calendars' locks.
 type undoing struct {
 	*Ledger
 	caller calendar.Caller
-	// chosen tells which changes are to be taken back.
+	// chosen selects the changes to undo.
 	chosen func(calendar.Change) bool
 	places []*undoPlace
-	// stay is what cannot be taken back whatever was done since: answers among what was chosen, and what would have been chosen
-	// if the journal still had it.
+	// stay lists what cannot be undone regardless of later changes: chosen answers, and changes that the journal no
+	// longer has.
 	stay []calendar.UndoConflict
-	// count is how many were chosen, size how many bytes they replaced, and held how many were read
-	// in this transaction.
+	// count is the number of chosen changes, size the bytes that they replaced, and held the bytes read in this
+	// transaction.
 	count      int
 	size, held int64
-	// preview decides and does nothing; whole does nothing where something would be left.
+	// preview only plans; whole does nothing if there is a conflict.
 	preview, whole bool
-	// unit is what the undo itself becomes in the journal.
+	// unit is the unit of the undo itself in the journal.
 	unit calendar.ChangeID
 	done calendar.Undone
 }
@@ -38,16 +37,16 @@ type undoing struct {
 // undoPlace is a calendar with chosen changes.
 type undoPlace struct {
 	lookup.Journal
-	// first is, for each UID with chosen changes, the version of the earliest; whom has it for each
-	// user whose share they changed.
+	// first maps each UID with chosen changes to the version of the earliest; whom does the same for each user with
+	// chosen changes of their share.
 	first map[calendar.UID]calendar.Version
 	whom  map[calendar.UserID]calendar.Version
-	// size is, for each UID, how many bytes its chosen changes replaced.
+	// size maps each UID to the bytes that its chosen changes replaced.
 	size map[calendar.UID]int64
-	// meetings are the objects with a schedule tag, if the undo takes back that the calendar was made.
+	// meetings lists the objects with a schedule tag, if the undo reverts the creation of the calendar.
 	meetings []calendar.ObjectName
-	// later is set on all parts but the first of a calendar that the first part takes out of the trash: they cannot be tried
-	// before that.
+	// later is set on all parts but the first of a calendar that the first part takes out of the trash. They cannot be
+	// previewed before that.
 	later bool
 }
 
@@ -57,8 +56,8 @@ func newUndoPlace(j lookup.Journal) *undoPlace {
 	}
 }
 
-// needs is what the caller must be able to do there. What a calendar's source takes no changes of can still be named anew,
-// or unlinked.
+// needs returns the permission that the undo needs in the calendar. A linked calendar that is read-only at its source
+// can still be renamed or unlinked.
 func (p *undoPlace) needs() calendar.Action {
 	for uid := range p.first {
 		if uid != "" || !p.Origin.Mirrors() || p.Origin.Writable {
@@ -79,7 +78,7 @@ func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	if i < 0 {
 		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "together with this something was changed where you may not write")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this change belongs together with one in a calendar that you may not write to")
 		}
 		if err != nil {
 			return err
@@ -111,7 +110,7 @@ func earliest[K comparable](of map[K]calendar.Version, key K, v calendar.Version
 	}
 }
 
-// chooseSince chooses what a token did, or anybody. The latest first: the walk ends with the first that is
+// chooseSince chooses the changes by a token, or by any user. It reads the latest first and stops at the first that is
 // too old.
 func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) error {
 	all, err := u.Journals(ctx, u.caller)
@@ -136,7 +135,7 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 				continue
 			}
 			if e.Scheduled && !since.Anybody {
-				continue // it goes with what brought it about
+				continue // it goes with the change that caused it
 			}
 			if !u.caller.SeesChange(j.Calendar, e) {
 				continue
@@ -155,8 +154,8 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 	return nil
 }
 
-// noteGone says of lines of that time or later that they are gone: nobody knows any more whose changes they were. It comes
-// after they were read, since they may go meanwhile.
+// noteGone records a conflict if journal entries since that time were purged, because their authors are unknown. Call
+// it after reading, because entries can be purged meanwhile.
 func (u *undoing) noteGone(ctx context.Context, j lookup.Journal, since time.Time) error {
 	gone, err := u.store.LinesGone(ctx, j.ID)
 	if err == nil && gone.Since(since) {
@@ -166,17 +165,17 @@ func (u *undoing) noteGone(ctx context.Context, j lookup.Journal, since time.Tim
 	return err
 }
 
-// keepPlaces drops the calendars in which nothing is to be done.
+// keepPlaces drops the calendars without anything to undo.
 func (u *undoing) keepPlaces(steps []calendar.Change) {
 	u.places = slices.DeleteFunc(u.places, func(p *undoPlace) bool {
 		return !slices.ContainsFunc(steps, func(s calendar.Change) bool { return s.Calendar == p.ID })
 	})
 }
 
-// errPreview ends a transaction that found out only.
-var errPreview = errors.New("nothing is to be kept")
+// errPreview ends a transaction that was only a preview.
+var errPreview = errors.New("this is only a preview")
 
-// run takes back the chosen changes, in one transaction.
+// run undoes the chosen changes, in one transaction.
 func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
@@ -202,8 +201,7 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	return u.done, err
 }
 
-// place takes back the chosen changes of one calendar: first those to its properties and its shares,
-// then those to its objects.
+// place undoes the chosen changes of one calendar: first its properties and shares, then its objects.
 func (u *undoing) place(ctx context.Context, w *work, p *undoPlace) error {
 	t := &undoIn{work: w, undoing: u, place: p}
 	open, err := t.itself(ctx)
@@ -216,10 +214,10 @@ func (u *undoing) place(ctx context.Context, w *work, p *undoPlace) error {
 	return t.objects(ctx)
 }
 
-// state is what a UID stood for at a time: an object's name and bytes, or a calendar's settings.
+// state is the state of a UID at a time: an object's name and bytes, or a calendar's settings.
 type state struct {
 	name calendar.ObjectName
-	// data is nil when nothing was there.
+	// data is nil if there was nothing.
 	data []byte
 }
 
@@ -227,7 +225,7 @@ func (s state) same(other state) bool {
 	return (s.data == nil) == (other.data == nil) && bytes.Equal(s.data, other.data)
 }
 
-// before is the state before a change; it is not known when the journal has forgotten it.
+// before returns the state before a change. It is unknown if the journal no longer has it.
 func before(e calendar.Change) (s state, known bool) {
 	if e.Did == calendar.Created {
 		return state{}, true
@@ -238,16 +236,16 @@ func before(e calendar.Change) (s state, known bool) {
 // goal is the wanted state of a UID.
 type goal struct {
 	now, then state
-	// renamed tells that an object is to have another name and the same text, of which nobody else need hear.
+	// renamed is set if only the object's name changes, so that no notification is needed.
 	renamed bool
-	// former is what an object is that is to have another name and another text: what others hear of is the difference.
+	// former is the present object if both its name and text change: attendees are notified of the difference.
 	former *calendar.Object
-	// undoes are the changes that this takes back, the latest first.
+	// undoes lists the changes that this undoes, the latest first.
 	undoes []calendar.Version
 }
 
-// back walks the history of one UID, the latest change first, and takes back in thought what was
-// chosen: a change can be taken back when what it left is what is there.
+// back walks the history of one UID, the latest change first, and computes the state without the chosen changes. A
+// change can be undone if its result equals the state reached so far.
 func (u *undoing) back(p *undoPlace, past []calendar.Change, now state) goal {
 	g := goal{now: now, then: now}
 	for i, e := range past {
@@ -275,8 +273,8 @@ func (u *undoing) back(p *undoPlace, past []calendar.Change, now state) goal {
 	return g
 }
 
-// onlyScheduled tells whether all that came between a change and what is thought to be there was brought about by others,
-// as answers are, or taken back itself: that does not block the undo, since a guest who is told anew answers anew.
+// onlyScheduled reports whether all changes between a change and the state reached so far were caused by other people's
+// messages, such as answers, or were undone themselves. They do not block the undo, because attendees are asked again.
 func onlyScheduled(later []calendar.Change, g goal) bool {
 	void := map[calendar.Version]bool{}
 	for _, e := range later {
@@ -295,22 +293,22 @@ func onlyScheduled(later []calendar.Change, g goal) bool {
 
 func (u *undoing) left(c calendar.UndoConflict) { u.done.Left = append(u.done.Left, c) }
 
-// step goes back before a change.
+// step goes back to the state before a change.
 func (g *goal) step(e calendar.Change, before state) {
 	if e.Did == calendar.Modified {
-		// Whatever its name was then: what a change does not do is not taken back with it.
+		// Keep the present name: a change that did not set it does not revert it.
 		before.name = g.then.name
 	}
 	g.then = before
 	g.undoes = append(g.undoes, e.Version)
 }
 
-// idle tells whether nothing is to be done.
+// idle reports whether nothing needs to be done.
 func (g *goal) idle() bool {
 	return g.now.same(g.then) && (g.now.data == nil || g.now.name == g.then.name)
 }
 
-// inTheWay is the first of the later changes that is not to be taken back.
+// inTheWay returns the earliest of the later changes that is not being undone.
 func (u *undoing) inTheWay(later []calendar.Change) calendar.Change {
 	for _, e := range slices.Backward(later) {
 		if !u.chosen(e) {
@@ -320,7 +318,7 @@ func (u *undoing) inTheWay(later []calendar.Change) calendar.Change {
 	return later[len(later)-1]
 }
 
-// conflict is one about a change in the calendar.
+// conflict returns a conflict about a change in the calendar.
 func (p *undoPlace) conflict(e calendar.Change, c calendar.UndoConflict) calendar.UndoConflict {
 	e.In, e.InTrash, e.Before = p.Calendar, p.InTrash, nil
 	c.Change = e
@@ -340,7 +338,7 @@ func conflictOf(p *undoPlace, e, by calendar.Change, after, now state) calendar.
 	return c
 }
 
-// sortedUIDs are those with chosen changes, the calendar itself left out.
+// sortedUIDs returns the UIDs with chosen changes, without the calendar itself.
 func (p *undoPlace) sortedUIDs() []calendar.UID {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.first)), func(uid calendar.UID) bool { return uid == "" })
 }

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// presentOffer is the state of one user's share.
+// presentOffer returns the state of one user's share.
 func presentOffer(shares []calendar.Share, user calendar.UserID) state {
 	for _, s := range shares {
 		if s.User.ID == user {
@@ -18,11 +18,10 @@ func presentOffer(shares []calendar.Share, user calendar.UserID) state {
 	return state{}
 }
 
-// sortedUsers are those with chosen changes of their shares: see NoticeKeeper for the order.
+// sortedUsers returns the users with chosen changes of their shares: see NoticeKeeper for the order.
 func (p *undoPlace) sortedUsers() []calendar.UserID { return slices.Sorted(maps.Keys(p.whom)) }
 
-// shares takes back the changes of the calendar's shares. A user who gets the calendar back
-// may be asked anew.
+// shares undoes changes of the calendar's shares. A user who gets the calendar back may have to accept it again.
 func (t *undoIn) shares(ctx context.Context) error {
 	users := t.place.sortedUsers()
 	if len(users) == 0 {
@@ -75,11 +74,11 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	return nil
 }
 
-// user finds somebody who had a share of a calendar.
+// user returns a user who had a share of a calendar.
 func (t *undoIn) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
 	u, err := t.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.Stale, "", "the user is gone with whom the calendar was shared")
+		err = calendar.Errorf(calendar.Stale, "", "the user with whom the calendar was shared no longer exists")
 	}
 	return u, err
 }

@@ -12,7 +12,7 @@ type undoIn struct {
 	*work
 	undoing *undoing
 	place   *undoPlace
-	// cal is the calendar as it is, once it is locked.
+	// cal is the calendar's row once it is locked.
 	cal calendar.Calendar
 }
 
@@ -24,8 +24,8 @@ func (t *undoIn) done(summary string) {
 	t.undoing.done.Steps = append(t.undoing.done.Steps, e)
 }
 
-// itself takes back what was done to the calendar itself. It tells whether the calendar is
-// there then, so that something can be done in it.
+// itself undoes changes of the calendar itself. It reports whether the calendar then exists, so that its contents can
+// be changed.
 func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 	t.cal = t.place.Calendar
 	if !t.place.InTrash {
@@ -65,8 +65,8 @@ func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 	return true, nil
 }
 
-// closed says of the changes in a calendar that stays in the trash that they stay too, or, where
-// its making was to be taken back, that they are.
+// closed handles the changes in a calendar that stays in the trash: they conflict. If the undo was to revert the
+// creation of the calendar, they count as undone.
 func (t *undoIn) closed(ctx context.Context, unmade bool) error {
 	var all []calendar.JournalQuery
 	for _, user := range t.place.sortedUsers() {
@@ -93,8 +93,7 @@ func (t *undoIn) closed(ctx context.Context, unmade bool) error {
 	return nil
 }
 
-// remove puts a calendar into the trash whose making is taken back. What others have put into it
-// must not go with it.
+// remove moves a calendar to the trash to undo its creation. It refuses if others have added objects.
 func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 	created := slices.Min(t.undoes)
 	e, foreign, err := t.foreign(ctx, created)
@@ -119,8 +118,8 @@ func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 	return false, nil
 }
 
-// endMeetings deletes the meetings that this server scheduled, before their calendar goes to the trash. An import schedules
-// nothing.
+// endMeetings deletes the meetings that this server scheduled, before their calendar goes to the trash. An import
+// schedules nothing.
 func (t *undoIn) endMeetings(ctx context.Context) error {
 	if len(t.place.meetings) > undoPart {
 		return calendar.Errorf(calendar.TooLarge, "", "the calendar %q has more than %d meetings with other people", t.cal.Name, undoPart).
@@ -141,7 +140,7 @@ func (t *undoIn) endMeetings(ctx context.Context) error {
 	return nil
 }
 
-// foreign finds a change since a version that is not to be taken back and left something.
+// foreign finds a change since a version that is not being undone and whose object still exists.
 func (t *undoIn) foreign(ctx context.Context, since calendar.Version) (calendar.Change, bool, error) {
 	for e, err := range t.Journal(ctx, t.cal.ID, calendar.JournalQuery{From: since}) {
 		if err != nil {
@@ -183,8 +182,8 @@ func (t *undoIn) bringBack(ctx context.Context, then state, kept []calendar.Dead
 	return t.reset(ctx, g.then, kept)
 }
 
-// freeAddress is the address for a calendar that comes back: its old one, unless that is taken.
-// It is asked for before it is given: an engine would give up the transaction if it were taken.
+// freeAddress returns the address for a restored calendar: its old one, unless that is taken. It checks first, because
+// a conflict would abort the transaction on some databases.
 func (t *undoIn) freeAddress(ctx context.Context, wanted calendar.Segment) (calendar.Segment, error) {
 	taken, err := t.AddressTaken(ctx, t.place.Owner, wanted)
 	if taken {
@@ -193,7 +192,7 @@ func (t *undoIn) freeAddress(ctx context.Context, wanted calendar.Segment) (cale
 	return wanted, err
 }
 
-// reset gives the calendar the settings that it had.
+// reset restores the calendar's former settings.
 func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProperty) error {
 	if err := t.caller().May(calendar.ChangeCalendar, t.cal); err != nil {
 		return err
@@ -226,8 +225,8 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProp
 	return nil
 }
 
-// objects takes back what was done to the objects of the calendar. Removals come first, so
-// that names and UIDs are free for the objects that come back.
+// objects undoes changes of the objects of the calendar. Deletions come first, so that names and UIDs are free for the
+// objects that come back.
 func (t *undoIn) objects(ctx context.Context) error {
 	var returning []goal
 	for uids := range slices.Chunk(t.place.sortedUIDs(), calendar.MaxAmong) {
@@ -253,7 +252,7 @@ func (t *undoIn) objects(ctx context.Context) error {
 	return nil
 }
 
-// object takes an object away where that is the wanted state, and tells whether there is one that is to come back.
+// object deletes an object if that is the wanted state, and reports whether a version must be restored afterwards.
 func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.Change) (g goal, back bool, err error) {
 	g, o, err := t.goal(ctx, uid, past)
 	if err != nil || g.idle() {
@@ -271,13 +270,13 @@ func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.C
 	}
 	g.renamed = g.now.data != nil && g.now.same(g.then)
 	if o != nil && !g.renamed && g.then.data != nil && g.then.name != g.now.name {
-		g.former = o // which guests know
+		g.former = o // the version that attendees know
 	}
-	g.now.data = nil // what comes back is held until all that goes has gone
+	g.now.data = nil // restored only after all deletions
 	return g, g.then.data != nil, nil
 }
 
-// away takes an object away. One that comes back under another name is the same event still.
+// away deletes an object. If it comes back under another name, it is still the same event, so no messages are sent.
 func (t *undoIn) away(ctx context.Context, g goal, o calendar.Object) error {
 	if g.then.data == nil && !t.moves(o.UID) {
 		return t.work.remove(ctx, t.cal, o, calendar.TellAll)
@@ -285,8 +284,7 @@ func (t *undoIn) away(ctx context.Context, g goal, o calendar.Object) error {
 	return t.bury(ctx, o)
 }
 
-// moves tells whether the undo takes back that an object was moved among the calendars of one owner, of which nobody else
-// need hear.
+// moves reports whether the undo reverts a move between calendars of one owner, which sends no messages.
 func (t *undoIn) moves(uid calendar.UID) bool {
 	return slices.ContainsFunc(t.undoing.places, func(p *undoPlace) bool {
 		_, also := p.first[uid]
@@ -294,7 +292,7 @@ func (t *undoIn) moves(uid calendar.UID) bool {
 	})
 }
 
-// goal finds the wanted state of an object.
+// goal returns the wanted state of an object.
 func (t *undoIn) goal(ctx context.Context, uid calendar.UID, past []calendar.Change) (goal, *calendar.Object, error) {
 	if err := t.fill(ctx, t.place.ofUID(uid), past); err != nil {
 		return goal{}, nil, err
@@ -310,7 +308,7 @@ func (t *undoIn) goal(ctx context.Context, uid calendar.UID, past []calendar.Cha
 	return t.undoing.back(t.place, past, now), o, nil
 }
 
-// restore stores what was there before. It was valid when it came, and stays so.
+// restore stores a former version. It was valid when it was first stored, so it is accepted.
 func (t *undoIn) restore(ctx context.Context, g goal) error {
 	next, err := t.revived(t.cal.ID, g.then)
 	if err == nil && g.now.name != g.then.name {

@@ -9,12 +9,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// undoPart is how many objects are taken back in one transaction, which others wait for. An import may have
-// brought far more.
+// undoPart bounds the objects undone in one transaction, because other writers wait for it. An import may have created
+// far more.
 const undoPart = 500
 
-// chooseUnit chooses all changes of a unit. They are read along the journal: one by one would take a
-// query each. In is the calendar of the change that was named.
+// chooseUnit chooses all changes of a unit. It scans the journal, because reading them one by one would take a query
+// each. in is the calendar of the change that the caller named.
 func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named calendar.ChangeID, unit []calendar.ChangeID) error {
 	slices.SortFunc(unit, func(a, b calendar.ChangeID) int {
 		return cmp.Or(cmp.Compare(a.Calendar, b.Calendar), cmp.Compare(a.Version, b.Version))
@@ -47,7 +47,7 @@ func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named ca
 	return nil
 }
 
-// runParts is run for any number of changes. Whether all of them can be taken back is found out before the first is.
+// runParts is run for any number of changes. It first checks that all of them can be undone.
 func (u *undoing) runParts(ctx context.Context) (calendar.Undone, error) {
 	parts := u.parts()
 	if len(parts) == 1 {
@@ -60,7 +60,7 @@ func (u *undoing) runParts(ctx context.Context) (calendar.Undone, error) {
 	}
 	u.preview = false
 	done, err := u.runEach(ctx, parts)
-	if err == nil && len(done.Left) > 0 { // others were quicker
+	if err == nil && len(done.Left) > 0 { // other users were faster
 		err = conflict(done.Left)
 	}
 	if n := len(done.Steps); err != nil && n > 0 {
@@ -69,7 +69,7 @@ func (u *undoing) runParts(ctx context.Context) (calendar.Undone, error) {
 	return done, err
 }
 
-// runEach runs part after part, up to one of which something would be left.
+// runEach runs the parts in order. It stops at the first one with a conflict.
 func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.Undone, error) {
 	var all calendar.Undone
 	gone := map[calendar.CalendarID]bool{}
@@ -89,16 +89,16 @@ func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.U
 		all.Steps, all.Told = append(all.Steps, done.Steps...), append(all.Told, done.Told...)
 		for _, s := range done.Steps {
 			if s.Subject() == calendar.AboutCalendar && s.Did == calendar.Deleted {
-				gone[s.Calendar] = true // and all that was put into it
+				gone[s.Calendar] = true // and all of its contents
 			}
 		}
 	}
 	return all, nil
 }
 
-// parts divides what was chosen: what was done to a calendar itself comes before what was done in it.
+// parts divides the chosen changes: first the changes of a calendar itself, then the changes of its contents.
 func (u *undoing) parts() [][]*undoPlace {
-	// A part reads what later changes replaced, too.
+	// A part also reads the bytes that later changes replaced.
 	most := u.limits.UndoBytes / 4
 	if u.count <= undoPart && u.size <= most {
 		return [][]*undoPlace{u.places}

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// unverifiedUsers bounds the users who see one mail: it is for one or two, and a stranger may have named hundreds.
+	// unverifiedUsers bounds the users who see one mail: real mails are for one or two, and a stranger may name
+	// hundreds.
 	unverifiedUsers = 5
-	// unverifiedText bounds each text of a stranger's that is kept, in characters.
+	// unverifiedText bounds each text from a stranger, in characters.
 	unverifiedText = 200
 )
 
@@ -40,8 +41,8 @@ func (s *Ledger) refused(ctx context.Context, in calendar.Inbound, text *content
 	return nil
 }
 
-// addressees are the users a message was sent to. A mail server may have delivered it to a subaddress (user+detail@, RFC 5233).
-// That is enough to show the message, but not to follow it.
+// addressees returns the users that a message was sent to. A mail server may have delivered it to a subaddress
+// (user+detail@, RFC 5233). That is enough to show the message, but not to apply it.
 func (s *Ledger) addressees(ctx context.Context, in calendar.Inbound, text *content.Object) ([]calendar.User, error) {
 	var parts []calendar.MailAddress
 	for _, to := range in.To {
@@ -58,7 +59,7 @@ func (s *Ledger) addressees(ctx context.Context, in calendar.Inbound, text *cont
 	return nil, nil
 }
 
-// addresses are mail addresses as an event writes them.
+// addresses converts mail addresses to calendar user addresses.
 func addresses(all []calendar.MailAddress) (named []schedule.Address) {
 	for _, a := range all {
 		named = append(named, schedule.AddressOf("mailto:"+string(a)))
@@ -88,13 +89,13 @@ func (s *Ledger) refusedFor(
 	})
 }
 
-// within is as much of a text as is kept of it.
+// within cuts a text to the stored length.
 func within(text string) string {
 	runes := []rune(text)
 	return string(runes[:min(len(runes), unverifiedText)])
 }
 
-// startOf is when an event starts; zero where that cannot be read.
+// startOf returns the start of an event, or zero if it is unreadable.
 func (s *Ledger) startOf(text *content.Object) ical.Time {
 	p := text.Main().Property("DTSTART")
 	if p == nil {
@@ -120,7 +121,7 @@ func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name 
 	return s.change(ctx, c, func(w *work) error { return w.DropUnverified(ctx, c.User.ID, name) })
 }
 
-// followed deletes the record of an earlier message after a verified one from the event's organizer.
+// followed deletes the record of an earlier unverified message after a verified one from the event's organizer.
 func (m *meeting) followed(ctx context.Context, user calendar.User) error {
 	return m.DropUnverified(ctx, user.ID, hashedName(m.uid()))
 }

@@ -1,5 +1,5 @@
-// Package ledger makes every change: in one transaction, under the calendars' locks, with versions and lines of the
-// journal, and with word to those whom it concerns. It has the way back, too: undo and the trash.
+// Package ledger makes every change: in one transaction, under the calendars' locks, with versions and journal entries,
+// and with notifications to the people concerned. It also contains undo and the trash.
 package ledger
 
 import (
@@ -11,80 +11,80 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// work is a change under way: one transaction in which a caller changes any number of calendars.
-// Whatever is done is numbered, written to the journal, told to other users and brought into the
-// images here, and nowhere else. See docs/decisions/0028-changes.md.
+// work is a running change: one transaction in which a caller changes any number of calendars. Only here are changes
+// numbered, written to the journal, sent to other users and applied to the calendar cache. See
+// docs/decisions/0028-changes.md.
 type work struct {
 	calendar.Tx
 	*Ledger
 	caller calendar.Caller
 	opened map[calendar.CalendarID]*opened
-	// undoes are the changes that the lines which are logged from now on take back.
+	// undoes lists the changes that the journal entries from now on undo.
 	undoes []calendar.Version
-	// head is the first line that was logged, logged the latest.
+	// head is the first journal entry of this change, logged the latest.
 	head   calendar.ChangeID
 	logged calendar.Change
-	// outbox is what other users are told when all is done, see deliver.
+	// outbox holds the notifications for other users, sent at the end, see deliver.
 	outbox []message
-	// inboxes and letters are the scheduling messages, to users and to people elsewhere.
+	// inboxes and letters hold the scheduling messages, for users and for external people.
 	inboxes []calendar.InboxEntry
 	letters map[calendar.UserID][]calendar.Letter
-	// bookings are what rooms are to answer once all is done.
+	// bookings are the invitations that rooms must answer after the commit.
 	bookings []calendar.Booking
-	// resent are the guests elsewhere who asked to be told anew, and are.
+	// resent lists the external attendees who asked for a copy of the event and get one.
 	resent []resending
-	// replaced is the last object that was written over, which a series may be split from.
+	// replaced is the object that was overwritten last. A series may be split from it.
 	replaced *calendar.Object
-	// former is what guests know of an event that is stored under another name.
+	// former is the version that attendees know of an event that is stored under another name.
 	former *calendar.Object
-	// brings is what the change brings to others.
+	// brings counts the deliveries to other users.
 	brings map[delivering]burden
-	// netted tells that the change takes back what it makes grow: no quota is asked.
+	// netted is set if the change also undoes its growth, so that quotas do not apply.
 	netted bool
-	// told are those who were written to so far.
+	// told lists the people notified so far.
 	told []calendar.Told
-	// outgoing are the writes to linked calendars, courier what became of them at their sources. Arriving tells that the
-	// change comes from there.
+	// outgoing are the writes to linked calendars, courier their results at the sources. arriving is set if the change
+	// comes from a source.
 	outgoing []calendar.Outgoing
 	courier  *courier
 	arriving bool
-	// renoted are the subscriptions of which apps keep something else now.
+	// renoted are the subscriptions whose dead properties have changed.
 	renoted []calendar.Calendar
-	// loud are the objects of linked calendars of whose change their sources are to tell the guests.
+	// loud marks the objects of linked calendars whose sources must notify the attendees.
 	loud map[holding]bool
-	// guestsAbroad are the people without an account here whom these sources are to invite.
+	// guestsAbroad lists the people without an account here whom these sources invite.
 	guestsAbroad []calendar.Recipient
-	// before is what a preview would have done before this.
+	// before holds the effects of earlier steps of a preview.
 	before *imagined
 }
 
-// opened is a calendar that is locked, at the version of its latest change.
+// opened is a locked calendar at the version of its latest change.
 type opened struct {
 	calendar.Calendar
-	// first is the version that came with the lock. It is fresh until a change takes it.
+	// first is the version that came with the lock. It is fresh until a change uses it.
 	first calendar.Version
 	fresh bool
-	// written are the objects that were written, as they are then and without data.
+	// written holds the written objects in their new state, without data.
 	written []calendar.Object
-	// counted is by how much it was said to grow when it was opened.
+	// counted is the growth that was already counted when it was opened.
 	counted calendar.Usage
-	// grown is by how much it grew, wanted the part of it that the caller asked for.
+	// grown is the growth so far, wanted the part of it that the caller requested.
 	grown, wanted calendar.Usage
 }
 
-// message tells a user something or, without data, takes it back.
+// message is a notification to a user or, without data, its withdrawal.
 type message struct {
 	to calendar.UserID
 	calendar.Notice
 }
 
-// change runs do as one change: all of it is kept, or nothing. do may run again, see Store.Update.
+// change runs do as one change: everything is committed, or nothing. do may run again, see Store.Update.
 func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) error) error {
 	return s.changeIn(ctx, c, new(calendar.ChangeID), do)
 }
 
-// changeIn is change for a part of what is too large for one transaction: all parts are one unit of
-// the journal, which is named by its first line.
+// changeIn is change for a part of a change that is too large for one transaction. All parts are one unit of the
+// journal, identified by its first entry.
 func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
 	var w *work
 	var also []calendar.CalendarID
@@ -147,13 +147,13 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 	return nil
 }
 
-// recall is for what is remembered of mirrors and shows in no calendar.
+// recall updates the sync state of mirrors, which no calendar shows.
 func (s *Ledger) recall(ctx context.Context, do func(calendar.MirrorKeeper) error) error {
 	return s.store.Update(ctx, func(tx calendar.Tx) error { return do(tx) })
 }
 
-// open takes a calendar's lock, unless the work has it. Several are opened in the order of their
-// ids, see Tx.Advance.
+// open takes a calendar's lock, unless the change already has it. Lock several calendars in the order of their ids, see
+// Tx.Advance.
 func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error) {
 	if cal := w.opened[id]; cal != nil {
 		return cal, nil
@@ -165,7 +165,7 @@ func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error
 	return w.note(cal), nil
 }
 
-// note remembers a calendar that was opened.
+// note records an opened calendar.
 func (w *work) note(cal calendar.Calendar) *opened {
 	if cal.Owner == w.caller.User.ID {
 		cal.Access = calendar.OwnerAccess
@@ -174,9 +174,8 @@ func (w *work) note(cal calendar.Calendar) *opened {
 	return w.opened[cal.ID]
 }
 
-// openTo opens a calendar in which the caller may do something. Whether somebody else's is still
-// shared with them is looked at again: since they were let in it may have been taken away, and a
-// body may take minutes to arrive.
+// openTo opens a calendar if the caller may perform an action on it. It checks another user's share again, because it
+// may have been withdrawn since the request began: a body may take minutes to arrive.
 func (w *work) openTo(ctx context.Context, a calendar.Action, id calendar.CalendarID) (*opened, error) {
 	cal, err := w.open(ctx, id)
 	if err != nil {
@@ -190,7 +189,7 @@ func (w *work) openTo(ctx context.Context, a calendar.Action, id calendar.Calend
 	return cal, w.caller.May(a, cal.Calendar)
 }
 
-// openAt is openTo and live of the calendar that is opened, which are asked for together.
+// openAt combines openTo and live in one query.
 func (w *work) openAt(
 	ctx context.Context, a calendar.Action, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal *opened, atName, withUID *calendar.Object, err error) {
@@ -227,7 +226,7 @@ func (w *work) next(ctx context.Context, id calendar.CalendarID) (*opened, error
 	return cal, nil
 }
 
-// log writes a line of the journal, at the version that a calendar has.
+// log writes a journal entry with the calendar's current version.
 func (w *work) log(ctx context.Context, in *opened, e calendar.Change) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.now(), w.undoes
 	e.User, e.Token, e.Agent = w.caller.User.ID, w.caller.Token, w.caller.Agent
@@ -255,7 +254,7 @@ func unlessDeleted(o *calendar.Object) *calendar.Object {
 	return o
 }
 
-// find returns the object of a name, as it is stored. It must be there, and be for the caller what they expect.
+// find returns the stored object with a name. It must exist, and the caller's view of it must meet the precondition.
 func (w *work) find(ctx context.Context, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) (calendar.Object, error) {
 	o, _, err := w.live(ctx, cal.ID, name, "")
 	if err != nil {
@@ -272,12 +271,12 @@ func (w *work) find(ctx context.Context, cal calendar.Calendar, name calendar.Ob
 	return *o, when.CheckObject(&seen)
 }
 
-// put writes an object in the place of old, nil for none, and returns it with its version.
+// put writes an object in place of old, which may be nil, and returns it with its version.
 func (w *work) put(ctx context.Context, o calendar.Object, old *calendar.Object) (calendar.Object, error) {
 	return w.write(ctx, o, old, false)
 }
 
-// write is put, of what somebody else's change brought about as well.
+// write is put, also for objects that change because of another user's message.
 func (w *work) write(ctx context.Context, o calendar.Object, old *calendar.Object, scheduled bool) (calendar.Object, error) {
 	cal, err := w.next(ctx, o.Calendar)
 	if err != nil {
@@ -300,7 +299,7 @@ func (w *work) write(ctx context.Context, o calendar.Object, old *calendar.Objec
 	return o, w.log(ctx, cal, e)
 }
 
-// bury makes a tombstone of an object.
+// bury replaces an object with a tombstone.
 func (w *work) bury(ctx context.Context, o calendar.Object) error {
 	cal, err := w.next(ctx, o.Calendar)
 	if err != nil {
@@ -319,10 +318,10 @@ func (w *work) bury(ctx context.Context, o calendar.Object) error {
 	return w.log(ctx, cal, e)
 }
 
-// shownMost is how many objects of a calendar are told to Config.Written.
+// shownMost bounds the objects of a calendar that are passed to Config.Written.
 const shownMost = 256
 
-// note remembers what was written, as long as there is not too much of it to tell.
+// note records a written object, up to the limit.
 func (cal *opened) note(o calendar.Object) {
 	if len(cal.written) <= shownMost {
 		o.Data = nil
@@ -330,7 +329,7 @@ func (cal *opened) note(o calendar.Object) {
 	}
 }
 
-// settings does something to a calendar itself, and writes down how it was before.
+// settings changes a calendar itself and logs its former settings.
 func (w *work) settings(ctx context.Context, id calendar.CalendarID, change calendar.ChangeKind, do func(calendar.Calendar) error) error {
 	cal, err := w.next(ctx, id)
 	if err != nil {
@@ -371,7 +370,7 @@ func (w *work) untrash(ctx context.Context, id calendar.CalendarID, at calendar.
 	return cal.Calendar, w.log(ctx, cal, calendar.Change{Did: calendar.Created})
 }
 
-// tell puts a notification into the outbox, recall one that takes back what the user was told.
+// tell queues a notification, recall the withdrawal of one.
 func (w *work) tell(to calendar.UserID, n calendar.Notification) {
 	w.outbox = append(w.outbox, message{to, n.Encode(w.now())})
 }
@@ -380,8 +379,8 @@ func (w *work) recall(to calendar.UserID, name calendar.NoticeName) {
 	w.outbox = append(w.outbox, message{to, calendar.Notice{Name: name}})
 }
 
-// deliver empties the outbox in the order in which boxes are locked, see NoticeKeeper. It comes
-// last: all calendars are locked by then.
+// deliver stores the notifications in the lock order of the inboxes, see NoticeKeeper. It comes last, when all
+// calendars are locked.
 func (w *work) deliver(ctx context.Context) error {
 	slices.SortStableFunc(w.outbox, func(a, b message) int { return cmp.Compare(a.to, b.to) })
 	for _, m := range w.outbox {

@@ -1,3 +1,3 @@
-// Package mirror keeps calendars that live elsewhere: what is new there comes here, what is written here goes there
-// first. It knows no protocol: what speaks to an account is a [Source].
+// Package mirror replicates calendars of other servers. It fetches their changes, and it sends local changes to the
+// source before they are stored here. It knows no protocol: a [Source] talks to an account.
 package mirror

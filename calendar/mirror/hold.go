@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// holdFor is how long a calendar is held by a process that has died, holdAgain how often one that lives says so. One that has
-	// said nothing for half of that time is at it no more, since clocks differ.
+	// holdFor is how long a lease outlives a process that died. A live process renews it every holdAgain. If it could
+	// not do so for half of holdFor, it stops its work on the calendar, because clocks differ.
 	holdFor, holdAgain = time.Minute, 4 * time.Second
-	// holdAsk is how often a process asks for a calendar that another one holds.
+	// holdAsk is how often a process asks for a calendar that another process holds.
 	holdAsk = 100 * time.Millisecond
 )
 
-// hold takes a calendar, by the name of its lease, so that nobody else writes to it, at its source or here, or takes over what is new
-// there; or what a user follows. It waits for as long as the context lets it. The context that it returns ends when it may be another
-// process's.
+// hold takes the lease with this name: of a calendar, or of the feeds that a user follows. Until it is released, no
+// other process writes to the calendar, here or at its source, or applies changes from the source. hold waits until the
+// context ends. The returned context ends when another process may have the lease.
 func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease, error) {
 	mine := make(chan struct{})
 	for {
@@ -67,27 +67,27 @@ func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease
 	}
 }
 
-// lease is a process's hold on one calendar, each time another one.
+// lease is one hold of this process on one calendar. Each hold has its own holder name.
 type lease struct {
 	*Mirror
 	calendar.Fence
-	// lose ends the context of what is done with the calendar, end the keeping of the lease, free lets others of this
-	// process at it.
+	// lose cancels the work on the calendar, end stops the renewal of the lease, and free admits other goroutines of
+	// this process.
 	lose      context.CancelCauseFunc
 	end, free func()
 	mu        sync.Mutex
 	heard     time.Time
 }
 
-// nextHolder names one hold on a calendar, unlike any other of any process.
+// nextHolder returns a name for one hold that is unique among all processes.
 func (m *Mirror) nextHolder() string { return fmt.Sprint(m.holder(), " ", m.holds.Add(1)) }
 
 func leaseOf(id calendar.CalendarID) string { return "mirror " + string(id) }
 
-// feedsOf is the lease of whoever has a user follow one more feed.
+// feedsOf names the lease for adding a feed to the feeds that a user follows.
 func feedsOf(owner calendar.UserID) string { return "feeds " + string(owner) }
 
-// said notes when the store was told of the lease.
+// said calls ask and records the time of the call if the store confirmed the lease.
 func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error) {
 	now := l.Now()
 	if ok, err = ask(now); ok {
@@ -98,12 +98,12 @@ func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error)
 	return ok, err
 }
 
-// renew has it for longer, unless somebody else had it in between.
+// renew prolongs the lease, unless another process has had it since.
 func (l *lease) renew(ctx context.Context) (bool, error) {
 	return l.said(func(now time.Time) (bool, error) { return l.Store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor)) })
 }
 
-// keep holds on to the lease until it is released, or lost.
+// keep renews the lease until it is released or lost.
 func (l *lease) keep(ctx context.Context) context.Context {
 	held, lose := context.WithCancelCause(ctx)
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -124,7 +124,7 @@ func (l *lease) keep(ctx context.Context) context.Context {
 				return
 			}
 			within, enough := context.WithTimeout(asking, holdAgain)
-			if ok, err := l.renew(within); err == nil && !ok { // after an error the next one tries again
+			if ok, err := l.renew(within); err == nil && !ok { // after an error, the next tick tries again
 				lose(errLost)
 			}
 			enough()
@@ -133,8 +133,8 @@ func (l *lease) keep(ctx context.Context) context.Context {
 	return held
 }
 
-// sure tells whether the calendar is held still, as far as is known here: it asks nobody. The transaction that stores what came
-// of it does, see [calendar.MirrorKeeper].
+// sure returns an error if the lease may be lost, as far as this process knows; it does not ask the store. The
+// transaction that stores the result does, see [calendar.MirrorKeeper].
 func (l *lease) sure(held context.Context) error {
 	l.mu.Lock()
 	late := l.Now().Sub(l.heard) >= holdFor/2
@@ -142,7 +142,7 @@ func (l *lease) sure(held context.Context) error {
 	if late {
 		l.lose(errLost)
 	}
-	if context.Cause(held) == error(errLost) { //nolint:errorlint // it is this very one
+	if context.Cause(held) == error(errLost) { //nolint:errorlint // the identity matters
 		return errLost
 	}
 	return nil
@@ -154,7 +154,7 @@ func (l *lease) release(ctx context.Context) {
 	l.free()
 }
 
-// The errors of a calendar at which another process is: before anything was done, and in the middle of it.
+// The errors if another process holds a calendar: before the work began, and in the middle of it.
 var (
 	errBusy = &calendar.Error{
 		Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
@@ -165,7 +165,7 @@ var (
 // grip is a hold on several calendars.
 type grip []*lease
 
-// holdAll takes calendars in the order of their ids.
+// holdAll takes calendars in the order of their ids, so that two processes cannot deadlock.
 func (m *Mirror) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
 	held = ctx
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
@@ -180,7 +180,7 @@ func (m *Mirror) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held 
 	return held, g, nil
 }
 
-// sure tells whether all of them are held still.
+// sure returns an error if one of the leases may be lost.
 func (g grip) sure(held context.Context) error {
 	for _, l := range g {
 		if err := l.sure(held); err != nil {
@@ -190,7 +190,8 @@ func (g grip) sure(held context.Context) error {
 	return nil
 }
 
-// why is an error of what was done with them: what was broken off since they are lost says so.
+// why returns the error of work under these leases. If a lease was lost, that is the error, since it cancelled the
+// work.
 func (g grip) why(held context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -198,7 +199,7 @@ func (g grip) why(held context.Context, err error) error {
 	return cmp.Or(g.sure(held), err)
 }
 
-// fence is that of one of them.
+// fence returns the fence of one of the calendars.
 func (g grip) fence(id calendar.CalendarID) calendar.Fence {
 	for _, l := range g {
 		if l.Lease == leaseOf(id) {
@@ -214,10 +215,10 @@ func (g grip) release(ctx context.Context) {
 	}
 }
 
-// visitsMost is how many accounts of one user are spoken to at once: what an answer holds is bounded for each of them.
+// visitsMost bounds how many accounts of one user are synced at once, and so the memory that their responses take.
 const visitsMost = 2
 
-// enter begins to speak to an account of a user, unless that is done with others of theirs already.
+// enter begins a sync of an account of a user. It fails if visitsMost of that user's accounts are already being synced.
 func (m *Mirror) enter(owner calendar.UserID) (leave func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

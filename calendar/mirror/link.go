@@ -11,31 +11,32 @@ import (
 )
 
 const (
-	// accountsMost is how many accounts and feeds a user may link, calendarsMost how many calendars of one account.
+	// accountsMost bounds the accounts and feeds of a user, calendarsMost the calendars of one account.
 	accountsMost, calendarsMost = 100, 200
-	// firstLook is for the first look at what was linked. What it leaves is looked at later.
+	// firstLook is the time limit of the first sync. The rest is fetched later.
 	firstLook = 50 * time.Second
 )
 
-// NewAccount is what it takes to link one.
+// NewAccount holds the data to link an account.
 type NewAccount struct {
 	Provider string
-	// Name is what it is to be called; empty for what the source calls itself.
+	// Name is the account's display name; empty for the name from the source.
 	Name            string
 	Secret          Secret
 	Subject, Scopes string
-	// Every is how long there is between two looks; 0 leaves it to the source.
+	// Every is the interval between two syncs; 0 means the source's default.
 	Every time.Duration
-	// note is the subscription of an app that is to show it, if there is one, see [Mirror.FollowNote].
+	// note is the subscription, made by an app, that will show the feed; empty if there is none. See
+	// [Mirror.FollowNote].
 	note calendar.CalendarID
 }
 
 // Linked is an account with its calendars.
 type Linked struct {
 	calendar.Account
-	// Kind is what people call its protocol.
+	// Kind is the display name of its protocol.
 	Kind string
-	// Mail tells that it has mail, and no calendars.
+	// Mail is set if the account has mail and no calendars.
 	Mail      bool
 	Calendars []LinkedCalendar
 }
@@ -46,13 +47,13 @@ type LinkedCalendar struct {
 	State calendar.Mirror
 }
 
-// Offers tells whether accounts of a kind can be linked here.
+// Offers reports whether accounts of this kind can be linked on this server.
 func (m *Mirror) Offers(provider string) bool {
 	_, ok := m.Providers[provider]
 	return ok && m.Sealer != nil
 }
 
-// AddressOf is where an account is, as it may be shown to people: nothing of it is secret.
+// AddressOf returns the account's address in a form without secrets, to show to users.
 func (m *Mirror) AddressOf(n NewAccount) string {
 	p, ok := m.Providers[n.Provider]
 	if !ok {
@@ -61,8 +62,8 @@ func (m *Mirror) AddressOf(n NewAccount) string {
 	return p.Address(n.Secret)
 }
 
-// Link links an account, or a feed, and looks at it for the first time. What cannot be looked at is not linked. An account that
-// its owner has linked already gets the new secret, and keeps its calendars.
+// Link links an account or a feed and syncs it for the first time. It fails if that first sync fails. If the owner has
+// already linked the account, it gets the new secret and keeps its calendars.
 func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	if err := c.MayOwn(calendar.CreateCalendars); err != nil {
@@ -76,7 +77,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "a name has one line of at most %d bytes", calendar.MaxNameLength)
 	}
 	if n.Every < 0 || n.Every > 0 && n.Every < p.Least {
-		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "it is looked at every %s at most", p.Least)
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "the shortest interval between two syncs is %s", p.Least)
 	}
 	a := calendar.Account{
 		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name, Address: p.Address(n.Secret), Subject: n.Subject,
@@ -116,7 +117,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	return all, arrived, err
 }
 
-// insert keeps a new account; of two feeds at one address that come at once it refuses one.
+// insert stores a new account. If a user links the same feed twice at the same time, it refuses one of them.
 func (m *Mirror) insert(ctx context.Context, a calendar.Account, p Provider, s Secret) error {
 	if !p.Feed {
 		return m.Store.InsertAccount(ctx, a, accountsMost)
@@ -124,7 +125,7 @@ func (m *Mirror) insert(ctx context.Context, a calendar.Account, p Provider, s S
 	return m.once(ctx, a, s, func(held context.Context) error { return m.Store.InsertAccount(held, a, accountsMost) })
 }
 
-// first makes the calendars of a new account, and fills them.
+// first creates the calendars of a new account and fills them.
 func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (calendar.Arrived, error) {
 	within, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
@@ -162,7 +163,7 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	a.Listed = m.Now()
 	all, err := m.visitAll(within, source, a)
 	if err != nil && ctx.Err() == nil && within.Err() != nil {
-		err = nil // there is more than a first look takes
+		err = nil // one sync cannot fetch everything
 		a.Due = m.Now()
 	}
 	if err != nil {
@@ -177,7 +178,7 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	return all.Arrived, err
 }
 
-// show makes a calendar that mirrors a remote one.
+// show creates a calendar that mirrors a remote one.
 func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account, r Remote) error {
 	r.Name = nameOf(r.Name)
 	props := calendar.Properties{Name: cmp.Or(r.Name, nameOf(a.Name)), Kinds: r.Kinds, Timezone: r.Zone}
@@ -195,12 +196,13 @@ func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account
 	return err
 }
 
-// nameOf is a name from elsewhere as a calendar here can have it.
+// nameOf cuts a remote name to the length that a calendar here allows.
 func nameOf(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), calendar.MaxNameLength)], "")
 }
 
-// discover makes calendars for what is new in an account; a feed is one and stays it. One whose mirror is in the trash is not wanted.
+// discover creates calendars for new remote calendars of an account. A feed always has exactly one. A calendar whose
+// mirror is in the trash stays there.
 func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account, p Provider) error {
 	if p.Feed {
 		return nil
@@ -235,12 +237,12 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	return nil
 }
 
-// follow takes over what a calendar is called there, and whether it may be written to.
+// follow applies the remote calendar's name and write permission.
 func (m *Mirror) follow(ctx context.Context, a calendar.Account, one calendar.Mirror, r Remote) error {
 	r.Name = nameOf(r.Name)
 	cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return nil // it went meanwhile
+		return nil // it was deleted in the meantime
 	}
 	if err != nil || cal.Origin.Writable == r.Writable && one.RemoteName == r.Name {
 		return err
@@ -248,14 +250,14 @@ func (m *Mirror) follow(ctx context.Context, a calendar.Account, one calendar.Mi
 	return m.ledger.Follow(ctx, cal, one, r.Name, r.Writable)
 }
 
-// asked is an error of a first look as the one reads it who named the account.
+// asked turns an error of a first sync into a message for the user who is linking the account.
 func asked(err error, at string) error {
 	if _, own := errors.AsType[*calendar.Error](err); own {
 		return err
 	}
 	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, Told(err))
 	if errors.Is(err, ErrSignIn) {
-		e.Message = at + " does not let us in with this name and password"
+		e.Message = at + " does not accept this name and password"
 	}
 	e.Cause = err
 	return e
@@ -289,7 +291,7 @@ func (m *Mirror) linked(ctx context.Context, c calendar.Caller, id calendar.Acco
 	return m.with(ctx, c, a)
 }
 
-// own finds an account of the caller's.
+// own finds an account of the caller.
 func (m *Mirror) own(ctx context.Context, c calendar.Caller, id calendar.AccountID) (calendar.Account, error) {
 	a, err := m.Store.Account(ctx, id)
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
@@ -326,7 +328,7 @@ func (m *Mirror) with(ctx context.Context, c calendar.Caller, a calendar.Account
 	return one, nil
 }
 
-// Refresh looks at an account now.
+// Refresh syncs an account now.
 func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.AccountID) (calendar.Arrived, error) {
 	if err := c.MayOwn(calendar.ArrangeCalendar); err != nil {
 		return calendar.Arrived{}, err
@@ -342,8 +344,7 @@ func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.Acc
 	return arrived, nil
 }
 
-// Unlink forgets an account and its secret. Its calendars stay as they are and are the caller's own from then on, or
-// go to the trash.
+// Unlink deletes an account and its secret. Its calendars become ordinary calendars of the caller, or go to the trash.
 func (m *Mirror) Unlink(ctx context.Context, c calendar.Caller, id calendar.AccountID, keep bool) error {
 	if err := c.MayOwn(calendar.DeleteCalendar); err != nil {
 		return err

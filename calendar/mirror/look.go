@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// chunk is how many objects go into one transaction, so that others get their turn.
+	// chunk is the number of objects per transaction, so that other writers get their turn.
 	chunk = 200
-	// pagesMost bounds the pages of one look, so that a source which always has another one ends.
+	// pagesMost bounds the pages of one sync, in case a source always has another one.
 	pagesMost = 5000
-	// anewMost is how often a look begins anew since the source has forgotten its cursor.
+	// anewMost is how often a sync restarts after the source has forgotten its cursor.
 	anewMost = 2
 )
 
-// errEndless says that a source never comes to an end.
-var errEndless = &Later{Why: "the account lists more and more of the same, and never ends"}
+// errEndless is the error for a source that never stops sending pages.
+var errEndless = &Later{Why: "the account lists the same objects again and again"}
 
-// look takes over what has changed at the source of a calendar. It goes on where the last one ended, wherever that was.
+// look fetches the changes of a calendar from its source. It continues after the last page that was stored.
 func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (looked, error) {
 	mirror, err := m.Store.Mirror(ctx, id)
 	if err != nil {
@@ -37,7 +37,7 @@ func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (
 	return m.lookWith(ctx, source, account, id, again)
 }
 
-// looked is what came of a look, and how long the source wants not to be asked.
+// looked is the result of a sync, and how long the source wants to be left alone.
 type looked struct {
 	calendar.Arrived
 	wait time.Duration
@@ -64,8 +64,8 @@ func (m *Mirror) lookWith(ctx context.Context, source Source, a calendar.Account
 	return all, errEndless
 }
 
-// page takes over one page of changes, while nobody else writes to the calendar: what is written here between the answer and
-// its being stored would be taken for older than it is.
+// page stores one page of changes under the calendar's lease. Otherwise a write here after the source answered, and
+// before the answer is stored, would be taken for the older version.
 func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
 	held, g, err := m.holdAll(ctx, id)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *Mirror) heldPage(ctx context.Context, g grip, source Source, a calendar
 	return done, changes.More, err
 }
 
-// arrive stores what came, if nobody else can have stored something newer meanwhile.
+// arrive stores changes, unless the lease may be lost and another process may have stored newer ones.
 func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
 	if err := g.sure(ctx); err != nil {
 		return calendar.Arrived{}, err
@@ -114,9 +114,9 @@ func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a ca
 	return m.ledger.Arrive(ctx, cal, a)
 }
 
-// take stores a page, in parts.
+// take stores a page, in chunks.
 func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
-	part := at // what stands while a page is taken in parts: its round alone is begun
+	part := at // the state while only a part of the page is stored: just the round is advanced
 	// A feed lists everything each time, on one page. A listing of several pages begins without a cursor.
 	if at.Cursor == "" && (page.Whole || page.More) || page.Whole && !at.Whole {
 		at.Round++

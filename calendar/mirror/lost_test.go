@@ -50,7 +50,7 @@ func TestAWriteThatHasLostItsCalendar(t *testing.T) {
 		cal := h.link()
 		back := h.stolen(cal)
 		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "new.ics", Data: []byte(event("new", "New"))})
-		if calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "1 of 1 writes stand") {
+		if calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "1 of 1 writes were stored") {
 			h.t.Errorf("it says %v", err)
 		}
 		if got := h.texts(cal); len(got) != 0 {

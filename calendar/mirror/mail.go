@@ -8,10 +8,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Accounts that have mail and no calendars are linked, kept, looked at and unlinked like others; nothing of them is mirrored. A look
-// asks them who they are, so that their owner is told of a key that has ended, and that a key which nobody uses does not end for that.
+// Accounts with mail and no calendars are linked, stored, synced and unlinked like others, but nothing of them is
+// mirrored. A sync only checks that the account still admits us. So its owner learns of a key that has expired, and an
+// unused key stays alive.
 
-// linkMail links an account of mail in the place of the one that its owner had before: there is one of a kind for each.
+// linkMail links a mail account and replaces the one that its owner had before: a user has one of each kind.
 func (m *Mirror) linkMail(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	source, _, err := m.open(a)
@@ -40,7 +41,8 @@ func (m *Mirror) linkMail(ctx context.Context, c calendar.Caller, a calendar.Acc
 	return linked, none, err
 }
 
-// AccountOf finds a user's account of a kind, the latest where there are several; NotFound where there is none.
+// AccountOf returns a user's account of a kind, the latest if there are several. If there is none, the error is
+// NotFound.
 func (m *Mirror) AccountOf(ctx context.Context, owner calendar.UserID, provider string) (calendar.Account, error) {
 	all, err := m.Store.Accounts(ctx, owner)
 	if err != nil {
@@ -58,13 +60,13 @@ func (m *Mirror) AccountOf(ctx context.Context, owner calendar.UserID, provider 
 	return found, nil
 }
 
-// Reach speaks to an account, for those who want of it what is not mirrored.
+// Reach opens an account for callers that need data which is not mirrored.
 func (m *Mirror) Reach(a calendar.Account) (Source, error) {
 	source, _, err := m.open(a)
 	return source, err
 }
 
-// Agreed is when an account's owner last linked it; zero where that is not known.
+// Agreed returns when an account's owner last linked it, or zero if that is unknown.
 func (m *Mirror) Agreed(a calendar.Account) time.Time {
 	if m.Sealer == nil {
 		return time.Time{}
@@ -76,8 +78,8 @@ func (m *Mirror) Agreed(a calendar.Account) time.Time {
 	return s.Agreed
 }
 
-// Lapse notes that an account lets nobody in any more, and forgets its key, which opens nothing and might be opened itself. One that
-// was linked anew in the meantime has another key, and stays.
+// Lapse records that an account refuses its key, and deletes the key: it is useless, but still worth stealing. An
+// account that was linked again in the meantime has another key and stays as it is.
 func (m *Mirror) Lapse(ctx context.Context, a calendar.Account, err error) error {
 	ctx = context.WithoutCancel(ctx)
 	if failed := m.keep(ctx, &a, Secret{Username: a.Subject}); failed != nil {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Ledger makes the changes of the calendars here.
+// Ledger changes the calendars on this server.
 type Ledger interface {
 	CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error)
 	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
@@ -23,54 +23,54 @@ type Ledger interface {
 	Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error
 }
 
-// Sealer keeps secrets: each is bound to a user's account.
+// Sealer encrypts secrets. Each secret is bound to one user's account.
 type Sealer interface {
 	Seal(secret []byte, user, account string) (sealed []byte, key string, err error)
 	Open(sealed []byte, user, account string) ([]byte, error)
-	// Present is the id of the key with which secrets are sealed now.
+	// Present returns the id of the key that seals new secrets.
 	Present() (string, error)
 }
 
-// Secret is what opens an account. It is sealed as a whole: an address can be a secret as well.
+// Secret holds the credentials of an account. It is sealed as a whole, because an address can be secret too.
 type Secret struct {
 	URL      string `json:"url,omitempty"`
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
-	// Token is what a provider keeps for itself: what it signs in with anew (OAuth).
+	// Token is the provider's own credential, such as an OAuth refresh token.
 	Token json.RawMessage `json:"token,omitempty"`
-	// Agreed is when the account's owner gave it; zero for one that was given before this was kept.
+	// Agreed is when the account's owner gave the secret; zero for secrets older than this field.
 	Agreed time.Time `json:"agreed,omitzero"`
 }
 
-// Opening is what a provider needs to speak to an account.
+// Opening is the data that a provider needs to talk to an account.
 type Opening struct {
 	Secret Secret
-	// Keep seals another secret in the place of the present one, before anything is done with it: one that is used
-	// up, and whose successor was lost, opens nothing any more. [ErrRenewed] says that somebody else has done so meanwhile.
+	// Keep replaces the stored secret. Call it before the new secret is used: the old one may be spent, and without its
+	// successor the account cannot be opened any more. [ErrRenewed] means that another process replaced it first.
 	Keep func(ctx context.Context, next Secret) error
-	// Kept reads the secret as it is by now, which may be another one; nil where the account is not linked yet.
+	// Kept reads the stored secret again, which may have changed; nil if the account is not linked yet.
 	Kept func(ctx context.Context) (Secret, error)
 }
 
-// Provider speaks a protocol.
+// Provider implements a protocol.
 type Provider struct {
-	// Title is what people call it.
+	// Title is its display name.
 	Title string
-	// Every is how long there is between two looks unless the user or the source says otherwise; the least is Least.
+	// Every is the default interval between two syncs, Least the shortest that a user can choose.
 	Every, Least time.Duration
-	// Feed tells that it is one calendar, which is only read.
+	// Feed is set if an account is a single read-only calendar.
 	Feed bool
-	// Mail tells that it has mail to read, and no calendars: see [Mirror.Reach].
+	// Mail is set if an account has mail and no calendars, see [Mirror.Reach].
 	Mail bool
 	Open func(Opening) (Source, error)
-	// Noted finds what an app noted of a feed that it follows by itself, among what is kept of its calendar; nil for providers of
-	// which apps note nothing.
+	// Noted returns the feed URL that an app recorded in a calendar's dead properties when the app follows the feed
+	// itself. It is nil for providers without such apps.
 	Noted func([]calendar.DeadProperty) (url string, ok bool)
-	// Address makes what people are shown of where the account is: nothing of it may be secret.
+	// Address formats the account's address for users, without secrets.
 	Address func(Secret) string
 }
 
-// Config has the parts of a Mirror.
+// Config holds the dependencies of a Mirror.
 type Config struct {
 	Store     calendar.Store
 	Sealer    Sealer
@@ -78,7 +78,7 @@ type Config struct {
 	Now       func() time.Time
 	NewID     func() string
 	Logger    *slog.Logger
-	// Task is told of each look at an account; nil where nobody wants to know.
+	// Task traces each sync of an account; nil for no tracing.
 	Task calendar.Task
 }
 
@@ -86,17 +86,17 @@ type Config struct {
 type Mirror struct {
 	Config
 	ledger Ledger
-	// holder names this process, holds counts what it has held.
+	// holder names this process, holds counts its leases.
 	holder func() string
 	holds  atomic.Int64
 	mu     sync.Mutex
-	// held are the names of the leases that this process has of what it is at, see hold.
+	// held contains the names of the leases that this process holds, see hold.
 	held map[string]chan struct{}
-	// visiting counts, by user, the accounts that this process speaks to, see enter.
+	// visiting counts the accounts that this process is syncing, by user, see enter.
 	visiting map[calendar.UserID]int
 }
 
-// New makes a Mirror, which is of use once it has a ledger.
+// New creates a Mirror. Call [Mirror.Serve] before you use it.
 func New(c Config) *Mirror {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -105,10 +105,10 @@ func New(c Config) *Mirror {
 	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[string]chan struct{}{}, visiting: map[calendar.UserID]int{}}
 }
 
-// Serve gives it the ledger, which has the Mirror in turn.
+// Serve sets the ledger. It cannot be in the Config, because the ledger needs the Mirror.
 func (m *Mirror) Serve(l Ledger) { m.ledger = l }
 
-// open speaks to an account.
+// open opens an account.
 func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 	p, ok := m.Providers[a.Provider]
 	if !ok || m.Sealer == nil {
@@ -125,7 +125,7 @@ func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 	return source, p, err
 }
 
-// kept reads the secret of an account anew.
+// kept reads the secret of an account again.
 func (m *Mirror) kept(ctx context.Context, a *calendar.Account) (Secret, error) {
 	now, err := m.Store.Account(ctx, a.ID)
 	if err != nil {
@@ -142,15 +142,15 @@ func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
 	var s Secret
 	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
 	if err != nil {
-		return s, &Later{Why: "the account's secret cannot be opened: is the server's master key the one that it was sealed with?", Cause: err}
+		return s, &Later{Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err}
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is no JSON")}
+		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is not JSON")}
 	}
 	return s, nil
 }
 
-// keep seals the secret of an account anew.
+// keep seals a new secret for an account and stores it.
 func (m *Mirror) keep(ctx context.Context, a *calendar.Account, next Secret) error {
 	after := *a
 	var err error
@@ -176,7 +176,7 @@ func (m *Mirror) seal(a calendar.Account, s Secret) (sealed []byte, key string, 
 	return m.Sealer.Seal(text, string(a.Owner), string(a.ID))
 }
 
-// Rotate seals what is sealed with a former key with the present one, and tells how many those were.
+// Rotate seals again all secrets that are sealed with an old key. It returns how many it changed.
 func (m *Mirror) Rotate(ctx context.Context) (int, error) {
 	now, err := m.Sealer.Present()
 	if err != nil {
@@ -200,7 +200,7 @@ func (m *Mirror) Rotate(ctx context.Context) (int, error) {
 			return done, err
 		}
 		switch err := m.Store.SealAccount(ctx, a, before); {
-		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // it was unlinked meanwhile
+		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // unlinked in the meantime
 		case err != nil:
 			return done, err
 		default:

@@ -7,14 +7,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Note is a subscription that an app of a user's has made, and whose feed the server does not fetch.
+// Note is a subscription that a user's app has created and whose feed the server does not fetch.
 type Note struct {
 	calendar.Calendar
-	// Shown is where the feed is, as people may be shown it.
+	// Shown is the feed's address in a form without secrets.
 	Shown string
 }
 
-// Notes are those of the caller.
+// Notes returns the caller's notes.
 func (m *Mirror) Notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (m *Mirror) Notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	return m.notes(ctx, c)
 }
 
-// notes are those of a caller who need not be told of them.
+// notes is Notes without the check of permissions.
 func (m *Mirror) notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	all, err := m.Store.Calendars(ctx, c.User.ID)
 	if err != nil {
@@ -44,7 +44,8 @@ func (m *Mirror) notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	return notes, nil
 }
 
-// noted is the feed that an app noted of a calendar, and who fetches such; "" where there is none.
+// noted returns the feed URL that an app recorded in a calendar, and the provider for such feeds. It is "" if there is
+// none.
 func (m *Mirror) noted(ctx context.Context, cal calendar.Calendar) (Provider, string, error) {
 	p, ok := m.Providers[noteProvider]
 	if !ok || p.Noted == nil {
@@ -58,10 +59,10 @@ func (m *Mirror) noted(ctx context.Context, cal calendar.Calendar) (Provider, st
 	return p, url, nil
 }
 
-// noteProvider fetches what apps note.
+// noteProvider is the provider for feeds that apps record.
 const noteProvider = "ics"
 
-// FollowNote has the server fetch the feed of a subscription as well. The app sees its note as before.
+// FollowNote makes the server fetch the feed of a subscription too. The app sees its subscription unchanged.
 func (m *Mirror) FollowNote(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (Linked, calendar.Arrived, error) {
 	notes, err := m.Notes(ctx, c)
 	if err != nil {
@@ -80,7 +81,7 @@ func (m *Mirror) FollowNote(ctx context.Context, c calendar.Caller, id calendar.
 	return Linked{}, calendar.Arrived{}, calendar.ErrNoCalendar(string(id))
 }
 
-// noteOf is the caller's subscription to a feed that is to be linked: followed there, it is not there twice.
+// noteOf returns the caller's subscription to a feed that is being linked. The feed is then shown there, not twice.
 func (m *Mirror) noteOf(ctx context.Context, c calendar.Caller, p Provider, s Secret) (calendar.CalendarID, error) {
 	if p.Noted == nil {
 		return "", nil
@@ -97,10 +98,10 @@ func (m *Mirror) noteOf(ctx context.Context, c calendar.Caller, p Provider, s Se
 	return "", nil
 }
 
-// sameFeed tells whether two addresses are one.
+// sameFeed reports whether two URLs name the same feed.
 func sameFeed(a, b string) bool { return plainFeed(a) == plainFeed(b) }
 
-// plainFeed is an address as all write it who mean the same: webcal is https, and the case of a host is nothing.
+// plainFeed normalizes a feed URL: webcal becomes https, and the host is in lower case.
 func plainFeed(url string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(url), "://")
 	if !ok {
@@ -110,7 +111,7 @@ func plainFeed(url string) string {
 		scheme = "https"
 	}
 	end := strings.IndexAny(rest+"/", "/?#")
-	at := strings.LastIndex(rest[:end], "@") + 1 // before it stands who asks, in their own case
+	at := strings.LastIndex(rest[:end], "@") + 1 // the user name, whose case matters, ends here
 	host, path := strings.ToLower(rest[at:end]), rest[end:]
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -126,7 +127,7 @@ func (m *Mirror) place(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	return m.ledger.FillNote(ctx, c, calendar.Mirror{Calendar: note, Account: a.ID, Remote: r.ID, RemoteName: nameOf(r.Name)}, calendar.Origin{From: a.Name})
 }
 
-// followNoted has an account follow the feed that its app has noted by now.
+// followNoted updates an account to the feed URL that its app has recorded most recently.
 func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.Account, error) {
 	if a.Provider != noteProvider {
 		return a, nil
@@ -144,7 +145,7 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 		return a, err
 	}
 	if url == "" {
-		return a, Refusef("the app does not say any more which feed it follows; what it last held stays here")
+		return a, Refusef("the app no longer says which feed it follows; the events from the last sync stay here")
 	}
 	s, err := m.unseal(a)
 	if err != nil || sameFeed(s.URL, url) {
@@ -156,11 +157,11 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 	return a, err
 }
 
-// Renoted has a feed looked at at once whose app has noted another address, however it stood with the former one. What is kept of the
-// note is written down: that this fails now costs time, unless the account rests.
+// Renoted syncs a feed at once after its app recorded another URL, even if syncs of the former URL failed. The new URL
+// is already stored. So an error here only delays the change, unless the account is paused.
 func (m *Mirror) Renoted(ctx context.Context, cal calendar.Calendar) {
 	if err := m.renoted(ctx, cal); err != nil {
-		m.Logger.WarnContext(ctx, "a feed whose app noted another address is not looked at at once", "calendar", cal.ID, "error", forLog(err))
+		m.Logger.WarnContext(ctx, "cannot schedule the sync of a feed whose app recorded another URL", "calendar", cal.ID, "error", forLog(err))
 	}
 }
 
@@ -183,7 +184,8 @@ func (m *Mirror) renoted(ctx context.Context, cal calendar.Calendar) error {
 	return m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{}, m.Now())
 }
 
-// once has an account follow a feed, unless its owner follows that already, while nobody else has them follow one.
+// once makes an account follow a feed, unless its owner already follows it. A lease keeps a user from adding two feeds
+// at once.
 func (m *Mirror) once(ctx context.Context, a calendar.Account, s Secret, follow func(held context.Context) error) error {
 	held, l, err := m.hold(ctx, feedsOf(a.Owner))
 	if err != nil {
@@ -196,8 +198,8 @@ func (m *Mirror) once(ctx context.Context, a calendar.Account, s Secret, follow 
 	return follow(held)
 }
 
-// notTwice refuses an account whose feed its owner follows already by another one. What cannot be opened any more, or lies in the
-// trash, is in nobody's way.
+// notTwice refuses an account if its owner already follows the same feed with another one. Accounts that cannot be
+// opened any more, or whose calendar is in the trash, do not count.
 func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) error {
 	all, err := m.Store.Accounts(ctx, a.Owner)
 	if err != nil {
@@ -232,7 +234,8 @@ func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) err
 	return nil
 }
 
-// empty takes what came from a source out of a subscription, which stays as its app made it, and tells whether it is one.
+// empty removes the source's events from a subscription and leaves the subscription as its app made it. It reports
+// whether the mirror is a subscription.
 func (m *Mirror) empty(ctx context.Context, c calendar.Caller, one calendar.Mirror) (bool, error) {
 	cal, err := m.Store.Calendar(ctx, c.User.ID, one.Calendar)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// same finds the account that is linked already: of one provider, at one address, of one user there. A feed that is followed
-// already is refused, see notTwice: there is no secret of it to renew.
+// same returns the account that is already linked: same provider, same address, same remote user. For feeds it returns
+// none: they have no secret to renew, and notTwice refuses duplicates.
 func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Secret) (none calendar.Account, err error) {
 	if p.Feed || s.Username == "" {
 		return none, nil
@@ -26,8 +26,8 @@ func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Sec
 	return none, nil
 }
 
-// mayBe tells whether an account, whose address is that of the secret, is the same one. Where its own secret cannot be opened any
-// more it is: that is what a new one is for.
+// mayBe reports whether an account with the secret's address is the same account. It is, if its own secret can no
+// longer be opened: replacing that secret is the purpose.
 func (m *Mirror) mayBe(a calendar.Account, next Secret) bool {
 	s, err := m.unseal(a)
 	if err != nil {
@@ -36,7 +36,7 @@ func (m *Mirror) mayBe(a calendar.Account, next Secret) bool {
 	return s.Username == next.Username && strings.TrimRight(s.URL, "/") == strings.TrimRight(next.URL, "/")
 }
 
-// renew gives an account the secret that its owner has for it now, if that lets us in, and looks at it.
+// renew gives an account its owner's new secret, if the account accepts it, and syncs it.
 func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	secret := n.Secret
@@ -66,7 +66,7 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	return all, arrived, err
 }
 
-// keepGiven keeps what the owner gave, whoever renews what was there before.
+// keepGiven stores the owner's secret, even if another process renews the old one at the same time.
 func (m *Mirror) keepGiven(ctx context.Context, a *calendar.Account, secret Secret) error {
 	err := m.keep(ctx, a, secret)
 	for n := 0; n < 3 && errors.Is(err, ErrRenewed); n++ {

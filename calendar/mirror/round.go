@@ -17,22 +17,23 @@ import (
 )
 
 const (
-	// leaseName is the lease of the process that looks at accounts, turn how long it has that.
+	// leaseName is the lease of the process that syncs accounts, turn is its duration.
 	leaseName = "mirrors"
 	turn      = 15 * time.Minute
-	// pollEvery is how often there is a look at which accounts are due.
+	// pollEvery is how often the process looks for due accounts.
 	pollEvery = 15 * time.Second
-	// batch is how many accounts are taken at once, side how many are looked at side by side, accountTime is for one.
+	// batch is how many accounts one round takes, side how many are synced in parallel, accountTime is the limit for
+	// each.
 	batch, side = 16, 4
 	accountTime = 3 * time.Minute
-	// listEvery is how often there is a look at which calendars an account has.
+	// listEvery is how often an account's calendars are listed again.
 	listEvery = 24 * time.Hour
-	// The pauses after looks that failed grow from the first to the longest; after pausedAfter nobody looks any more.
+	// Pauses after failed syncs grow from firstPause to longestPause. After pausedAfter, syncs stop.
 	firstPause, longestPause = 2 * time.Minute, 24 * time.Hour
 	pausedAfter              = 4 * 7 * 24 * time.Hour
 )
 
-// Run looks at accounts when they are due, until the context ends.
+// Run syncs accounts when they are due, until the context ends.
 func (m *Mirror) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -40,7 +41,7 @@ func (m *Mirror) Run(ctx context.Context) {
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
-			m.Logger.WarnContext(ctx, "linked accounts were not looked at", "error", forLog(err))
+			m.Logger.WarnContext(ctx, "linked accounts were not synced", "error", forLog(err))
 		}
 		if n == batch && err == nil && ctx.Err() == nil {
 			continue
@@ -53,7 +54,7 @@ func (m *Mirror) Run(ctx context.Context) {
 	}
 }
 
-// Round looks at the accounts that are due, if no other process is at it, and tells how many it looked at.
+// Round syncs the accounts that are due, unless another process does so, and returns how many it synced.
 func (m *Mirror) Round(ctx context.Context) (int, error) {
 	now := m.Now()
 	mine, err := m.Store.Lease(ctx, leaseName, m.holder(), now, now.Add(turn))
@@ -71,7 +72,7 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 		all.Go(func() {
 			defer func() { <-room }()
 			if ctx.Err() == nil {
-				_, _ = m.visit(ctx, a, false) // the account has what came of it
+				_, _ = m.visit(ctx, a, false) // the result is stored in the account
 			}
 		})
 	}
@@ -79,7 +80,8 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// visit looks at all that an account has, and notes when to do so next. Anyone who asks for it has its calendars listed, too.
+// visit syncs everything in an account and schedules the next sync. With list it also lists the account's calendars;
+// callers set it when a user asks.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
 	ctx, end := m.Task(ctx, "linked account")
 	all, err := m.visitOnce(ctx, a, list)
@@ -95,14 +97,15 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		return all.Arrived, err
 	}
 	defer leave()
-	// As it is by now: others waited before it. Should the process not live to write down what comes of it, it is not the first again.
+	// Read the account again: earlier accounts took time. Its due time moves on first, so that an account which crashes
+	// the process is not the first one again.
 	a, err = m.Store.DueAccount(ctx, a.ID, m.Now().Add(firstPause))
 	if err != nil {
 		return all.Arrived, err
 	}
 	began := a
 	if list && a.Status == calendar.AccountPaused {
-		a.Failing = time.Time{} // its owner asks again, and it has as long again
+		a.Failing = time.Time{} // its owner asks again, so the time until a pause restarts
 	}
 	within, cancel := context.WithTimeout(ctx, accountTime)
 	defer cancel()
@@ -118,14 +121,14 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		all, err = m.visitAll(within, source, a)
 	}
 	if ctx.Err() != nil {
-		return all.Arrived, ctx.Err() // it was told to stop, which is nobody's fault
+		return all.Arrived, ctx.Err() // shutdown is no failure of the account
 	}
 	if errors.Is(err, ErrSignIn) && m.hasAnother(ctx, a) {
-		err = &Later{Why: "its key was renewed while it was looked at; it is tried again"}
+		err = &Later{Why: "the account's key was renewed during the sync; it will be tried again"}
 	}
 	goesOn := (errors.Is(err, context.DeadlineExceeded) || within.Err() != nil) && all.Arrived != (calendar.Arrived{})
 	if goesOn {
-		err = nil // there is much, which is no fault
+		err = nil // much data is no failure
 	}
 	m.plan(&a, provider, all.wait, err)
 	if goesOn {
@@ -140,21 +143,22 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	return all.Arrived, err
 }
 
-// hasAnother tells whether an account has another secret than it was opened with, of which nothing bad is known yet: its owner, or
-// another process, was quicker. One whose fresh key lets nobody in either is known by its failure the next time.
+// hasAnother reports whether an account now has a secret other than the one it was opened with, without a known
+// failure: its owner or another process was faster. If the new key fails too, the next sync records it.
 func (m *Mirror) hasAnother(ctx context.Context, a calendar.Account) bool {
 	now, err := m.Store.Account(ctx, a.ID)
 	return err == nil && now.Failures == 0 && !bytes.Equal(now.Secret, a.Secret)
 }
 
-// visitAll looks at each calendar of an account. One that fails does not keep the others back, unless that is the
-// account's fault.
+// visitAll syncs each calendar of an account. If one fails, the others continue, unless the failure concerns the whole
+// account.
 func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account) (all looked, err error) {
 	mirrors, err := m.Store.Mirrors(ctx, a.ID)
 	if err != nil {
 		return all, err
 	}
-	// The one that has waited for longest comes first. A large one keeps no other back, and gets on by a page at least.
+	// The calendar that has waited longest comes first. A large one advances by at least a page and cannot starve the
+	// others.
 	slices.SortStableFunc(mirrors, func(a, b calendar.Mirror) int { return a.Checked.Compare(b.Checked) })
 	each := max(accountTime/time.Duration(max(len(mirrors), 1)), accountTime/6)
 	var failed error
@@ -179,12 +183,12 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 		}
 	}
 	if good > 0 && !errors.Is(failed, context.DeadlineExceeded) {
-		failed = nil // it is the fault of one calendar, which has it
+		failed = nil // only this calendar failed, and it has the error
 	}
 	return all, failed
 }
 
-// lookFor looks at a calendar for so long.
+// lookFor syncs a calendar with a time limit.
 func (m *Mirror) lookFor(ctx context.Context, d time.Duration, source Source, a calendar.Account, id calendar.CalendarID) (looked, error) {
 	within, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
@@ -195,7 +199,7 @@ func (m *Mirror) lookFor(ctx context.Context, d time.Duration, source Source, a 
 	return done, err
 }
 
-// plan says when an account is looked at next, and how it stands with it.
+// plan sets an account's state and the time of its next sync.
 func (m *Mirror) plan(a *calendar.Account, p Provider, wait time.Duration, err error) {
 	now := m.Now()
 	every := a.Every
@@ -229,32 +233,32 @@ func (m *Mirror) plan(a *calendar.Account, p Provider, wait time.Duration, err e
 	}
 }
 
-// jittered is a time, a tenth more or less, by what it is for: what begins together does not stay together.
+// jittered varies a duration by up to a tenth, as a function of by, so that accounts do not stay in step.
 func jittered(d time.Duration, by string) time.Duration {
 	sum := sha256.Sum256([]byte(by))
 	return d*9/10 + d*time.Duration(sum[0])/(5*256)
 }
 
-// hurry has an account looked at as soon as may be.
+// hurry schedules a sync of an account as soon as possible.
 func (m *Mirror) hurry(ctx context.Context, id calendar.AccountID) {
 	if _, err := m.Store.DueAccount(ctx, id, m.Now()); err != nil {
-		m.Logger.WarnContext(ctx, "an account is not looked at at once", "account", id, "error", forLog(err))
+		m.Logger.WarnContext(ctx, "cannot schedule the sync of an account", "account", id, "error", forLog(err))
 	}
 }
 
-// toldMost bounds what is remembered of an error.
+// toldMost bounds the stored text of an error, in bytes.
 const toldMost = 500
 
-// Told is an error of a source as the account's owner reads it.
+// Told formats a source's error for the account's owner.
 func Told(err error) string {
-	text := "it does not answer, or not in a way that is understood"
+	text := "it does not respond, or its response is not understood"
 	switch {
 	case errors.Is(err, ErrSignIn):
-		text = "the account does not let us in any more: link it again"
+		text = "the account no longer lets us sign in: link it again"
 	case errors.Is(err, ErrGone):
-		text = "the calendar is there no more; what it last held stays here"
+		text = "the calendar no longer exists there; the events from the last sync stay here"
 	case errors.Is(err, context.DeadlineExceeded):
-		text = "it takes too long to answer; the next look goes on where this one ended"
+		text = "it takes too long to respond; the next sync continues where this one ended"
 	}
 	if later, ok := errors.AsType[*Later](err); ok {
 		text = later.Error()
@@ -268,7 +272,7 @@ func Told(err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), toldMost)], "")
 }
 
-// forLog is an error as others than the owner read it: nothing that a source said stands in it.
+// forLog formats an error for the log, without any text from a source.
 func forLog(err error) string {
 	for _, known := range []error{ErrSignIn, ErrGone, ErrConflict, ErrExpired} {
 		if errors.Is(err, known) {

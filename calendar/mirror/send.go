@@ -9,13 +9,14 @@ import (
 )
 
 const (
-	// sendTime is for a write at a source, sendMore for each further one of the same change, and sendMost for all of them.
+	// sendTime is the limit for one write at a source, sendMore for each further write of the same change, and sendMost
+	// for all of them.
 	sendTime, sendMore, sendMost = 10 * time.Second, time.Second, time.Minute
-	// caughtUp is for taking over what has changed there, where a write was in its way.
+	// caughtUp is the limit for fetching the changes that conflicted with a write.
 	caughtUp = 10 * time.Second
 )
 
-// post has the sources that one change writes to.
+// post holds the sources that one change writes to.
 type post struct {
 	*Mirror
 	mirrors map[calendar.CalendarID]calendar.Mirror
@@ -23,8 +24,8 @@ type post struct {
 	origins map[calendar.CalendarID]calendar.Calendar
 }
 
-// Send writes to the sources of linked calendars. Until done is called nobody else writes to these calendars. A write that
-// was overtaken there is refused, and what overtook it is taken over.
+// Send writes to the sources of linked calendars. The calendars stay locked until done is called. If the source has a
+// newer version, the write is refused and the newer version is fetched.
 func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error) {
 	limit := min(sendTime+time.Duration(len(all)-1)*sendMore, sendMost)
 	within, cancel := context.WithTimeout(ctx, limit)
@@ -68,8 +69,8 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 	}, nil
 }
 
-// newFirst puts the objects that their sources do not have yet before the others: where the rest of a change is refused,
-// a series that is cut in two is there twice from that day on, and not cut off.
+// newFirst sorts the objects that their sources do not have yet to the front. If a later write is refused, a series
+// that was split then appears twice from that day on, and is not cut off.
 func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calendar.Outgoing, error) {
 	if len(all) < 2 {
 		return all, nil
@@ -89,22 +90,22 @@ func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calenda
 	return append(fresh, known...), nil
 }
 
-// partly says that some of a change stands at its source, from where it is taken over at once.
+// partly returns the error for a change that the source stored in part, and has the accounts synced at once.
 func (p *post) partly(ctx context.Context, made, all int, err error) error {
 	p.hurryAll(ctx)
-	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes stand where the calendar is from, and then: %v", made, all, err)
+	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes were stored at the calendar's source, then: %v", made, all, err)
 	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
 	return e
 }
 
-// hurryAll has all accounts that were written to looked at.
+// hurryAll schedules a sync of all accounts that were written to.
 func (p *post) hurryAll(ctx context.Context) {
 	for _, mirror := range p.mirrors {
 		p.hurry(context.WithoutCancel(ctx), mirror.Account)
 	}
 }
 
-// ready finds what a calendar mirrors, and opens its account.
+// ready finds the mirror of a calendar and opens its account.
 func (p *post) ready(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Mirror, Source, error) {
 	mirror, ok := p.mirrors[id]
 	if !ok {
@@ -145,7 +146,7 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 		return calendar.Sent{}, err
 	}
 	if was.Fault != "" {
-		return calendar.Sent{}, Refusef("it has become something there that cannot be shown here (%s): change it there", was.Fault)
+		return calendar.Sent{}, Refusef("the source has a version that cannot be shown here (%s): change it there", was.Fault)
 	}
 	if err := g.sure(ctx); err != nil {
 		return calendar.Sent{}, err
@@ -169,33 +170,34 @@ func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.O
 	}, nil
 }
 
-// failed says why a write was not done, and takes over what was in its way. The text that lost stays in the history.
+// failed returns the error for a write that failed. After a conflict it fetches the newer version; the text that lost
+// stays in the history.
 func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoing, err error) error {
 	cal := p.origins[o.Calendar]
 	if errors.Is(err, ErrConflict) || errors.Is(err, ErrGone) {
 		within, cancel := context.WithTimeout(ctx, caughtUp)
 		defer cancel()
 		if _, err := p.look(within, o.Calendar, true); err != nil {
-			p.Logger.WarnContext(ctx, "what overtook a write was not taken over", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "the newer version after a conflict was not fetched", "calendar", o.Calendar, "error", forLog(err))
 		} else if err := p.ledger.Overtaken(within, c, cal, o); err != nil {
-			p.Logger.WarnContext(ctx, "a write that was overtaken was not kept", "calendar", o.Calendar, "error", forLog(err))
+			p.Logger.WarnContext(ctx, "a write that lost a conflict was not stored in the history", "calendar", o.Calendar, "error", forLog(err))
 		}
-		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime, which is shown now", cal.Origin.From).
+		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime; the new version is shown now", cal.Origin.From).
 			Advising("read it again, then repeat your change; what you wrote is in the history")
 	}
 	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) {
-		p.hurry(ctx, p.mirrors[o.Calendar].Account) // it may have been done all the same
+		p.hurry(ctx, p.mirrors[o.Calendar].Account) // the source may have stored it
 	}
 	return refused(err, cal.Origin.From)
 }
 
-// refused is an error of a source as a caller is told.
+// refused turns a source's error into an error for the caller.
 func refused(err error, from string) error {
 	if _, own := errors.AsType[*calendar.Error](err); own {
 		return err
 	}
 	if no, ok := errors.AsType[*Refusal](err); ok {
-		return calendar.Errorf(calendar.Forbidden, "", "%s does not take this: %s", from, no.Why)
+		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, no.Why)
 	}
 	if errors.Is(err, ErrSignIn) {
 		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)

@@ -547,7 +547,7 @@ func TestUnlinking(t *testing.T) {
 			h.t.Errorf("the calendar that was to go: %v", err)
 		}
 		_, _, err = h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Password: "wrong"}})
-		if err == nil || !strings.Contains(err.Error(), "does not let us in") {
+		if err == nil || !strings.Contains(err.Error(), "does not accept this name and password") {
 			h.t.Errorf("a wrong password: %v", err)
 		}
 		if all, err := h.Mirrors.LinkedAccounts(h.ctx, h.alice); err != nil || len(all) != 0 {

@@ -14,30 +14,30 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// AgendaQuery asks what takes place in a time.
+// AgendaQuery asks for the events in a time range.
 type AgendaQuery struct {
-	// Calendars are those to look in; nil means all that the caller may read and has not hidden.
+	// Calendars limits the query to these; nil means all that the caller may read and has not hidden.
 	Calendars []calendar.Calendar
-	// From and Until bound the time.
+	// From and Until bound the time range.
 	From, Until time.Time
-	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	// Timezone is the zone of dates and floating times; nil means each calendar's own.
 	Timezone *zone.Zone
-	// Keyword and Attendee are words that an event must have, the latter in the names and
-	// addresses of its people; empty means any event. See [content.Words].
+	// Keyword and Attendee are words that an event must contain, the latter in its attendees' names and addresses.
+	// Empty matches every event. See [content.Words].
 	Keyword, Attendee string
-	// Wants tells which events are wanted otherwise; nil is all of them.
+	// Wants is a further filter; nil means all events.
 	Wants func(event *ical.Component) bool
-	// Once tells that a series is wanted as it takes place first, and not each time; so is what was moved of it.
+	// Once returns only the first occurrence of a series, plus its moved instances.
 	Once bool
-	// After continues a former answer; nil begins at the beginning.
+	// After continues after the last occurrence of a previous page; nil starts at the beginning.
 	After *Spot
-	// Limit is how many occurrences the answer has at most.
+	// Limit bounds the occurrences in the result.
 	Limit int
-	// Meter counts what the answer costs.
+	// Meter counts the cost of the query.
 	Meter *meter.Meter
 }
 
-// Spot is where an occurrence stands in an agenda. Times are Unix seconds.
+// Spot is the position of an occurrence in an agenda. Times are Unix seconds.
 type Spot struct {
 	Start    int64               `json:"s"`
 	Calendar calendar.CalendarID `json:"c"`
@@ -50,35 +50,35 @@ func (p Spot) compare(q Spot) int {
 		cmp.Compare(p.UID, q.UID), cmp.Compare(p.ID, q.ID))
 }
 
-// Occurrence is an event as it takes place once.
+// Occurrence is one occurrence of an event.
 type Occurrence struct {
 	Calendar calendar.Calendar
-	// Instance has its object without the data.
+	// Instance holds its object without the data.
 	Instance
 }
 
-// Spot returns where the occurrence stands in an agenda.
+// Spot returns the position of the occurrence in an agenda.
 func (o Occurrence) Spot() Spot {
 	return Spot{o.Start.Time.Unix(), o.Calendar.ID, o.Object.UID, o.RecurrenceID.Time.Unix()}
 }
 
-// Agenda is the answer to an [AgendaQuery].
+// Agenda is the result of an [AgendaQuery].
 type Agenda struct {
-	// Occurrences are in the order of their start.
+	// Occurrences are sorted by start.
 	Occurrences []Occurrence
-	// More is how many come after them.
+	// More counts the occurrences after them.
 	More int
-	// Unread are events that could not be expanded, or not to the end.
+	// Unread counts the events that could not be expanded, or not completely.
 	Unread int
 }
 
-// agendaMost bounds the instances that one question walks over.
+// agendaMost bounds the instances that one query visits.
 const agendaMost = 100_000
 
-// Agenda tells what takes place, series expanded, over any number of calendars.
+// Agenda returns the events in a time range, with series expanded, from any number of calendars.
 func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) (Agenda, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
-		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "events are asked for from one time to a later one")
+		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "the end of the time range must be after its start")
 	}
 	calendars, err := s.asked(ctx, c, c.MayLook, q.Calendars)
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	return g.agenda(), nil
 }
 
-// asked returns the calendars that a question is about: those that it names, if the caller may ask so. Calendars shared
-// only for busy times are left out of "all": an owner can share them without asking first.
+// asked returns the calendars that a query covers: the named ones, if the caller may query them, or all. "All" leaves
+// out calendars that are shared only for free/busy, because an owner can share them without the sharee's consent.
 func (s *Queries) asked(ctx context.Context, c calendar.Caller, may func(calendar.Calendar) error, asked []calendar.Calendar) ([]calendar.Calendar, error) {
 	for _, cal := range asked {
 		if err := may(cal); err != nil {
@@ -117,23 +117,23 @@ func (s *Queries) asked(ctx context.Context, c calendar.Caller, may func(calenda
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Hidden || c.May(calendar.ReadObjects, cal) != nil }), nil
 }
 
-// gathering collects an agenda. It holds on to little more than it will return.
+// gathering collects an agenda. It holds little more than the result.
 type gathering struct {
 	query             AgendaQuery
 	keyword, attendee []string
 	found             []Occurrence
-	// judged is the component that was last asked for its words, fits what came of it: the
-	// instances of a series come one after the other.
+	// judged is the component whose words were checked last, fits is the result. The instances of a series come one
+	// after another, so this saves repeated checks.
 	judged *ical.Component
 	fits   bool
-	// series in a calendar is the one that the last instance was of, met whether any of it was there before.
+	// series and in identify the series of the last instance, met reports whether it was seen before.
 	series       calendar.UID
 	in           calendar.CalendarID
 	met          bool
 	briefs       Briefs
 	walked, more int
 	unread       int
-	// held is what the meter was told of what was found.
+	// held is the memory that the meter counts for found.
 	held int64
 }
 
@@ -158,14 +158,14 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 	return nil
 }
 
-// wanted tells whether a component has the words asked for.
+// wanted reports whether a component matches the query.
 func (g *gathering) wanted(c *ical.Component) bool {
 	return (len(g.keyword) == 0 || content.Found(g.keyword, content.WordsOf(c))) &&
 		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c))) &&
 		(g.query.Wants == nil || g.query.Wants(c))
 }
 
-// told tells whether a series has been met already, of which an instance is not told apart.
+// told reports whether an instance repeats a series that was already found. Overridden instances are always reported.
 func (g *gathering) told(i Instance) bool {
 	if i.Object.UID != g.series || i.Object.Calendar != g.in {
 		g.series, g.in, g.met = i.Object.UID, i.Object.Calendar, false
@@ -190,7 +190,7 @@ func (g *gathering) take(o Occurrence) (err error) {
 	return nil
 }
 
-// shrink keeps the first of what was found.
+// shrink drops all but the first occurrences.
 func (g *gathering) shrink() {
 	slices.SortFunc(g.found, func(a, b Occurrence) int { return a.Spot().compare(b.Spot()) })
 	if extra := len(g.found) - g.query.Limit; extra > 0 {
@@ -201,7 +201,7 @@ func (g *gathering) shrink() {
 	}
 }
 
-// letGo tells the meter that what was dropped is no longer held.
+// letGo returns the memory of dropped occurrences to the meter.
 func (g *gathering) letGo() {
 	kept := int64(0)
 	seen := map[*ical.Component]bool{}

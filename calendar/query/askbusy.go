@@ -13,23 +13,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// BusyAnswer is what there is to say of the busy times of one of those who were asked for (RFC 6638 §5).
+// BusyAnswer is the response for one recipient of a free/busy request (RFC 6638 §5).
 type BusyAnswer struct {
-	// Recipient is the address as the question has it.
+	// Recipient is the address as given in the request.
 	Recipient string
-	// Status is a REQUEST-STATUS; Data is a VCALENDAR with the answer, nil where there is none.
+	// Status is a REQUEST-STATUS; Data is a VCALENDAR with the response, or nil.
 	Status string
 	Data   []byte
 }
 
-// busyQuestion is a VFREEBUSY in which an organizer asks attendees when they are busy.
+// busyQuestion is a VFREEBUSY request from an organizer to attendees.
 type busyQuestion struct {
 	*ical.Component
 	from, until time.Time
 }
 
-// AskBusy answers when the people whom a question names are busy (RFC 5546 §3.3.2). Every user may ask so of any other
-// whose address they know: it is how people find a time, and tells no more than busy times.
+// AskBusy answers a free/busy request for its attendees (RFC 5546 §3.3.2). Every user may ask about every other user
+// whose address they know: people find a time for meetings this way. The response contains only busy times.
 func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter, data []byte) ([]BusyAnswer, error) {
 	if err := c.MayOwn(calendar.SeeBusy); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 		return nil, err
 	}
 	if org := q.Property("ORGANIZER"); org == nil || !found.Are(c.User.ID)(named[0]) {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER of the question is who asks")
+		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER must be the user who asks")
 	}
 	masked, err := s.maskOf(ctx, c, q)
 	if err != nil {
@@ -80,17 +80,17 @@ func (s *Queries) readBusyQuestion(data []byte) (busyQuestion, error) {
 		return busyQuestion{}, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "%v", err)
 	}
 	if o.Kind != content.FreeBusy || content.WordOf(o.Calendar, "METHOD") != "REQUEST" || o.Master == nil {
-		return invalid("what is asked here is a VFREEBUSY with the METHOD REQUEST: invitations are sent by storing an event")
+		return invalid("expected a VFREEBUSY with the METHOD REQUEST: to send invitations, store an event")
 	}
 	clock := o.Clock(s.zones, nil)
 	start, end, err := clock.Bounds(o.Master)
 	if err != nil || o.Master.Property("DTSTART") == nil || end <= start {
-		return invalid("the question has no time, from DTSTART to DTEND")
+		return invalid("the request has no time range from DTSTART to DTEND")
 	}
 	return busyQuestion{o.Master, time.Unix(start, 0).UTC(), time.Unix(end, 0).UTC()}, nil
 }
 
-// answerBusy answers for one of them.
+// answerBusy answers for one attendee.
 func (s *Queries) answerBusy(ctx context.Context, c calendar.Caller, q busyQuestion, p *ical.Property, found lookup.Parties, ask BusyQuery) (BusyAnswer, error) {
 	answer := BusyAnswer{Recipient: p.Value(), Status: "3.7;Invalid calendar user"}
 	who, here := found[schedule.AddressOf(p.Value())]

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// collectAvailability adds the availability that a person has set (RFC 7953 §5). It belongs to no calendar, so a token
-// that is bound to some calendars does not reach it.
+// collectAvailability adds a person's availability (RFC 7953 §5). It belongs to no calendar, so a token limited to some
+// calendars does not reach it.
 func (s *Queries) collectAvailability(ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times) error {
 	if p.as.Calendars != nil {
 		return nil
@@ -39,7 +39,7 @@ func (s *Queries) collectAvailability(ctx context.Context, p busyPart, q BusyQue
 	return ctx.Err()
 }
 
-// availabilities takes a text apart into parts that can be read by themselves. An unreadable one counts for nothing.
+// availabilities splits a text into components that can be parsed separately. Unreadable ones are skipped.
 func availabilities(text string) []*content.Object {
 	doc, err := ical.Parse([]byte(text), ical.Limits{})
 	if err != nil {

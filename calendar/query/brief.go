@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// briefFrom is the size from which on an object is not held on to for what a list shows of it.
+	// briefFrom is the object size from which a list keeps only an excerpt.
 	briefFrom = 16 << 10
-	// briefEach and briefLine bound what stays of it: properties of one name, and the bytes of each.
+	// briefEach and briefLine bound the excerpt: the number of properties with one name, and the bytes of each.
 	briefEach = 64
 	briefLine = 16 << 10
 )
 
-// Briefs makes instances such as lists hold on to: without the stored bytes, and of a large object without
-// what no list shows. A long list then costs what it shows, whatever its events say.
+// Briefs shortens instances for lists. It drops the stored bytes and, for large objects, everything that lists don't
+// show. So a long list costs only its visible content.
 type Briefs struct {
-	// Meter is told of what they hold.
+	// Meter counts the memory that they hold.
 	Meter *meter.Meter
-	// of was shortened last, to this: the instances of a series come one after the other.
+	// of was shortened last, to to. The instances of a series come one after another and share the result.
 	of, to *ical.Component
 }
 
@@ -41,12 +41,13 @@ func (b *Briefs) Of(i Instance) (Instance, error) {
 }
 
 const (
-	// instanceBytes is what an instance takes beside its component, lineBytes a property beside its text.
+	// instanceBytes is the memory of an instance without its component, lineBytes the memory of a property without its
+	// text.
 	instanceBytes = 600
 	lineBytes     = 200
 )
 
-// briefWeight is about what a component takes of an object that was shortened: that of a small one keeps the whole text.
+// briefWeight estimates the memory of a shortened object's component. A small object's component keeps the whole text.
 func briefWeight(o calendar.Object, c *ical.Component) int64 {
 	weight := int64(0)
 	if o.Size <= briefFrom {

@@ -14,55 +14,55 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// cache holds images of the calendars that are asked for most. A reader has looked the
-// calendar up, for access; its epoch, edition and version tell whether the image is still true,
-// whichever process has written since. See docs/decisions/0024-images.md.
+// cache holds the most frequently read calendars in memory. Readers look up the calendar's row first, for access
+// control. Its epoch, edition and version decide whether the cached calendar is current, even if another process wrote
+// last. See docs/decisions/0024-images.md.
 type cache struct {
 	store calendar.Reader
-	// bytes is how much all images may take together, about.
+	// bytes bounds the memory of all images, approximately.
 	bytes int64
 
 	mu    sync.Mutex
 	slots map[calendar.CalendarID]*slot
-	// held is what all images take; clock counts the visits.
+	// held is the memory of all images; clock counts the visits.
 	held, clock int64
-	// shown counts the questions that an image answered, made the images made or caught up.
+	// shown counts the queries answered from an image, made the images that were built or updated.
 	shown, made atomic.Int64
 }
 
-// slot is a calendar's place in the cache.
+// slot is a calendar's entry in the cache.
 type slot struct {
 	id    calendar.CalendarID
 	image atomic.Pointer[image]
-	// missed counts the patient readers who found none.
+	// missed counts the patient reads without an image.
 	missed atomic.Int64
-	// making is held while the image is brought up to date. Nobody waits for it.
+	// making is held while the image is built or updated. Other readers do not wait for it.
 	making sync.Mutex
 
-	// days are those of a piece, whole the slot of its calendar; nil for the calendar itself.
+	// days are the days of a piece, whole is the slot of its calendar; nil for the calendar itself.
 	days  days
 	whole *slot
 
-	// The rest is guarded by the cache's mu. used is when it was last visited; wait how many
-	// visits there shall be before an image is made; held what the image takes.
+	// The cache's mu guards the rest. used is the clock of the last visit, wait the number of visits until an image may
+	// be built, and held the memory of the image.
 	used, wait, held int64
-	// idle is set when nobody has come since the last rest, gone when the slot is no longer there; large when an image of
-	// it would take too much.
+	// idle is set if there was no visit since the last Rest, gone if the slot was dropped, and large if the image would
+	// take too much memory.
 	idle, gone, large bool
-	// pieces are what is held of a large calendar.
+	// pieces are the cached days of a large calendar.
 	pieces []*slot
 }
 
 const (
-	// slotsMost bounds the calendars of which the cache knows anything.
+	// slotsMost bounds the number of slots.
 	slotsMost = 4096
-	// imageMost is how many objects an image has at most: a larger calendar is read as it is asked for.
+	// imageMost bounds the objects of an image. A larger calendar is read from the store.
 	imageMost = 20_000
-	// catchUpMost is how many changes an image takes; with more it is made anew.
+	// catchUpMost bounds the changes applied to an image; with more, it is built again.
 	catchUpMost = 256
-	// patience is how many of the patient must come until one has the image made.
+	// patience is how many patient reads it takes to build the image.
 	patience = 8
-	// largeWait is for how many visits a calendar stays one that is too large.
+	// largeWait is the number of visits until a too large calendar is tried again.
 	largeWait = 1000
 )
 
@@ -70,9 +70,8 @@ func newCache(store calendar.Reader, bytes int64) *cache {
 	return &cache{store: store, bytes: bytes, slots: map[calendar.CalendarID]*slot{}}
 }
 
-// of returns a view of a calendar that is at least as new as what was looked up; nil where there
-// is none to be had at once. A patient reader does not have the image brought up to date for a
-// single question.
+// of returns a view of a calendar that is at least as new as its row, or nil if there is none without waiting. A single
+// patient read does not bring the image up to date.
 func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *view {
 	if c.bytes == 0 {
 		return nil
@@ -80,7 +79,7 @@ func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *vi
 	return c.look(ctx, c.visit(cal.ID), cal, patient)
 }
 
-// look returns a view of what a slot holds, once that is as new as what was looked up.
+// look returns a view of a slot, if its image is or can be made as new as the calendar's row.
 func (c *cache) look(ctx context.Context, s *slot, cal calendar.Calendar, patient bool) *view {
 	if s == nil {
 		return nil
@@ -103,14 +102,14 @@ func (c *cache) look(ctx context.Context, s *slot, cal calendar.Calendar, patien
 	return &view{c, s, m}
 }
 
-// visit notes that a calendar is asked for; nil while there is to be no image of it.
+// visit counts a visit to a calendar. It returns nil while the calendar gets no image.
 func (c *cache) visit(id calendar.CalendarID) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
 	s := c.slots[id]
 	if s == nil {
-		// What was cut out of a calendar's row would keep all of it.
+		// A substring would keep the calendar's whole row in memory.
 		s = &slot{id: calendar.CalendarID(strings.Clone(string(id))), wait: 1}
 		c.slots[s.id] = s
 		c.shrink(s)
@@ -127,8 +126,8 @@ func (c *cache) visited(s *slot) *slot {
 	return s
 }
 
-// renew makes an image of the calendar as it is by now, of the former one if it can. What goes
-// wrong is told to the next one who asks the store.
+// renew returns an up-to-date image of the calendar, from the previous one if possible. It returns nil after an error;
+// the caller then reads from the store and gets that error there.
 func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calendar) *image {
 	c.made.Add(1)
 	if m.isOf(cal) {
@@ -155,7 +154,7 @@ func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calen
 	return next
 }
 
-// wholeImage makes an image of a calendar as it is by now.
+// wholeImage builds an image of the calendar's current state.
 func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*image, error) {
 	changes, last, err := read(ctx, c.store.At(cal), cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
 	if err != nil {
@@ -166,8 +165,8 @@ func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) 
 
 var errTooMany = errors.New("there are too many objects")
 
-// read reads the changes in a range up to the present. As they come by version, and each
-// page as it is at one moment, the version of the last one names the state that they lead to.
+// read reads the changes in a range up to the present. They come by version, and each page is a snapshot. So the
+// version of the last change identifies the resulting state.
 func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, in calendar.VersionRange, most int) (changes []*entry, last calendar.Version, err error) {
 	in.Until = math.MaxInt64
 	rows := 0
@@ -176,7 +175,7 @@ func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarI
 			return nil, 0, err
 		}
 		last = o.Version
-		// What was gone before the reading began was on no page of it.
+		// An object that was deleted before the read began is on none of its pages.
 		if !o.Deleted || o.Version > in.Unbroken {
 			changes = append(changes, newEntry(o))
 		}
@@ -187,8 +186,8 @@ func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarI
 	return changes, last, nil
 }
 
-// note brings an image up to date with a change that was just kept, if it shows what was there when
-// the change began. A client that has written asks next for the changes, and need not read its own.
+// note applies a change that was just committed, if the image has the state before it. A client usually reads the
+// changes after it writes, and this saves reading its own.
 func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []calendar.Object) {
 	c.mu.Lock()
 	s := c.slots[cal.ID]
@@ -205,7 +204,7 @@ func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []ca
 	for i, o := range written {
 		changes[i] = newEntry(calendar.Object{
 			Calendar: s.id, Version: o.Version, ETag: o.ETag, Size: o.Size, Deleted: o.Deleted,
-			// What was cut out of the text would keep all of it.
+			// A substring would keep the whole text in memory.
 			Name: calendar.ObjectName(strings.Clone(string(o.Name))), Derived: calendar.Derived{
 				UID: calendar.UID(strings.Clone(string(o.UID))), Kind: calendar.Kind(strings.Clone(string(o.Kind))), Span: o.Span,
 				Rhythm: o.Rhythm,
@@ -224,7 +223,7 @@ func bytesOf(entries []*entry) (sum int64) {
 	return sum
 }
 
-// hang puts up an image, unless it takes more than one calendar may.
+// hang stores an image, unless it exceeds the share of one calendar.
 func (c *cache) hang(s *slot, m *image, more int64) *image {
 	s.image.Store(m)
 	if c.room(s, more) {
@@ -234,7 +233,7 @@ func (c *cache) hang(s *slot, m *image, more int64) *image {
 	return nil
 }
 
-// take takes a slot's image down.
+// take drops a slot's image.
 func (c *cache) take(s *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,8 +248,8 @@ func (c *cache) postpone(s *slot) {
 	s.wait, s.large = largeWait, true
 }
 
-// room makes room for so much more in an image; false when it would have more than two thirds
-// of the cache, or is no longer in it.
+// room reserves memory for an image. It returns false if the image would take more than two thirds of the cache or was
+// dropped.
 func (c *cache) room(s *slot, more int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -263,7 +262,7 @@ func (c *cache) room(s *slot, more int64) bool {
 	return true
 }
 
-// shrink lets go of what nobody has asked for the longest, but not of one slot.
+// shrink evicts the least recently used entries, but never the slot but.
 func (c *cache) shrink(but *slot) {
 	for len(c.slots) > slotsMost {
 		c.drop(oldest(maps.Values(c.slots), func(s *slot) bool { return s != but && s != but.whole }))
@@ -277,7 +276,7 @@ func (c *cache) shrink(but *slot) {
 	}
 }
 
-// all yields the calendars, and the pieces of those that are large.
+// all yields the calendars and the pieces of large ones.
 func (c *cache) all() iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		for _, s := range c.slots {
@@ -290,7 +289,7 @@ func (c *cache) all() iter.Seq[*slot] {
 	}
 }
 
-// oldest returns that of some slots that nobody has asked for the longest, or nil.
+// oldest returns the least recently used slot that may admits, or nil.
 func oldest(of iter.Seq[*slot], may func(*slot) bool) (found *slot) {
 	for s := range of {
 		if may(s) && (found == nil || s.used < found.used) {
@@ -300,7 +299,7 @@ func oldest(of iter.Seq[*slot], may func(*slot) bool) (found *slot) {
 	return found
 }
 
-// drop lets go of a piece, or of a calendar with all its pieces.
+// drop evicts a piece, or a calendar with all its pieces.
 func (c *cache) drop(s *slot) {
 	c.forget(s)
 	for _, p := range s.pieces {
@@ -319,7 +318,7 @@ func (c *cache) forget(s *slot) {
 	c.held, s.held = c.held-s.held, 0
 }
 
-// Rest gives back the memory of calendars that nobody has asked for since it was last called.
+// Rest frees the memory of calendars that were not read since the last call.
 func (s *Queries) Rest() {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()

@@ -1,14 +1,14 @@
 package query
 
-// Cached tells how calendars are held in memory.
+// Cached holds statistics of the calendar cache.
 type Cached struct {
-	// Bytes is what they take, about, of Most that they may take.
+	// Bytes is the approximate memory in use, Most its limit.
 	Bytes, Most int64
-	// Asked counts the visits, Shown those that memory answered, Made how often something was read into it.
+	// Asked counts the visits, Shown the hits, Made the images that were built or updated.
 	Asked, Shown, Made int64
 }
 
-// Cached tells how calendars are held in memory.
+// Cached returns statistics of the calendar cache.
 func (s *Queries) Cached() Cached {
 	c := s.cache
 	c.mu.Lock()

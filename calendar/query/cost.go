@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// answerBytes is what the requests in work may hold together, unless told otherwise.
+	// answerBytes is the default memory limit of all concurrent requests together.
 	answerBytes = 72 << 20
-	// roomWait is how long a request waits for others to give memory back, roomLine how many may wait.
+	// roomWait is how long a request waits for memory, roomLine how many may wait.
 	roomWait = 5 * time.Second
 	roomLine = 256
 )
@@ -26,13 +26,13 @@ func newPool(bytes int64, limits meter.Limits) *meter.Pool {
 	})
 }
 
-// Meter makes the meter of a request of the caller's, which ends with ctx. Its maker closes it. Its refusal is an
-// *Error, fit for every door.
+// Meter returns the meter for a request of the caller. It ends with ctx, and the caller of Meter must close it. Its
+// errors are *Error values that every server can pass on.
 func (s *Queries) Meter(ctx context.Context, c calendar.Caller) *meter.Meter {
 	return s.costs.Meter(ctx, string(c.User.ID))
 }
 
-// overruns is what a request is told that wants more than it gets.
+// overruns holds the errors for a request that exceeds a limit.
 var overruns = [...]struct {
 	reason        calendar.Reason
 	rule          calendar.Rule
@@ -42,7 +42,7 @@ var overruns = [...]struct {
 	meter.Written:   {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would be too large", "ask for a shorter time or for fewer objects"},
 	meter.Instances: {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would have too many instances", "ask for a shorter time or for fewer objects"},
 	meter.Steps:     {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes too much work", "ask for a shorter time, for fewer objects, or for less of them"},
-	meter.Room:      {calendar.Unavailable, "", "the server has too much in work", "try again in some seconds"},
+	meter.Room:      {calendar.Unavailable, "", "the server is busy", "try again in a few seconds"},
 }
 
 func overrun(o *meter.OverrunError) error {
@@ -52,13 +52,15 @@ func overrun(o *meter.OverrunError) error {
 	return e
 }
 
-// spent tells whether an error is the end of what a request may cost, for a caller that forgives an object other errors.
+// spent reports whether an error means that the request exceeds its limits. Callers use it if they tolerate other
+// errors of single objects.
 func spent(err error) bool {
 	_, is := errors.AsType[*meter.OverrunError](err)
 	return is
 }
 
-// tooCostly tells whether an error is that by the request's own doing, and not since others have all that there is.
+// tooCostly reports whether the request itself exceeds a limit, as opposed to a server that is busy with other
+// requests.
 func tooCostly(err error) bool {
 	over, is := errors.AsType[*meter.OverrunError](err)
 	return is && over.Of != meter.Room

@@ -6,8 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// DeadProperties returns the properties that are kept of something. What the caller may not read is
-// not there for them.
+// DeadProperties returns the dead properties of a resource. If the caller may not read them, there are none.
 func (s *Queries) DeadProperties(ctx context.Context, c calendar.Caller, h calendar.Holder) ([]calendar.DeadProperty, error) {
 	if err := c.MayRead(h); err != nil {
 		return nil, nil //nolint:nilerr // see above
@@ -15,7 +14,7 @@ func (s *Queries) DeadProperties(ctx context.Context, c calendar.Caller, h calen
 	return s.store.DeadProperties(ctx, c.Holder(h))
 }
 
-// DeadPropertiesInHome returns the properties that the caller keeps of each calendar in their home.
+// DeadPropertiesInHome returns the dead properties that the caller has set on each calendar in their home.
 func (s *Queries) DeadPropertiesInHome(ctx context.Context, c calendar.Caller) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return nil, nil //nolint:nilerr // as for DeadProperties
@@ -23,7 +22,7 @@ func (s *Queries) DeadPropertiesInHome(ctx context.Context, c calendar.Caller) (
 	return s.store.DeadPropertiesInHome(ctx, c.User.ID)
 }
 
-// DeadPropertyHolders returns the objects of a calendar of which properties are kept: most often none.
+// DeadPropertyHolders returns the objects of a calendar that have dead properties: usually none.
 func (s *Queries) DeadPropertyHolders(ctx context.Context, c calendar.Caller, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return nil, nil //nolint:nilerr // as for DeadProperties

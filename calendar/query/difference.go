@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// describedText and describedTexts bound the bytes before a change that are read to describe it, and those
-	// before all the changes of a list. What has more is told without what it did.
+	// describedText bounds the previous text that is read to describe one change, describedTexts the texts for all
+	// changes of a list. A change beyond them is listed without a description.
 	describedText  = calendar.LargeObject
 	describedTexts = 1 << 20
 )
 
-// describe gives the changes of a list what [calendar.Change.Describe] needs.
+// describe reads the texts that [calendar.Change.Describe] needs.
 func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error {
 	room := int64(describedTexts)
 	wanted := map[calendar.CalendarID][]calendar.Version{}
@@ -32,7 +32,7 @@ func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error
 	return nil
 }
 
-// addTexts gives those of the changes the bytes before and after that are of these versions of a calendar.
+// addTexts sets the texts before and after the changes with these versions of a calendar.
 func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change) error {
 	texts, err := s.store.Texts(ctx, cal, versions, most)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, version
 	return nil
 }
 
-// present are the bytes of a calendar or a share as it is now, nil when it is not there.
+// present returns the current state of a calendar or a share, or nil if it no longer exists.
 func (s *Queries) present(ctx context.Context, c calendar.Change) ([]byte, error) {
 	if c.Subject() == calendar.AboutCalendar {
 		kept, err := s.store.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.In})

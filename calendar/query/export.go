@@ -11,10 +11,9 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// Export writes a calendar with its objects, those of some kinds or, for nil, all, as one iCalendar
-// text, and returns how many it wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
-// older program took and this one cannot read goes to unreadable instead; without that, it
-// is an error.
+// Export writes a calendar and its objects as one iCalendar text and returns the number of objects. kinds selects some
+// kinds; nil means all. Export streams, so that a calendar of any size takes little memory. Objects that an older
+// version stored and this one cannot read go to unreadable; if that is nil, they are an error.
 func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
 	if err := c.MayLook(cal); err != nil {
 		return 0, err
@@ -25,7 +24,7 @@ func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller,
 	return s.exportUnder(ctx, m, c, headerOf(cal), cal, kinds, to, unreadable)
 }
 
-// exportBusy is Export for a sharee of only the busy times.
+// exportBusy is Export for a sharee with free/busy access only.
 func (s *Queries) exportBusy(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer) (n int, err error) {
 	w, err := archive.NewWriter(to, archive.Header{Name: cal.Name}, s.zones)
 	if err != nil {
@@ -43,7 +42,7 @@ func (s *Queries) exportBusy(ctx context.Context, m *meter.Meter, c calendar.Cal
 	return n, w.Close()
 }
 
-// Backup is Export with all that an import needs to make the same calendar of it.
+// Backup is Export plus the settings that an import needs to recreate the calendar.
 func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Calendar, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
@@ -51,12 +50,12 @@ func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	return s.exportUnder(ctx, nil, c, backupHeader(cal), cal, nil, to, unreadable)
 }
 
-// ExportHeader and BackupHeader are what Export and Backup write of a calendar beside its objects.
+// ExportHeader writes the text of Export without any objects.
 func (s *Queries) ExportHeader(cal calendar.Calendar, to io.Writer) error {
 	return s.empty(headerOf(cal), to)
 }
 
-// BackupHeader is as above.
+// BackupHeader writes the text of Backup without any objects.
 func (s *Queries) BackupHeader(cal calendar.Calendar, to io.Writer) error {
 	return s.empty(backupHeader(cal), to)
 }
@@ -79,7 +78,7 @@ func (s *Queries) exportUnder(
 	return s.exportTo(ctx, m, c, w, cal, kinds, unreadable)
 }
 
-// exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
+// exportTo writes a calendar's objects and closes the text. The caller must have checked access.
 func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Caller, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
 	mine, err := s.ownOf(ctx, m, c, cal, true)
 	if err != nil {
@@ -103,10 +102,10 @@ func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Calle
 	return n, w.Close()
 }
 
-// errGone says that an object has gone while others were written.
+// errGone means that an object was deleted during the export.
 var errGone = errors.New("the object has gone meanwhile")
 
-// exportOne writes one object. The meter knows of what it takes to read it.
+// exportOne writes one object. The meter counts the memory to read it.
 func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object, mine *own) error {
 	before := m.Held()
 	defer func() { m.Free(m.Held() - before) }()

@@ -14,34 +14,33 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// FeedForm is a form in which a calendar is given to a visitor by a public link.
+// FeedForm is a format of a public link.
 type FeedForm string
 
-// The forms there are: a calendar's events, or its busy times as such, and one VFREEBUSY. Each has
-// the file's ending of RFC 5545 §8.1.
+// The formats: a calendar's events or its busy times as events, and one VFREEBUSY. The values are the file extensions
+// of RFC 5545 §8.1.
 const (
 	FeedEvents   FeedForm = "ics"
 	FeedFreeBusy FeedForm = "ifb"
 )
 
 const (
-	// feedRefresh is how often programs are asked to look again. To look costs one row while
-	// nothing has changed.
+	// feedRefresh is how often clients should poll. A poll reads one row if nothing has changed.
 	feedRefresh = time.Hour
-	// feedRendition numbers the ways in which this program has written feeds: a copy of an older
-	// one must not pass for the present one.
+	// feedRendition is the version of the output format. Increment it with each change of the output, because it is
+	// part of the ETag.
 	feedRendition = 3
 )
 
-// Feed is what a public link shows of a calendar as it is now.
+// Feed is the current content of a public link.
 type Feed struct {
-	// Tag changes whenever the text may.
+	// Tag changes whenever the text may change.
 	Tag calendar.ETag
-	// Modified is zero for busy times: it would tell of changes that they do not show.
+	// Modified is zero for busy times: it would reveal changes that they do not show.
 	Modified time.Time
-	// File is what to call it.
+	// File is the suggested file name.
 	File string
-	// Name is what programs are to call it, Color is nil where it has none that strangers may see.
+	// Name is the display name, Color is nil if there is none for the public.
 	Name  string
 	Color *string
 
@@ -50,15 +49,14 @@ type Feed struct {
 	caller   calendar.Caller
 	calendar calendar.Calendar
 	form     FeedForm
-	// whole tells that it is the calendar; otherwise it is busy times, as they are asked for on a day.
+	// whole is set for the calendar itself; otherwise the feed shows the busy times as of day.
 	whole bool
 	day   time.Time
 	busy  BusyQuery
 	found Busy
 }
 
-// Feed returns a calendar as a visitor by a link sees it: all of it but for what is not public,
-// or when its owner is busy.
+// Feed returns a calendar as the visitor of a link may see it: its public content, or its owner's busy times.
 func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
@@ -78,19 +76,19 @@ func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, i
 	if f.found, err = s.FreeBusy(ctx, c, f.busy); err != nil {
 		return Feed{}, err
 	}
-	// Only of the text: when something was changed that takes no time is not for strangers.
+	// The tag depends on the text only: it must not reveal changes outside the busy times.
 	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.found)), "busy."+string(form)
-	// Not the calendar's name, nor its colour, nor its zone: they tell what the times are for.
+	// Not the calendar's name, color or zone: they hint at the purpose of the busy times.
 	f.Name = f.owner() + " (busy)"
 	return f, nil
 }
 
-// tag is for strangers to compare: how many changes there were is not theirs to know.
+// tag returns an opaque ETag, which hides the number of changes from the public.
 func (f Feed) tag(at string) calendar.ETag {
 	return calendar.ETag(fmt.Sprintf(`"%s-%s"`, f.calendar.Epoch, f.alias(fmt.Sprint(at, feedRendition))))
 }
 
-// Write writes the feed's text. Objects that cannot be read go to unreadable instead.
+// Write writes the feed's text. Unreadable objects go to unreadable instead.
 func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(calendar.Object, error)) error {
 	if f.whole {
 		return f.writeWhole(ctx, to, unreadable)
@@ -125,7 +123,7 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(cale
 	return err
 }
 
-// owner is what people call whose calendar it is.
+// owner returns the display name of the calendar's owner.
 func (f Feed) owner() string { return cmp.Or(f.caller.User.DisplayName, f.caller.User.Name) }
 
 func (f Feed) alias(of string) string { return alias(f.calendar.ID, of) }

@@ -13,41 +13,40 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// BusyQuery asks when people are busy: the caller, if it has neither People nor Calendars.
+// BusyQuery asks for busy times: the caller's own, if both People and Calendars are nil.
 type BusyQuery struct {
-	// People are the users whose whole time counts: every calendar that is not transparent for them (RFC 6638 §9.1), and
-	// the availability that they have set (RFC 7953). [Queries.PeopleAt] finds them.
+	// People are the users whose whole time counts: every calendar that is not transparent for them (RFC 6638 §9.1),
+	// and their availability (RFC 7953). [Queries.PeopleAt] finds users.
 	People []calendar.User
-	// Calendars count by themselves, even transparent ones, since the caller named them. The availability of their owners
+	// Calendars count by themselves, even transparent ones, because the caller named them. Their owners' availability
 	// does not count (RFC 4791 §7.10).
 	Calendars []calendar.Calendar
-	// From and Until bound the answer.
+	// From and Until bound the result.
 	From, Until time.Time
-	// Timezone is the zone in which the caller reads their own dates and floating times; nil is
-	// each calendar's. Those of others are where their calendar is, wherever the caller may be.
+	// Timezone is the zone of the caller's own dates and floating times; nil means each calendar's own. The calendars
+	// of other users always use their own zone.
 	Timezone *zone.Zone
-	// ByType tells each type by itself, though they overlap. RFC 4791 §7.10 allows it in answers to
-	// programs; a person who looks for free time wants one answer for each moment.
+	// ByType returns the periods of each type separately, even if they overlap. RFC 4791 §7.10 allows that for clients.
+	// A user looking for free time wants one state for each moment.
 	ByType bool
-	// Meter counts what the answer costs.
+	// Meter counts the cost of the query.
 	Meter *meter.Meter
-	// mask lists events that do not count.
+	// mask lists the events to ignore.
 	mask mask
 }
 
-// Busy is the answer to a [BusyQuery].
+// Busy is the result of a [BusyQuery].
 type Busy struct {
-	// Periods are merged and in order.
+	// Periods are merged and sorted.
 	Periods []freebusy.Period
-	// Unread are objects that could not be read or expanded, or not to the end: they may take
-	// more time.
+	// Unread counts the objects that could not be read or expanded completely: they may take more time.
 	Unread int
 }
 
-// FreeBusy returns when people are busy. The caller needs access to busy times only, and the answer holds no titles.
+// FreeBusy returns busy times. The caller needs only free/busy access, and the result contains no titles.
 func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) (Busy, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
-		return Busy{}, calendar.Errorf(calendar.Invalid, "", "busy times are asked for from one time to a later one")
+		return Busy{}, calendar.Errorf(calendar.Invalid, "", "the end of the time range must be after its start")
 	}
 	parts, err := busyParts(c, q)
 	if err != nil {
@@ -81,8 +80,8 @@ func (q BusyQuery) told(times *freebusy.Times, unread int) Busy {
 	return Busy{times.Periods(), unread}
 }
 
-// addBusy adds what one object says, and tells whether that was all. What cannot be read or
-// expanded counts as far as it was: a guess would keep others from a time that is free.
+// addBusy adds the busy times of one object and reports whether they are complete. An unreadable object counts only as
+// far as it was expanded: a guess would block time that is free.
 func (s *Queries) addBusy(ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times, c candidate, in freebusy.Context) (whole bool, err error) {
 	if err := c.weigh(q.Meter); err != nil {
 		return false, err
@@ -90,7 +89,7 @@ func (s *Queries) addBusy(ctx context.Context, p busyPart, q BusyQuery, times *f
 	defer c.unload(q.Meter)
 	read, err := c.content()
 	if err != nil {
-		return false, nil // see above: an older program has stored it
+		return false, nil // see above: an older version stored it
 	}
 	if s.hides(q.mask, p.as.User.ID, read) {
 		return true, nil
@@ -113,13 +112,12 @@ func refusedAsTooMany(err error) error {
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err).Advising("ask for a shorter time")
 }
 
-// addresses are those by which the owner of a calendar is invited.
+// addresses returns the owner's addresses, to recognize the owner among the attendees.
 func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]string, error) {
 	return s.store.Mails(ctx, cal.Owner)
 }
 
-// BusyText writes the answer to a [BusyQuery] as a calendar object with one VFREEBUSY
-// (RFC 4791 §7.10).
+// BusyText writes the result of a [BusyQuery] as a calendar object with one VFREEBUSY (RFC 4791 §7.10).
 func (s *Queries) BusyText(q BusyQuery, found Busy) []byte {
 	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server", Unread: found.Unread}
 	root := content.Root(answer.Component(found.Periods))

@@ -19,23 +19,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// glance is a calendar as sharees of only its busy times see it: an event for each of them, made of the time and
-// of nothing else, so that names, tags and versions tell no more than the times do.
+// glance is the free/busy view of a calendar, for sharees with free/busy access only. It has an event for each busy
+// time, derived from the time alone. So names, ETags and versions reveal no more than the times do.
 type glance struct {
-	// objects are in the order of their start, and numbered from 1 on in it.
+	// objects are sorted by start and numbered from 1.
 	objects []calendar.Object
-	// version stands for all of the times: a number that is another one when any of them is.
+	// version identifies the times: it differs whenever one of them does.
 	version calendar.Version
 }
 
-// busyDays is the time of which calendars tell others: weeks that have passed are of use to nobody, and a year is as far as people
-// plan together.
+// busyDays is the time range of free/busy views. Long past weeks are useless, and people plan together for a year at
+// most.
 func (s *Queries) busyDays() (today, from, until time.Time) {
 	today = s.now().UTC().Truncate(24 * time.Hour)
 	return today, today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
 }
 
-// glance looks at a calendar for somebody who has only its busy times.
+// glance returns the free/busy view of a calendar.
 func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (glance, error) {
 	own, err := s.addresses(ctx, cal)
 	if err != nil {
@@ -57,13 +57,13 @@ func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller,
 		g.objects = append(g.objects, o)
 		sum.Write([]byte(o.ETag))
 	}
-	// Any number of 63 bits will do: it is compared only with itself.
+	// Any 63-bit number will do: it is only compared for equality.
 	g.version = calendar.Version(binary.BigEndian.Uint64(sum.Sum(nil)) >> 1)
 	s.glances.put(at, g)
 	return g, nil
 }
 
-// busyObject is a busy time as an object. It was made when it begins: when it really was is for nobody to know.
+// busyObject returns a busy time as an object. Its creation time is its start, to hide the real one.
 func busyObject(id calendar.CalendarID, p freebusy.Period) calendar.Object {
 	uid := alias(id, p.Start.UTC().String())
 	event := publish.Busy(p, uid, p.Start)
@@ -78,14 +78,14 @@ func busyObject(id calendar.CalendarID, p freebusy.Period) calendar.Object {
 	}
 }
 
-// alias makes a UID that stays the same and tells nothing of what it stands for: the calendar's id,
-// which is in no feed, keeps strangers from trying what it may be.
+// alias returns a stable UID that reveals nothing about its input. The calendar's id, which no feed contains, keeps the
+// public from guessing the input.
 func alias(id calendar.CalendarID, of string) string {
 	sum := sha256.Sum256([]byte(string(id) + "\x00" + of))
 	return hex.EncodeToString(sum[:16])
 }
 
-// matching yields the objects that a query is about, by name, as a store would.
+// matching yields the objects that match a query, by name, as a store would.
 func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	admits := admission(q)
 	found := slices.DeleteFunc(slices.Clone(g.objects), func(o calendar.Object) bool {
@@ -104,7 +104,7 @@ func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	}
 }
 
-// find returns the object that is meant.
+// find returns the first object that is selects.
 func (g glance) find(is func(calendar.Object) bool) (calendar.Object, bool) {
 	i := slices.IndexFunc(g.objects, is)
 	if i < 0 {
@@ -113,8 +113,8 @@ func (g glance) find(is func(calendar.Object) bool) (calendar.Object, bool) {
 	return g.objects[i], true
 }
 
-// since yields what a token's holder does not have yet. Busy times have no past: either they are what they were,
-// or it is all of them again.
+// since yields the objects that a client with this token lacks. Free/busy views have no history: either nothing
+// changed, or the client gets everything again.
 func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[calendar.Object, error] {
 	rest := g.objects
 	switch {
@@ -126,7 +126,7 @@ func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[cal
 	case t.Begun == g.version && t.Version >= 0 && t.Version <= calendar.Version(len(rest)):
 		rest = rest[t.Version:]
 	default:
-		return failed[calendar.Object](calendar.ErrSyncToken("the busy times are others by now"))
+		return failed[calendar.Object](calendar.ErrSyncToken("the busy times have changed"))
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		for _, o := range rest {
@@ -138,8 +138,8 @@ func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[cal
 	}
 }
 
-// Token returns the token for the calendar as it is for the caller: a sharee of only its busy times learns of
-// changes of those, and of no others.
+// Token returns the sync token of a calendar for the caller. A sharee with free/busy access learns only of changes of
+// the busy times.
 func (s *Queries) Token(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (calendar.SyncToken, error) {
 	now := cal.SyncToken()
 	if !c.SeesBusyAlone(cal) {
@@ -150,7 +150,7 @@ func (s *Queries) Token(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 	return now, err
 }
 
-// seen yields the objects of a calendar that match, by name, as the caller sees them.
+// seen yields the matching objects of a calendar, by name, as the caller sees them.
 func (s *Queries) seen(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	if !c.SeesBusyAlone(cal) {
 		return s.asOwn(ctx, m, c, cal, q.WithData, s.objects(ctx, m, cal, q))

@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// glanceKey is all that busy times depend on.
+// glanceKey holds everything that a free/busy view depends on.
 type glanceKey struct {
 	calendar calendar.CalendarID
 	epoch    calendar.Epoch
@@ -15,15 +15,15 @@ type glanceKey struct {
 	version  calendar.Version
 	day      int64
 	timezone string
-	// owner are the addresses by which its owner is invited.
+	// owner holds the addresses to recognize the owner among the attendees.
 	owner string
 }
 
-// glancesMost is how many busy times are remembered, of all calendars together: a megabyte or two.
+// glancesMost bounds the cached busy times of all calendars together: one or two megabytes.
 const glancesMost = 2000
 
-// glances remembers busy times from one look at a home to the next: programs ask each calendar for its tag every
-// few minutes, and it takes all of a year to tell.
+// glances caches free/busy views. Clients poll the tag of each calendar every few minutes, and the tag takes a whole
+// year to compute.
 type glances struct {
 	mu    sync.Mutex
 	known map[glanceKey]glance
@@ -37,7 +37,7 @@ func (g *glances) get(at glanceKey) (glance, bool) {
 	return found, known
 }
 
-// put remembers one, and forgets all others when there is no more room.
+// put adds a view. If there is no room, it clears the cache first.
 func (g *glances) put(at glanceKey, one glance) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +48,7 @@ func (g *glances) put(at glanceKey, one glance) {
 	if size > glancesMost {
 		return
 	}
-	// What was cut out of a calendar's row would keep all of it.
+	// A substring would keep the calendar's whole row in memory.
 	at.calendar, at.epoch = calendar.CalendarID(strings.Clone(string(at.calendar))), calendar.Epoch(strings.Clone(string(at.epoch)))
 	at.timezone = strings.Clone(at.timezone)
 	g.known[at] = one

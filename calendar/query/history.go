@@ -15,14 +15,14 @@ import (
 // HistoryPage is a page of changes.
 type HistoryPage struct {
 	Changes []calendar.Change
-	// Cursor is where the next page begins; empty when this is the last.
+	// Cursor is the position of the next page; empty on the last page.
 	Cursor string
-	// Closed are the calendars in sight whose changes the caller may not see.
+	// Closed lists the visible calendars whose history the caller may not see.
 	Closed []calendar.Calendar
 }
 
-// History returns changes, with their authors. Only users who may write to a calendar see its changes:
-// they show what was deleted, and what others use.
+// History returns changes with their authors. Only users with write access to a calendar see its history, because it
+// shows deleted content and the clients that others use.
 func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (HistoryPage, error) {
 	var h HistoryPage
 	from, err := parseCursor(q.Cursor)
@@ -62,7 +62,8 @@ func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.His
 	return h, s.hideUnits(ctx, c, h.Changes)
 }
 
-// checkGone refuses a token since which lines are gone. It comes after they were read: they may go meanwhile.
+// checkGone refuses a token if journal entries since it were purged. Call it after reading, because they can be purged
+// meanwhile.
 func (s *Queries) checkGone(ctx context.Context, t calendar.SyncToken) error {
 	if t == (calendar.SyncToken{}) {
 		return nil
@@ -74,8 +75,8 @@ func (s *Queries) checkGone(ctx context.Context, t calendar.SyncToken) error {
 	return gone.Check(t)
 }
 
-// hideUnits leaves out that changes were made together with one in a calendar that does not exist
-// for the caller: a user who moves something between a shared calendar and one of their own changes both.
+// hideUnits removes the link to a related change in a calendar that the caller cannot see. A user who moves an event
+// between a shared calendar and a private one changes both.
 func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []calendar.Change) error {
 	elsewhere := func(change calendar.Change) bool { return change.Unit.Calendar != change.Calendar }
 	if !slices.ContainsFunc(changes, elsewhere) {
@@ -90,7 +91,7 @@ func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []ca
 	return err
 }
 
-// entriesOf is the query for one calendar.
+// entriesOf returns the query for one calendar.
 func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
 	e := calendar.JournalQuery{NotAfter: from.at, Token: q.Token, User: q.User}
 	if q.After != (calendar.SyncToken{}) {
@@ -102,7 +103,7 @@ func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
 	return e
 }
 
-// journals are the calendars whose changes the query is about.
+// journals returns the calendars that the query covers.
 func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage) ([]lookup.Journal, error) {
 	if q.After != (calendar.SyncToken{}) {
 		if q.Calendar != "" && q.Calendar != q.After.Calendar {
@@ -140,8 +141,8 @@ func (s *Queries) checkEpoch(ctx context.Context, t calendar.SyncToken) error {
 	return err
 }
 
-// cursor is a place in the merged list: by time, the calendars in the order of their ids. The
-// zero cursor is before all.
+// cursor is a position in the merged list, which is sorted by time and then by calendar id. The zero cursor is before
+// everything.
 type cursor struct {
 	at time.Time
 	calendar.ChangeID
@@ -170,10 +171,10 @@ func parseCursor(text string) (cursor, error) {
 }
 
 func errCursor(text string) error {
-	return calendar.Errorf(calendar.Invalid, "", "%q is no cursor of such a list", text).Advising("begin without one")
+	return calendar.Errorf(calendar.Invalid, "", "%q is not a cursor of this list", text).Advising("start without a cursor")
 }
 
-// before tells whether c comes before other in the list.
+// before reports whether c precedes other in the list.
 func (c cursor) before(other cursor) bool {
 	if !c.at.Equal(other.at) {
 		return c.at.After(other.at)
@@ -184,13 +185,13 @@ func (c cursor) before(other cursor) bool {
 	return c.Version > other.Version
 }
 
-// merge makes one list of several calendars' changes.
+// merge merges the changes of several calendars.
 type merge struct {
 	since   time.Time
 	streams []*stream
 }
 
-// stream is one calendar's list, with its first change that is not taken yet.
+// stream is one calendar's list with its next change.
 type stream struct {
 	lookup.Journal
 	first calendar.Change
@@ -210,7 +211,7 @@ func (m *merge) add(j lookup.Journal, lines iter.Seq2[calendar.Change, error], f
 	}
 }
 
-// advance reads the stream's next change; at its end it drops the stream.
+// advance reads the stream's next change. At the end it drops the stream.
 func (m *merge) advance(s *stream) (bool, error) {
 	line, err, ok := s.pull()
 	if err != nil {
@@ -225,7 +226,7 @@ func (m *merge) advance(s *stream) (bool, error) {
 	return false, nil
 }
 
-// next takes the latest change of all. There must be one.
+// next takes the latest change of all streams. There must be one.
 func (m *merge) next() (calendar.Change, error) {
 	latest := m.streams[0]
 	for _, s := range m.streams[1:] {
@@ -245,10 +246,10 @@ func (m *merge) stop() {
 	}
 }
 
-// shownText bounds the bytes before and after a change that is shown by itself.
+// shownText bounds the bytes before and after a single change.
 const shownText = 4 << 20
 
-// Change returns one change, with the bytes before it and after.
+// Change returns one change, with the bytes before and after it.
 func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
 	j, err := s.JournalOf(ctx, c, id.Calendar)
 	if err != nil {

@@ -12,40 +12,40 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// image is the objects of a calendar as they were at one version, in memory. The slices are
-// never changed; the entries learn what was read of them.
+// image is a snapshot of a calendar's objects at one version, in memory. Its slices never change; its entries cache
+// data that was read later.
 type image struct {
 	epoch   calendar.Epoch
 	edition calendar.Edition
-	// version is the calendar's, born that of the first image that this one came of: what was
-	// deleted before is not in it.
+	// version is the calendar's version, born the version of the first image in this chain. Earlier deletions are
+	// unknown.
 	version, born calendar.Version
-	// byName and byVersion are the same entries, tombstones included.
+	// byName and byVersion hold the same entries, including tombstones.
 	byName, byVersion []*entry
-	// admits tells whether an object belongs into a piece, which has live ones of some days and nothing by version; nil
-	// where the image is of the whole calendar.
+	// admits selects the objects of a piece. A piece has only the live objects of some days, and nothing in byVersion.
+	// It is nil if the image covers the whole calendar.
 	admits func(*calendar.Object) bool
 }
 
 // entry is an object in an image.
 type entry struct {
-	// head is without data. Its strings are shared with nobody's rows.
+	// head is the object without data. Its strings share no memory with database rows.
 	head calendar.Object
-	// whole is the object with its data, read what the data says, once somebody wanted them.
+	// whole is the object with its data, read the parsed data; nil until a query needs them.
 	whole atomic.Pointer[calendar.Object]
 	read  atomic.Pointer[content.Object]
-	// bytes is about what the entry takes.
+	// bytes is the approximate memory of the entry.
 	bytes atomic.Int64
 }
 
 const (
-	// entryBytes is what an entry takes beside its texts.
+	// entryBytes is the memory of an entry without its texts.
 	entryBytes = 400
-	// readFactor is how many times as much memory a parsed object takes as its text.
+	// readFactor is the memory of a parsed object divided by the size of its text.
 	readFactor = lookup.ReadFactor
 )
 
-// ReadBytes is about how much memory it takes to read an object's text of so many bytes.
+// ReadBytes estimates the memory to parse an object's text of this size.
 func ReadBytes(text int64) int64 { return readFactor * text }
 
 func newEntry(head calendar.Object) *entry {
@@ -60,8 +60,8 @@ func compareName(e *entry, name calendar.ObjectName) int {
 
 func compareVersion(e *entry, v calendar.Version) int { return cmp.Compare(e.head.Version, v) }
 
-// newImage makes an image of the objects of a calendar, in the order of their versions. What
-// changed while they were read is there twice, the second time as it is.
+// newImage builds an image from a calendar's changes, in the order of their versions. An object that changed during the
+// read appears twice; the later entry wins.
 func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *image {
 	latest := make(map[calendar.ObjectName]*entry, len(read))
 	for _, e := range read {
@@ -74,22 +74,20 @@ func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *i
 	return m
 }
 
-// imageAt is an image of a calendar at a version, with nothing in it.
+// imageAt returns an empty image of a calendar at a version.
 func imageAt(cal calendar.Calendar, version calendar.Version) *image {
-	// What was cut out of the calendar's row would keep all of it.
+	// A substring would keep the calendar's whole row in memory.
 	return &image{epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version}
 }
 
-// isOf tells whether the image is of the calendar that was looked up, shows whether it is at
-// least as new.
+// isOf reports whether the image belongs to this calendar, shows whether it is also at least as new.
 func (m *image) isOf(cal calendar.Calendar) bool {
 	return m != nil && m.epoch == cal.Epoch && m.edition == cal.Edition
 }
 
 func (m *image) shows(cal calendar.Calendar) bool { return m.isOf(cal) && m.version >= cal.Version }
 
-// after returns the image with the changes that came after it up to a version, in their order,
-// and how many bytes it takes more than before.
+// after returns the image with later changes applied up to a version, and the number of bytes that it takes more.
 func (m *image) after(changes []*entry, version calendar.Version) (next *image, more int64) {
 	next = &image{epoch: m.epoch, edition: m.edition, version: version, born: m.born, admits: m.admits}
 	next.byName, next.byVersion = slices.Clone(m.byName), slices.Clone(m.byVersion)
@@ -99,7 +97,7 @@ func (m *image) after(changes []*entry, version calendar.Version) (next *image, 
 	return next, more
 }
 
-// change puts an entry in the place of the former one of its name, or takes that out, and returns how many bytes more that is.
+// change replaces or removes the entry with the same name. It returns the difference in bytes.
 func (m *image) change(e *entry) (more int64) {
 	at, known := slices.BinarySearchFunc(m.byName, e.head.Name, compareName)
 	if known {
@@ -120,7 +118,7 @@ func (m *image) change(e *entry) (more int64) {
 	return more + e.bytes.Load()
 }
 
-// at returns the live object of a name, or nil.
+// at returns the live object with a name, or nil.
 func (m *image) at(name calendar.ObjectName) *entry {
 	i, found := slices.BinarySearchFunc(m.byName, name, compareName)
 	if !found || m.byName[i].head.Deleted {
@@ -129,7 +127,7 @@ func (m *image) at(name calendar.ObjectName) *entry {
 	return m.byName[i]
 }
 
-// changes yields the heads of what changed in a range of versions, by version: as Store.Changes does.
+// changes yields the heads of the changes in a version range, by version, as Store.Changes does.
 func (m *image) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	first, _ := slices.BinarySearchFunc(m.byVersion, in.After+1, compareVersion)
 	return func(yield func(calendar.Object, error) bool) {
@@ -141,10 +139,10 @@ func (m *image) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, err
 	}
 }
 
-// tells whether the image knows all deletions in a range. A client that starts from nothing needs none.
+// tells reports whether the image knows all deletions in a range. A client that starts from nothing needs none.
 func (m *image) tells(in calendar.VersionRange) bool { return in.After == 0 || in.After >= m.born }
 
-// matching yields the entries that a query is about, by name.
+// matching yields the entries that match a query, by name.
 func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
 	if q.Names != nil {
 		return m.named(q)
@@ -170,7 +168,7 @@ func (m *image) named(q calendar.ObjectQuery) iter.Seq[*entry] {
 	}
 }
 
-// admission makes what tells whether an object is one that the query asks for, but for its name.
+// admission returns a filter for all conditions of a query except names.
 func admission(q calendar.ObjectQuery) func(*calendar.Object) bool {
 	window, bounded := q.Window()
 	return func(o *calendar.Object) bool {

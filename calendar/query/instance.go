@@ -16,13 +16,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Instance is one time at which an event or a task takes place.
+// Instance is one occurrence of an event or a task.
 type Instance struct {
 	recur.Instance
-	// Object is what it is an instance of.
+	// Object is the object that it belongs to.
 	Object calendar.Object
-	// Unclear tells that the object can't be read or followed: that it is there, about then,
-	// is all that is known, and there is no Component.
+	// Unclear is set if the object cannot be parsed or expanded. It probably takes place about then, but its times are
+	// unknown and Component is nil.
 	Unclear bool
 }
 
@@ -30,18 +30,16 @@ type Instance struct {
 type InstanceQuery struct {
 	Kind   calendar.Kind
 	During filter.TimeRange
-	// Timezone is the zone of dates and floating times; nil is the calendar's.
+	// Timezone is the zone of dates and floating times; nil means the calendar's.
 	Timezone *zone.Zone
-	// Most bounds the instances of one object; 0 leaves that to the service. The earliest are
-	// given.
+	// Most bounds the instances of one object, the earliest first; 0 means the default.
 	Most int
-	// Meter counts what the answer costs while it is made.
+	// Meter counts the cost of the query.
 	Meter *meter.Meter
 }
 
-// Instances yields the instances of a calendar's objects that overlap a time, object by
-// object. What can't be decided is in the answer as Unclear: a reader who is told nothing
-// believes that the time is free.
+// Instances yields the instances of a calendar's objects that overlap a time range, object by object. Undecidable
+// objects are included as Unclear: without them, a reader would believe that the time is free.
 func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q InstanceQuery) iter.Seq2[Instance, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[Instance](err)
@@ -67,10 +65,10 @@ func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar
 	}
 }
 
-// instanceSteps is the work of finding one instance.
+// instanceSteps is the cost of one instance.
 const instanceSteps = 20
 
-// instancesOf yields those of one object. Only the end of the caller, or of what the request may cost, is an error.
+// instancesOf yields the instances of one object. The only errors are the end of the context and exceeded limits.
 func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Context) iter.Seq2[Instance, error] {
 	return func(yield func(Instance, error) bool) {
 		o := c.Object
@@ -100,8 +98,8 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 	}
 }
 
-// InstanceOf finds in an object that was read with its data the instance that an edit with
-// this recurrence id would be about; the zero id is the object as such. What was read stays, and the meter knows of it.
+// InstanceOf returns the instance of an object that an edit with this recurrence id would change. The zero id means the
+// object itself. The object must have its data. The parsed object stays in memory, and the meter counts it.
 func (s *Queries) InstanceOf(ctx context.Context, m *meter.Meter, cal calendar.Calendar, o calendar.Object, id ical.Time) (Instance, error) {
 	c := candidate{Object: o}
 	if err := c.weigh(m); err != nil {

@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// maskProperty holds the UID of an event that the asker is moving. Apple Calendar sends it, so that attendees do not
-// appear busy with that very event.
+// maskProperty holds the UID of an event that the asker is moving. Apple Calendar sends it, so that this event does not
+// make attendees appear busy.
 const maskProperty = "X-CALENDARSERVER-MASK-UID"
 
 const (
@@ -21,9 +21,9 @@ const (
 	longestMasked = 1000
 )
 
-// mask lists events that do not count as busy. It applies to the asker's own time, and to events of others that name the
-// asker as organizer or attendee. So a comparison of answers with and without a mask reveals only the times of events that
-// the asker takes part in. Having an event of the same UID is not enough: anyone can store one.
+// mask lists events that do not count as busy. It applies to the asker's own time, and to events of others that name
+// the asker as organizer or attendee. So a comparison of responses with and without a mask reveals only the times of
+// events that the asker takes part in. Having an event of the same UID is not enough: anyone can store one.
 type mask struct {
 	uids  []string
 	asker calendar.User

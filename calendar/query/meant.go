@@ -10,11 +10,11 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// meantMost is how many objects are looked through for words like those that were asked for and that none has.
+// meantMost bounds the objects that are searched for similar words.
 const meantMost = 20_000
 
-// meant are the words that somebody must have meant who asked for words that no object has: each as it is where it is there, or else
-// the nearest that is. Nil where there is none, or all are there.
+// meant returns corrections for misspelled search words: each word itself if it occurs, else the most similar one. It
+// returns nil if a word has no correction, or all words occur.
 func meant(ctx context.Context, m *meter.Meter, from calendar.ObjectReader, q calendar.SearchQuery) ([]string, error) {
 	best, nearness := make([]string, len(q.Words)), make([]content.Nearness, len(q.Words))
 	seen := map[string]bool{}
@@ -53,7 +53,7 @@ func meant(ctx context.Context, m *meter.Meter, from calendar.ObjectReader, q ca
 	return best, nil
 }
 
-// closer decides between two words that are as near, always alike.
+// closer breaks ties between two equally similar words, deterministically.
 func closer(asked, a, b string) bool {
 	n := utf8.RuneCountInString(asked)
 	x, y := apart(utf8.RuneCountInString(a), n), apart(utf8.RuneCountInString(b), n)

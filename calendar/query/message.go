@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar/filter"
 )
 
-// QueryMessages yields the messages in the caller's inbox that the filter of a question matches, the latest last.
+// QueryMessages yields the messages in the caller's inbox that match a filter, the latest last.
 func (s *Queries) QueryMessages(ctx context.Context, c calendar.Caller, q Query) iter.Seq2[calendar.InboxItem, error] {
 	if err := q.Filter.Check(); err != nil {
 		return failed[calendar.InboxItem](unknownCollation(err))

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 )
 
-// Object returns one object of a calendar, with its data, of which the meter has been told where they are large.
+// Object returns one object of a calendar with its data. The meter counts large data.
 func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
 	if err := c.MayLook(cal); err != nil {
 		return calendar.Object{}, err
@@ -30,7 +30,8 @@ func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller,
 	return s.AsSeen(ctx, m, c, cal, o)
 }
 
-// Objects yields the objects of a calendar that match, by name, and with its ErrNoText one whose text is lost and was asked for. The meter knows of large data while their object is looked at.
+// Objects yields the matching objects of a calendar, by name. If the query asks for data and an object's text is lost,
+// the object comes with ErrNoText. The meter counts large data while the caller processes the object.
 func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
@@ -38,9 +39,9 @@ func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller
 	return plain(s.seen(ctx, m, c, cal, q), q.WithData)
 }
 
-// Changes yields what changed in a calendar after since and up to the version of cal, by
-// version: the newest state of each object once, tombstones as Deleted. The zero token
-// yields only the live objects. One that would leave a gap breaks RuleSyncToken, as does one of other busy times.
+// Changes yields the changes of a calendar after since and up to the version of cal, by version. Each object appears
+// once in its newest state, deleted ones with Deleted set. The zero token yields only live objects. A token that would
+// leave a gap breaks RuleSyncToken, and so does an outdated token for busy times.
 func (s *Queries) Changes(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)

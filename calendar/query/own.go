@@ -10,15 +10,15 @@ import (
 	"caldav-mcp-server/calendar/personal"
 )
 
-// own is what a sharee has for themselves of a calendar's objects.
+// own holds a sharee's private data for a calendar's objects.
 type own struct {
 	parts map[calendar.UID]calendar.OwnPart
 	meter *meter.Meter
-	// held is what the meter was told of the parts.
+	// held is the memory that the meter counts for the parts.
 	held int64
 }
 
-// ownOf reads it; nil in a calendar of the caller's own, whose objects have what is theirs.
+// ownOf reads the private data. It returns nil for the caller's own calendars, whose objects contain it.
 func (s *Queries) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool) (*own, error) {
 	if cal.Owner == c.User.ID {
 		return nil, nil
@@ -42,14 +42,14 @@ func (s *Queries) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 	return mine, nil
 }
 
-// done tells the meter that the parts are no longer needed.
+// done returns the memory of the parts to the meter.
 func (o *own) done() {
 	if o != nil {
 		o.meter.Free(o.held)
 	}
 }
 
-// seen is a candidate as the sharee sees it. One of which nothing is anybody's own stays what was read of it.
+// seen returns a candidate as the sharee sees it. An object without private data keeps its parsed form.
 func (o *own) seen(c candidate) (candidate, error) {
 	if o == nil || c.Deleted {
 		return c, nil
@@ -67,14 +67,14 @@ func (o *own) seen(c candidate) (candidate, error) {
 		c.unload(o.meter)
 		c.weight = 0
 		if err != nil || !personal.Has(read) {
-			return c, nil //nolint:nilerr // an older program has stored it: it stays as it is
+			return c, nil //nolint:nilerr // an older version stored it: it stays as it is
 		}
 	}
 	object, err := lookup.Exchanged(o.meter, c.Object, part)
 	return candidate{Object: object, drawn: c.drawn}, err
 }
 
-// asOwn yields candidates as their reader sees them.
+// asOwn yields candidates as the caller sees them.
 func (s *Queries) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool, all iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
 	if cal.Owner == c.User.ID {
 		return all
@@ -97,8 +97,8 @@ func (s *Queries) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 	}
 }
 
-// ownChanges yields changes as a sharee sees them, and behind them the objects of which they have something else for themselves
-// by now, though nobody changed them.
+// ownChanges yields changes as a sharee sees them. After them it yields the objects whose private data has changed
+// since the token, although the objects themselves have not.
 func (s *Queries) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken, all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, error] {
 	if cal.Owner == c.User.ID {
 		return all
@@ -131,7 +131,7 @@ func (s *Queries) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Cal
 			if told[p.UID] || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 				continue
 			}
-			// As far as the calendar's own changes go, a client that is told this knows them all.
+			// The version says that the client now knows all changes of the calendar itself.
 			o.Data, o.ETag, o.Version, o.Own = nil, p.Tag(o.ETag), cal.Version, p.Version
 			if !yield(o, err) || err != nil {
 				return

@@ -7,24 +7,22 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// A piece is what a calendar has on some days, held in memory where the calendar is too large to be. It is an image like
-// any other, of which the calendar's row tells whether it still holds, but that changes which do not touch its days leave no
-// entry in it. See docs/decisions/0024-images.md.
+// A piece caches some days of a calendar that is too large for a whole image. It is an image like any other, validated
+// by the calendar's row. Changes that do not touch its days leave no entry in it. See docs/decisions/0024-images.md.
 
-// days are those of a piece: whole ones, in UTC, as Unix seconds.
+// days is the time range of a piece: whole days in UTC, as Unix seconds.
 type days struct{ from, until int64 }
 
 const (
 	day = 24 * 60 * 60
-	// piecesMost is how many pieces of a calendar are known, pieceMost how many objects one has at most, and pieceDays for
-	// how long a time one is made.
+	// piecesMost bounds the pieces of a calendar, pieceMost the objects of a piece, and pieceDays its days.
 	piecesMost, pieceMost, pieceDays = 16, 2000, 62
-	// eternity is beyond all times of which the days can be told.
+	// eternity is outside the range of days that we can compute.
 	eternity = 1 << 50
 )
 
-// daysOf are those whose piece has all that may answer a question; false where none has. A question that moves on with the
-// clock has the same ones all day.
+// daysOf returns the days of the piece that covers a query, or false if no piece can. A query whose range moves with
+// the clock gets the same days all day.
 func daysOf(q calendar.ObjectQuery) (days, bool) {
 	if q.Names != nil || q.From == nil || q.Until == nil {
 		return days{}, false
@@ -36,13 +34,12 @@ func daysOf(q calendar.ObjectQuery) (days, bool) {
 	return days{from - (from%day+day)%day, until + (day-until%day)%day}, true
 }
 
-// query asks for what is on the days.
+// query returns the query for the objects on the days.
 func (d days) query() calendar.ObjectQuery {
 	return calendar.ObjectQuery{From: &d.from, Until: &d.until, WithSpan: true}
 }
 
-// piece returns a view of what a large calendar has on the days that a question is about; nil where there is none to be
-// had at once.
+// piece returns a view of the days of a large calendar that a query needs, or nil if there is none without waiting.
 func (c *cache) piece(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) *view {
 	d, some := daysOf(q)
 	if !some {
@@ -51,7 +48,7 @@ func (c *cache) piece(ctx context.Context, cal calendar.Calendar, q calendar.Obj
 	return c.look(ctx, c.visitPiece(cal.ID, d), cal, false)
 }
 
-// visitPiece notes that some days of a calendar are asked for; nil while there is to be no piece of them.
+// visitPiece counts a visit to some days of a calendar. It returns nil while they get no piece.
 func (c *cache) visitPiece(id calendar.CalendarID, d days) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +68,8 @@ func (c *cache) visitPiece(id calendar.CalendarID, d days) *slot {
 	return c.visited(p)
 }
 
-// pieceImage makes an image of a calendar's days. The objects are read page after page, each as it is at another moment, but
-// none before the calendar was looked up: what changed since then is read once more, so that it leads to one state.
+// pieceImage builds an image of a calendar's days. Each page of objects is a snapshot of another moment, all after the
+// calendar's row was read. So it then applies the changes since that row, to reach one consistent state.
 func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) (*image, error) {
 	m, q, from := imageAt(cal, cal.Version), s.days.query(), c.store.At(cal)
 	m.admits = admission(q)

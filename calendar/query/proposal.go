@@ -14,32 +14,32 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Proposal is another time that a guest proposes for an event of the caller's, which waits for a decision.
+// Proposal is an attendee's counter-proposal for an event of the caller. It waits for a decision.
 type Proposal struct {
-	// Message is the scheduling message that has it.
+	// Message is the name of the scheduling message.
 	Message calendar.ObjectName
-	// Occurrence is the event as it stands: the instance that is meant, or the first of all.
+	// Occurrence is the current event: the instance concerned, or the first one.
 	Occurrence
 	schedule.Proposal
 }
 
-// Proposals are what guests propose, as far as it was read.
+// Proposals is the result of [Queries.Proposals].
 type Proposals struct {
-	// All are in the order of their making.
+	// All is sorted by creation, the oldest first.
 	All []Proposal
-	// Unread are messages that take too much work, and those whose text is lost, or that of their event.
+	// Unread counts messages that cost too much to read, and those whose text, or their event's text, is lost.
 	Unread int
 }
 
 const (
-	// mostCounters is how many messages are looked at for what they propose: the latest.
+	// mostCounters bounds the messages that are read: the latest ones.
 	mostCounters = 100
-	// mostCounterBytes is how much text of them is read, the short ones first: guests who send a whole event with each
-	// proposal, or worse, keep nobody from the others'.
+	// mostCounterBytes bounds their text. The shortest messages are read first. So large ones, sent carelessly or on
+	// purpose, cannot crowd out the others.
 	mostCounterBytes = 4 << 20
 )
 
-// Proposals lists what guests propose for events in the caller's own calendars, the oldest first.
+// Proposals lists the counter-proposals for events in the caller's own calendars, the oldest first.
 func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Meter) (Proposals, error) {
 	notes, err := s.ProposalsTo(ctx, c, mostCounters)
 	if err != nil || len(notes) == 0 {
@@ -66,7 +66,7 @@ func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Met
 	return Proposals{slices.Concat(found...), unread}, ctx.Err()
 }
 
-// bySize are the places of messages, those of the shortest first.
+// bySize returns the indices of the messages, the shortest message first.
 func bySize(notes []calendar.InboxNote) []int {
 	order := make([]int, len(notes))
 	for i := range order {
@@ -76,7 +76,8 @@ func bySize(notes []calendar.InboxNote) []int {
 	return order
 }
 
-// proposedIn reads one message. The meter knows of it before it is read; once it was, what stays is the event.
+// proposedIn reads one message. The meter first counts the whole message. After the read it counts only the event,
+// which stays.
 func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, n calendar.InboxNote) ([]Proposal, error) {
 	before, stays := m.Held(), int64(0)
 	defer func() { m.Free(m.Held() - before - stays) }()
@@ -85,14 +86,14 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	}
 	item, err := s.Proposal(ctx, c, n.Name)
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
-		return nil, nil // it has gone meanwhile
+		return nil, nil // it was deleted in the meantime
 	}
 	if err != nil {
 		return nil, err
 	}
 	message, err := content.Read(item.Data, ical.Limits{})
 	if err != nil {
-		return nil, nil // nobody can decide about what cannot be read
+		return nil, nil // the organizer cannot decide about an unreadable message
 	}
 	found, err := s.proposedFor(ctx, c, m, own, message)
 	for i := range found {
@@ -102,7 +103,7 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	return found, err
 }
 
-// ownCalendars are those of the caller in which an event of theirs may be.
+// ownCalendars returns the caller's own calendars that hold events.
 func (s *Queries) ownCalendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.Calendars(ctx, c)
 	own := []calendar.Calendar{}
@@ -114,7 +115,7 @@ func (s *Queries) ownCalendars(ctx context.Context, c calendar.Caller) ([]calend
 	return own, err
 }
 
-// proposedFor finds the event of a message, and what the message proposes for it.
+// proposedFor finds the event of a message and the proposals for it.
 func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, message *content.Object) ([]Proposal, error) {
 	for _, cal := range own {
 		o, err := s.ObjectByUID(ctx, m, c, cal, calendar.UID(message.UID))
@@ -126,14 +127,14 @@ func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.M
 		}
 		stored, err := content.Read(o.Data, ical.Limits{})
 		if err != nil {
-			return nil, nil //nolint:nilerr // for what cannot be read nobody can decide
+			return nil, nil //nolint:nilerr // the organizer cannot decide about an unreadable event
 		}
 		made, err := schedule.Rules{Zones: s.zones, Now: s.now(), Meter: m}.Proposals(ctx, stored, message)
 		if spent(err) || ctx.Err() != nil {
 			return nil, errors.Join(err, ctx.Err())
 		}
 		if err != nil {
-			return nil, nil //nolint:nilerr // such a message proposes nothing, and keeps nobody from the others
+			return nil, nil //nolint:nilerr // such a message proposes nothing and must not hide the others
 		}
 		var all []Proposal
 		for _, p := range made {
@@ -142,7 +143,7 @@ func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.M
 				return nil, err
 			}
 			if err != nil {
-				continue // the series has it no longer
+				continue // the series no longer has it
 			}
 			all = append(all, Proposal{Occurrence: Occurrence{Calendar: cal, Instance: now}, Proposal: p})
 		}

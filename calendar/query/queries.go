@@ -1,5 +1,5 @@
-// Package query answers every question about calendars: listings, calendar-query, agenda, search, busy times, history
-// and feeds. It keeps in memory the calendars that are asked for often.
+// Package query answers every read: listings, calendar-query, agenda, search, free/busy, history and feeds. It caches
+// the most frequently read calendars in memory.
 package query
 
 import (
@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// Queries answers questions. Its methods check access themselves.
+// Queries answers reads. Its methods check access themselves.
 type Queries struct {
 	*lookup.Reader
 	store   calendar.Reader
@@ -24,7 +24,7 @@ type Queries struct {
 	costs   *meter.Pool
 }
 
-// Config is what Queries is made of.
+// Config holds the dependencies of Queries.
 type Config struct {
 	Reader *lookup.Reader
 	Store  calendar.Reader
@@ -32,13 +32,13 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Zones  *zone.DB
-	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
+	// ImageBytes is the approximate memory limit of the calendar cache; 0 disables it.
 	ImageBytes int64
-	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
+	// AnswerBytes is the approximate memory limit of all concurrent requests; 0 means the default.
 	AnswerBytes int64
 }
 
-// New makes Queries.
+// New returns Queries.
 func New(c Config) *Queries {
 	return &Queries{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
@@ -46,8 +46,8 @@ func New(c Config) *Queries {
 	}
 }
 
-// Written tells of a calendar that this process has changed: how it is by now, the first version that
-// the change took, and the objects that it wrote, without data.
+// Written updates the cache after this process has changed a calendar. It takes the calendar's new row, the first
+// version of the change, and the written objects without data.
 func (s *Queries) Written(cal calendar.Calendar, first calendar.Version, objects []calendar.Object) {
 	s.cache.note(cal, first, objects)
 }

@@ -12,21 +12,21 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// Query is a question about a calendar's objects.
+// Query is a calendar-query.
 type Query struct {
 	Filter filter.Filter
-	// Names restricts it to these objects; nil means any.
+	// Names limits it to these objects; nil means all.
 	Names []calendar.ObjectName
-	// Timezone is the zone of dates and floating times; nil is the calendar's.
+	// Timezone is the zone of dates and floating times; nil means the calendar's.
 	Timezone *zone.Zone
-	// WithoutData leaves the bytes out of the answer.
+	// WithoutData leaves the data out of the result.
 	WithoutData bool
-	// Meter counts what the answer costs.
+	// Meter counts the cost of the query.
 	Meter *meter.Meter
 }
 
-// Query yields the objects of a calendar that the filter matches, by name. The store
-// narrows them by kind and span, then each is decided exactly. One whose text is lost and asked for comes with its ErrNoText.
+// Query yields the matching objects of a calendar, by name. The store narrows them by kind and span, then each is
+// decided exactly. If the query asks for data and an object's text is lost, the object comes with ErrNoText.
 func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
@@ -65,9 +65,9 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	}
 }
 
-// matches decides about one object. An object that cannot be decided is in the answer: it is in the
-// calendar at about that time, and a client that is told too much looks for itself, while
-// one that is told too little would delete its copy. Only the end of the caller, or of what the request may cost, is an error.
+// matches decides whether one object matches. An undecidable object matches: it is in the calendar at about that time.
+// A client can sort out a surplus object, but it would delete its copy of a missing one. The only errors are the end of
+// the context and exceeded limits.
 func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Context) (bool, error) {
 	if err := c.weigh(in.Meter); err != nil {
 		return false, err
@@ -75,7 +75,7 @@ func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Contex
 	defer c.unload(in.Meter)
 	read, err := c.content()
 	if err != nil {
-		return true, nil // see above: an older program has stored it
+		return true, nil // see above: an older version stored it
 	}
 	ok, err := f.Match(ctx, read, in)
 	if spent(err) {
@@ -87,8 +87,7 @@ func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Contex
 	return ok, nil
 }
 
-// answerBudget is what the expansion of one object may cost in an answer that looks at
-// many: some milliseconds.
+// answerBudget bounds the expansion of one object in a query over many: a few milliseconds.
 func answerBudget() recur.Budget { return recur.Budget{Steps: 100_000, Instances: 10_000} }
 
 func unknownCollation(err error) error {
@@ -98,7 +97,7 @@ func unknownCollation(err error) error {
 	return err
 }
 
-// floating is the zone in which a question wants dates and floating times read.
+// floating returns the zone for dates and floating times in a query.
 func (s *Queries) floating(cal calendar.Calendar, asked *zone.Zone) *zone.Zone {
 	if asked != nil {
 		return asked

@@ -12,23 +12,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// view is an image with its place, through which it learns what was read.
+// view is an image with its slot, so that reads can fill the cache.
 type view struct {
 	*cache
 	slot  *slot
 	image *image
 }
 
-// candidate is an object that may be an answer, and where the image has it, if it does.
+// candidate is an object that may match, with its cache entry if it has one.
 type candidate struct {
 	calendar.Object
 	view  *view
 	entry *entry
-	// weight is what the meter was told of that reading it takes, drawn what it was told of large data.
+	// weight is the memory that the meter counts for parsing it, drawn the memory for its large data.
 	weight, drawn int64
 }
 
-// weigh tells a meter what it takes to read the candidate, unless that was done before.
+// weigh makes the meter count the memory to parse the candidate, unless it is already parsed.
 func (c *candidate) weigh(m *meter.Meter) error {
 	if c.entry != nil && c.entry.read.Load() != nil {
 		return nil
@@ -44,11 +44,11 @@ func (c *candidate) weigh(m *meter.Meter) error {
 	return nil
 }
 
-// unload tells the meter that what was read is no longer needed.
+// unload returns that memory to the meter.
 func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
 
-// objects yields the objects of a calendar that match, by name: from memory what it has. Large data are read one by one,
-// and the meter knows of them for as long as the object is looked at.
+// objects yields the matching objects of a calendar, by name, from the cache where possible. Large data is read one
+// object at a time, and the meter counts it while the caller processes the object.
 func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	q.Light = q.WithData
 	all := s.listed(ctx, cal, q)
@@ -59,7 +59,7 @@ func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Cale
 		for c, err := range all {
 			if err == nil && c.Light() {
 				if c, err = s.loaded(ctx, m, c); calendar.ReasonOf(err) == calendar.NotFound && err != nil {
-					continue // it has gone meanwhile
+					continue // it was deleted in the meantime
 				}
 				err = unlessLost(err)
 			}
@@ -72,7 +72,7 @@ func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Cale
 	}
 }
 
-// loaded is a candidate with its large data.
+// loaded returns a candidate with its large data.
 func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (candidate, error) {
 	before := m.Held()
 	o, err := s.Load(ctx, m, c.Object)
@@ -88,7 +88,7 @@ func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (cand
 	return c, nil
 }
 
-// listed yields what objects does, large objects without their data but for those in memory.
+// listed is objects, but large objects come without their data, unless it is cached.
 func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	v := s.cache.of(ctx, cal, false)
 	if v == nil {
@@ -117,8 +117,8 @@ func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.
 	}
 }
 
-// unlessLost is an error unless it is that the database has lost an object's text. One that is lost is passed on, as one that cannot be
-// read: who asks for many shall have the others.
+// unlessLost drops the error that an object's text is lost. The object then counts as unreadable, so that a query over
+// many objects still returns the others.
 func unlessLost(err error) error {
 	if errors.Is(err, calendar.ErrNoText) {
 		return nil
@@ -127,15 +127,14 @@ func unlessLost(err error) error {
 }
 
 const (
-	// fetchMost and fetchBytes bound what is fetched for an image at a time.
+	// fetchMost and fetchBytes bound one batch of objects that is read for an image.
 	fetchMost  = 64
 	fetchBytes = 1 << 20
-	// walkLeast is from how many missing objects on the store's own walk is better than names.
+	// walkLeast is the number of missing objects that makes a scan of the store faster than reads by name.
 	walkLeast = 256
 )
 
-// wholes yields objects with their data. Those that the image does not have are fetched, some
-// at a time, and kept.
+// wholes yields objects with their data. It reads missing data in batches and caches it.
 func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
 	missing, matching := 0, slices.Collect(v.image.matching(q))
 	for _, e := range matching {
@@ -156,7 +155,7 @@ func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calend
 	f.yield(ctx, yield)
 }
 
-// walk goes through the store's objects, and keeps what it can.
+// walk scans the store's objects and caches them as far as possible.
 func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
 	for o, err := range from.Objects(ctx, id, q) {
 		if err = unlessLost(err); err != nil {
@@ -169,8 +168,8 @@ func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar
 	}
 }
 
-// learn makes a candidate of an object that was read from the store. One that is newer than the
-// image is an answer as good, but none that the image can keep.
+// learn makes a candidate from an object that was read from the store, and caches it. An object that is newer than the
+// image is a valid result, but cannot be cached.
 func (v *view) learn(e *entry, o calendar.Object) candidate {
 	if e == nil || e.head.Version != o.Version || len(o.Data) == 0 && !o.Light() {
 		return candidate{Object: o}
@@ -183,7 +182,7 @@ func (v *view) learn(e *entry, o calendar.Object) candidate {
 	return candidate{Object: o, view: v, entry: e}
 }
 
-// fetching is some entries in order, of which those without data are to be fetched.
+// fetching is a batch of entries in order, some without data.
 type fetching struct {
 	*view
 	from    calendar.ObjectReader
@@ -194,7 +193,7 @@ type fetching struct {
 	bytes   int64
 }
 
-// add tells whether there is enough to fetch.
+// add adds an entry and reports whether the batch is full.
 func (f *fetching) add(e *entry) bool {
 	f.entries = append(f.entries, e)
 	if e.whole.Load() == nil {
@@ -204,7 +203,7 @@ func (f *fetching) add(e *entry) bool {
 	return len(f.names) == fetchMost || f.bytes >= fetchBytes
 }
 
-// yield fetches and yields the entries.
+// yield reads the missing data and yields the entries.
 func (f *fetching) yield(ctx context.Context, yield func(candidate, error) bool) bool {
 	fetched, err := f.fetch(ctx)
 	if err != nil {
@@ -218,7 +217,7 @@ func (f *fetching) yield(ctx context.Context, yield func(candidate, error) bool)
 		} else if o := e.whole.Load(); o != nil {
 			c.Object = *o
 		} else {
-			continue // it has gone meanwhile
+			continue // it was deleted in the meantime
 		}
 		if !yield(c, nil) {
 			return false
@@ -272,20 +271,20 @@ func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calen
 	return o, err
 }
 
-// changes yields what changed in a range of versions, by version.
+// changes yields the changes in a version range, by version.
 func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	if v := s.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
 		return v.image.changes(in)
 	}
 	if in.After > 0 {
-		// Few, and often what the caller has written just now.
+		// Few changes, often the caller's own latest write: not worth a question to the read replica.
 		return s.store.Changes(ctx, cal.ID, in)
 	}
 	return s.store.At(cal).Changes(ctx, cal.ID, in)
 }
 
-// content returns the object's text as it was read, by an earlier reader if there was one. It is
-// shared, and so must not be changed.
+// content returns the parsed text of the object, from the cache if possible. It is shared, so callers must not change
+// it.
 func (c *candidate) content() (*content.Object, error) {
 	if c.entry != nil {
 		if read := c.entry.read.Load(); read != nil {

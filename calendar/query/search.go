@@ -17,56 +17,56 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// EventSearch asks for events, or for tasks, by what they say.
+// EventSearch asks for events or tasks that contain words.
 type EventSearch struct {
-	// Text is words, or the beginnings of words, in any order.
+	// Text holds words, or beginnings of words, in any order.
 	Text string
-	// Calendars are those to look in; nil means all that the caller may read.
+	// Calendars limits the search to these; nil means all that the caller may read.
 	Calendars []calendar.Calendar
-	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	// Timezone is the zone of dates and floating times; nil means each calendar's own.
 	Timezone *zone.Zone
-	// Past tells whether events that are over are wanted too.
+	// Past also returns events that are over.
 	Past  bool
 	Limit int
-	// Meter counts what the answer costs.
+	// Meter counts the cost of the search.
 	Meter *meter.Meter
 }
 
-// Finds is the answer to an [EventSearch].
+// Finds is the result of an [EventSearch].
 type Finds struct {
-	// Occurrences has each event once: as it takes place next, or else took place last. Those
-	// to come are first, the next one leading; then those that are over, the last one leading.
+	// Occurrences has each event once: its next occurrence, or its last one. Future events come first, the next one
+	// leading; then past events, the latest leading.
 	Occurrences []Occurrence
-	// More tells that there are others.
+	// More is set if there are more results.
 	More bool
-	// Meant are the words that were looked for instead, where nothing has those that were asked for.
+	// Meant lists the corrected words, if nothing matched the given ones.
 	Meant []string
 }
 
 const (
-	// Of what the index finds, some may not be wanted after a closer look: a series may have
-	// ended early, or have its words in different instances.
+	// Some objects from the index do not match exactly: a series may have ended early, or have its words in different
+	// instances. So the search asks for a few more.
 	searchSpare = 50
 	searchMost  = 500
-	// searchInstances bounds the instances of a series that are looked at for one with the words.
+	// searchInstances bounds the instances of a series that are checked for the words.
 	searchInstances = 400
-	// searchBack is how far back the last instance of a series is looked for.
+	// searchBack is how far back the search for the last instance of a series goes.
 	searchBack = 400 * 24 * time.Hour
 )
 
-// search is a search under way.
+// search is a running search.
 type search struct {
 	calendar.SearchQuery
 	from   calendar.ObjectReader
 	caller calendar.Caller
 }
 
-// SearchEvents finds events by words of their titles, texts, places and people.
+// SearchEvents finds events by words in their titles, texts, places and attendees.
 func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSearch) (Finds, error) {
 	return s.searchKind(ctx, c, calendar.Event, q)
 }
 
-// searchKind finds objects of a kind; where none has the words, those that have words like them.
+// searchKind finds objects of a kind. If no object has the words, it searches for similar words.
 func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calendar.Kind, q EventSearch) (Finds, error) {
 	words := content.Words(q.Text)
 	if len(words) == 0 {
@@ -97,7 +97,7 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 	return meant, nil
 }
 
-// look finds what has all of the words.
+// look finds the objects that have all words.
 func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[calendar.CalendarID]calendar.Calendar) (Finds, error) {
 	for {
 		candidates, err := ask.from.Search(ctx, ask.SearchQuery)
@@ -106,7 +106,7 @@ func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[
 		}
 		found, err := s.wanted(ctx, q.Meter, ask, q.Timezone, byID, candidates)
 		more := len(candidates) == ask.Limit
-		// Where too many of them are not wanted, one that is may be behind them.
+		// If too many candidates do not match, a match may come after them.
 		if err != nil || !more || len(found) >= q.Limit || ask.Limit == searchMost {
 			return ask.finds(found, q.Limit, more), err
 		}
@@ -114,7 +114,7 @@ func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[
 	}
 }
 
-// wanted are the candidates that have the words in one instance, as it takes place.
+// wanted returns the candidates that have the words in one instance, as occurrences.
 func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar, candidates []calendar.Object) ([]Occurrence, error) {
 	var found []Occurrence
 	for _, o := range candidates {
@@ -131,8 +131,8 @@ func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezo
 	return found, nil
 }
 
-// nearest reads an object and finds the next instance of it that has the words, or the last one. Of what it took, the meter
-// keeps what stays.
+// nearest reads an object and returns its next instance with the words, or the last one. Afterwards the meter counts
+// only the memory that stays.
 func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal calendar.Calendar, o calendar.Object, in filter.Context) (i Instance, ok bool, err error) {
 	before := m.Held()
 	defer func() {
@@ -145,10 +145,10 @@ func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal c
 	if o.Light() || o.Data == nil {
 		c.Object, err = s.readObject(ctx, m, o.Calendar, o.Name)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			return Instance{}, false, nil // it has gone meanwhile
+			return Instance{}, false, nil // it was deleted in the meantime
 		}
 		if errors.Is(err, calendar.ErrNoText) {
-			return Instance{}, false, nil // its words are kept elsewhere, and it is in no instance
+			return Instance{}, false, nil // only its index entry is left, so no instance can be shown
 		}
 	}
 	if err == nil {
@@ -163,7 +163,7 @@ func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal c
 	return ask.nearest(ctx, c.Object, in)
 }
 
-// finds puts the nearest first.
+// finds sorts the nearest occurrences first.
 func (q search) finds(found []Occurrence, limit int, more bool) Finds {
 	slices.SortStableFunc(found, func(a, b Occurrence) int { return cmp.Compare(q.distance(a.Instance), q.distance(b.Instance)) })
 	if len(found) > limit {
@@ -172,7 +172,7 @@ func (q search) finds(found []Occurrence, limit int, more bool) Finds {
 	return Finds{Occurrences: found, More: more}
 }
 
-// distance orders occurrences: what is over comes behind all that is not.
+// distance orders occurrences: past ones come after all others.
 func (q search) distance(i Instance) int64 {
 	if q.Kind == calendar.Todo {
 		return urgency(i)
@@ -187,11 +187,11 @@ func (q search) over(i Instance) bool {
 	return !i.End.Time.After(q.Now) && i.Start.Time.Before(q.Now)
 }
 
-// nearest finds the next instance of an object that has the words, or the last one.
+// nearest returns the next instance of an object with the words, or the last one.
 func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Context) (Instance, bool, error) {
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
-		return Instance{}, false, nil //nolint:nilerr // an older program has stored it
+		return Instance{}, false, nil //nolint:nilerr // an older version stored it
 	}
 	o.Data = nil
 	wanted := slices.DeleteFunc(slices.Clone(read.Components()), func(c *ical.Component) bool {
@@ -215,9 +215,8 @@ func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Contex
 	return Instance{Instance: i, Object: o}, ok, ctx.Err()
 }
 
-// ranges are the times at which instances of some components are looked for, the nearest first:
-// those to come, and those that are over. Overrides are looked for at their own starts: from now
-// there may be more instances of the rule than can be gone through.
+// ranges returns the time ranges to search for instances of some components, the nearest first: future and past ones.
+// Overrides are searched at their own starts, because the rule may have too many instances until then.
 func (q search) ranges(o calendar.Object, read *content.Object, of []*ical.Component, in filter.Context) (ahead, back []filter.TimeRange) {
 	clock, now := read.Clock(in.Zones, in.Floating), q.Now.Unix()
 	var to, from []int64
@@ -226,7 +225,7 @@ func (q search) ranges(o calendar.Object, read *content.Object, of []*ical.Compo
 		if err != nil || !ok || c == read.Master || spreads(c) {
 			return []filter.TimeRange{{Start: q.Now}}, []filter.TimeRange{q.lately(o)}
 		}
-		to = append(to, max(at, now)) // what goes on is found at the present time
+		to = append(to, max(at, now)) // a running instance is found at the present time
 		if at < now {
 			from = append(from, at)
 		}
@@ -237,7 +236,7 @@ func (q search) ranges(o calendar.Object, read *content.Object, of []*ical.Compo
 	return moments(to), moments(from)
 }
 
-// spreads tells whether an override is that of the instances after it, too (RFC 5545 §3.2.13).
+// spreads reports whether an override also applies to later instances (RFC 5545 §3.2.13).
 func spreads(c *ical.Component) bool {
 	id := c.Property("RECURRENCE-ID")
 	if id == nil {
@@ -247,7 +246,7 @@ func spreads(c *ical.Component) bool {
 	return ok
 }
 
-// moments are ranges of a second each, no more than are worth a look.
+// moments returns a range of one second for each start, at most searchInstances of them.
 func moments(starts []int64) []filter.TimeRange {
 	starts = slices.Compact(starts)
 	list := make([]filter.TimeRange, min(len(starts), searchInstances))
@@ -258,7 +257,7 @@ func moments(starts []int64) []filter.TimeRange {
 	return list
 }
 
-// lately is the time in which the last instance of an object lies, that of a series most often.
+// lately returns the time range that most likely contains the last instance of an object.
 func (q search) lately(o calendar.Object) filter.TimeRange {
 	r := filter.TimeRange{End: q.Now}
 	if o.Recurring {
@@ -271,7 +270,8 @@ func (q search) lately(o calendar.Object) filter.TimeRange {
 	return r
 }
 
-// first and last find an instance of one of the components. A component that cannot be expanded has none.
+// first returns the first instance of one of the components, and last the last one. A component that cannot be expanded
+// has none.
 func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (recur.Instance, bool) {
 	n := 0
 	for i, err := range filter.Instances(ctx, o, r, in) {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Done tells whether nothing is left to do of a task. Programs write one or the other.
+// Done reports whether a task is finished or cancelled. Clients write STATUS or COMPLETED.
 func (i Instance) Done() bool {
 	if i.Unclear {
 		return false
@@ -22,7 +22,7 @@ func (i Instance) Done() bool {
 	return status == string(edit.Completed) || status == string(edit.Cancelled) || status == "" && i.Component.Property("COMPLETED") != nil
 }
 
-// Due is when a task is due; the zero moment for never.
+// Due returns when a task is due, or the zero moment if never.
 func (i Instance) Due() recur.Moment {
 	if i.Unclear || i.Component.Property("DUE") == nil && i.Component.Property("DURATION") == nil {
 		return recur.Moment{}
@@ -30,14 +30,15 @@ func (i Instance) Due() recur.Moment {
 	return i.End
 }
 
-// SearchTasks finds tasks by the words of their titles, texts and places, whenever they are due. Each is there once: as the next
-// instance to do that has the words, or the last one. What is to do leads, by when it is due; what is done follows, the latest first.
+// SearchTasks finds tasks by words in their titles, texts and places, whenever they are due. Each task appears once:
+// its next open instance with the words, or the last one. Open tasks come first, by due time; then finished ones, the
+// latest first.
 func (s *Queries) SearchTasks(ctx context.Context, c calendar.Caller, q EventSearch) (Finds, error) {
 	q.Past = true
 	return s.searchKind(ctx, c, calendar.Todo, q)
 }
 
-// task finds the next instance of a task that has the words, or the last one that is done.
+// task returns the next open instance of a task with the words, or the last finished one.
 func (q search) task(ctx context.Context, o calendar.Object, read *content.Object, wanted []*ical.Component, in filter.Context) (found Instance, ok bool) {
 	n := 0
 	for i, err := range filter.Instances(ctx, read, filter.TimeRange{}, in) {
@@ -54,14 +55,14 @@ func (q search) task(ctx context.Context, o calendar.Object, read *content.Objec
 	if !ok || !found.Start.Time.IsZero() {
 		return found, ok
 	}
-	// A task without a start is no series; when it is due, its instance does not say.
+	// A task without a start does not recur, and its instance lacks the due time.
 	if whole, err := (edit.Editor{Zones: in.Zones, Floating: in.Floating}).Find(ctx, read, ical.Time{}); err == nil {
 		found.Instance = whole
 	}
 	return found, ok
 }
 
-// urgency orders tasks: those that are never due come behind those that are, and those that are done behind both.
+// urgency orders tasks: open ones by due time, then open ones without a due time, then finished ones.
 func urgency(i Instance) int64 {
 	switch due := i.Due().Time; {
 	case i.Done() && due.IsZero():

@@ -18,7 +18,7 @@ func (s *Queries) TrashedObjects(ctx context.Context, c calendar.Caller, cal cal
 		}
 		for e, err := range s.store.Deletions(ctx, cal.ID) {
 			e.In = cal
-			// What an older program took, and this one cannot read, is in the trash all the same.
+			// An object that an older version stored and this one cannot read is in the trash, too.
 			if text, unreadable := content.Read(e.Before, ical.Limits{}); unreadable == nil {
 				e.Kind, e.Summary = calendar.Kind(text.Kind), text.Summary()
 			}

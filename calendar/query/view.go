@@ -14,18 +14,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// View is how a reader wants to see objects.
+// View is the representation of objects that a reader wants.
 type View struct {
 	Shape render.Shape
-	// Timezone is the zone of dates and floating times; nil is the calendar's.
+	// Timezone is the zone of dates and floating times; nil means the calendar's.
 	Timezone *zone.Zone
-	// Meter counts what the text costs. The caller that gets it takes back what is held.
+	// Meter counts the cost of the text. The caller releases the memory that it holds.
 	Meter *meter.Meter
 }
 
-// Render returns the text of an object that was read with its data, in the shape of a view.
-// One with more instances than a reader is given breaks RuleTooManyMatches; what cannot be
-// expanded at all is Unsupported, for the series in its place would be another answer.
+// Render returns the text of an object in a given view. The object must have its data. Too many instances break
+// RuleTooManyMatches. If the object cannot be expanded, the error is Unsupported; the unexpanded series would be a
+// wrong answer.
 func (s *Queries) Render(ctx context.Context, cal calendar.Calendar, o calendar.Object, v View) ([]byte, error) {
 	if v.Shape.Whole() {
 		return o.Data, nil

@@ -2,18 +2,17 @@ package recur
 
 import "caldav-mcp-server/calendar/recur/rule"
 
-// Budget bounds an expansion. A step looks at one period or one moment of a rule.
+// Budget bounds an expansion. A step examines one period or one moment of a rule.
 type Budget struct {
 	Steps     int
 	Instances int
 }
 
-// DefaultBudget is enough for any series that people make, and spent within
-// some hundredths of a second.
+// DefaultBudget is enough for any realistic series, and takes a few hundredths of a second at most.
 func DefaultBudget() Budget { return Budget{Steps: 500_000, Instances: 10_000} }
 
-// spent is the error when there are more instances than allowed. Where a rule gave up before, that is said instead: of what
-// was found then, some is missing.
+// spent returns the error for more instances than allowed. If a rule ran out of steps before, it returns that error
+// instead, because the instances found after that are incomplete.
 func (b Budget) spent(meter *rule.Meter) *BudgetError {
 	if meter.Spent() > b.Steps {
 		return &BudgetError{What: rule.OfSteps, Limit: b.Steps}
@@ -21,15 +20,14 @@ func (b Budget) spent(meter *rule.Meter) *BudgetError {
 	return &BudgetError{What: OfInstances, Limit: b.Instances}
 }
 
-// OfInstances is what a [BudgetError] needs where every instance before the last one is known.
+// OfInstances is the unit of a [BudgetError] when every instance before the last one is known.
 const OfInstances = "instances"
 
-// ErrBudget is what every [BudgetError] is.
+// ErrBudget is the sentinel that every [BudgetError] matches.
 var ErrBudget = rule.ErrBudget
 
-// ErrUnsupported is what the error about a rule wraps that was understood, but
-// cannot be expanded: one with an RSCALE.
+// ErrUnsupported is wrapped by the error about a valid rule that cannot be expanded, such as one with an RSCALE.
 var ErrUnsupported = rule.ErrUnsupported
 
-// BudgetError tells what an expansion needed more of.
+// BudgetError names the budget that an expansion exceeded.
 type BudgetError = rule.BudgetError

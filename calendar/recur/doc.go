@@ -1,4 +1,3 @@
-// Package recur expands calendar components into their instances: rules, dates
-// and exceptions, overrides, and the zones that turn the wall clock into time.
-// It knows no user, no store and no service.
+// Package recur expands calendar components into their instances. It applies rules, dates, exceptions and overrides,
+// and the zones that turn wall-clock time into instants. It depends on no user, store or service.
 package recur

@@ -7,15 +7,14 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// Where clocks skip some time, a moment in the gap means the instant of one
-// behind it. A rule that has both, as a daily one has where Samoa skipped a day,
-// has one occurrence there, and counts one: RFC 5545 §3.3.10 has it not count
-// what does not exist.
+// A moment in a gap of the clocks maps to the instant of a later moment. A daily rule can have both moments, for
+// example where Samoa skipped a day. They are one occurrence and count as one: RFC 5545 §3.3.10 does not count dates
+// that don't exist.
 
-// counted tells whether the rule has a COUNT.
+// counted reports whether the rule has a COUNT.
 func (r *recurrence) counted() bool { return r.count < math.MaxInt64 }
 
-// again tells whether a moment of a rule that counts is the instant of an earlier one.
+// again reports whether a moment of a rule with COUNT is the same instant as an earlier moment.
 func (c *clocked) again(wall, unix int64, fit zone.Fit) (bool, error) {
 	if !c.counted() || fit == zone.Gap || c.segment.Settled(wall, wall) {
 		return false, nil
@@ -23,8 +22,7 @@ func (c *clocked) again(wall, unix int64, fit zone.Fit) (bool, error) {
 	return c.doubled(c.meter, wall, unix)
 }
 
-// doubled tells whether a moment that the clocks show is the instant of one in
-// the gap before it.
+// doubled reports whether a moment that the clocks show is the same instant as a moment in the preceding gap.
 func (r *recurrence) doubled(meter *rule.Meter, wall, unix int64) (bool, error) {
 	segment := r.start.zone.Segment(unix)
 	gap := r.gap(segment)
@@ -41,7 +39,7 @@ func (r *recurrence) doubled(meter *rule.Meter, wall, unix int64) (bool, error) 
 	return r.rule.Has(meter, skipped)
 }
 
-// gap is how much the clocks skip when a segment begins.
+// gap returns how many seconds the clocks skip when a segment begins.
 func (r *recurrence) gap(s zone.Segment) int64 {
 	if s.From == math.MinInt64 {
 		return 0
@@ -49,7 +47,7 @@ func (r *recurrence) gap(s zone.Segment) int64 {
 	return max(0, s.Offset-r.start.zone.Segment(s.From-1).Offset)
 }
 
-// doubles counts the moments before one that are the instant of an earlier one.
+// doubles counts the moments before a given one that repeat the instant of an earlier moment.
 func (r *recurrence) doubles(meter *rule.Meter, before rule.Wall) (int64, error) {
 	n := int64(0)
 	segment := r.start.zone.Segment(r.start.unix)
@@ -65,7 +63,7 @@ func (r *recurrence) doubles(meter *rule.Meter, before rule.Wall) (int64, error)
 	}
 }
 
-// doublesIn counts those behind the gap with which a segment begins.
+// doublesIn counts the repeated moments after the gap at the beginning of a segment.
 func (r *recurrence) doublesIn(meter *rule.Meter, s zone.Segment, before rule.Wall) (int64, error) {
 	if err := meter.Step(1); err != nil {
 		return 0, err

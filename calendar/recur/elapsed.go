@@ -7,17 +7,16 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// elapsed is the source of a rule of hours or less. It goes from one change of
-// the clocks to the next: in between, the wall clock and time are the same but
-// for the offset, so that skipped moments are never asked for and repeated ones
-// are asked for twice.
+// elapsed is the source of a rule with FREQ=HOURLY or shorter. It works from one change of the clocks to the next: in
+// between, wall clock and time differ by a constant offset. So skipped moments are never produced, and repeated ones
+// are produced twice.
 type elapsed struct {
 	*recurrence
 	meter   *rule.Meter
 	segment zone.Segment
 	cursor  *rule.Cursor
 	left    int64
-	to      int64 // the instant at which the search ends
+	to      int64 // the end of the search
 }
 
 func newElapsed(r *recurrence, meter *rule.Meter, from, to int64) (source, error) {
@@ -33,7 +32,7 @@ func newElapsed(r *recurrence, meter *rule.Meter, from, to int64) (source, error
 	return e, e.enter(from)
 }
 
-// countTo takes from left what comes before an instant.
+// countTo subtracts from left the moments before an instant.
 func (e *elapsed) countTo(to int64) error {
 	from := e.start.unix
 	if e.skip {
@@ -55,7 +54,7 @@ func (e *elapsed) countTo(to int64) error {
 	return nil
 }
 
-// enter seeks an instant.
+// enter seeks to an instant.
 func (e *elapsed) enter(from int64) error {
 	e.segment = e.start.zone.Segment(from)
 	var err error
@@ -63,8 +62,8 @@ func (e *elapsed) enter(from int64) error {
 	return err
 }
 
-// next goes on behind a change of the clocks, which may show again what the
-// rule's next moment is long after.
+// next continues after a change of the clocks. The clocks may then show moments again that are long before the rule's
+// next moment.
 func (e *elapsed) next() (int64, bool, error) {
 	for e.left > 0 {
 		wall, ok, err := e.cursor.Next()

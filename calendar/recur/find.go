@@ -12,8 +12,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Find looks for the instance that a RECURRENCE-ID names: the override for it,
-// or the one that the series makes; false tells that there is none.
+// Find returns the instance that a RECURRENCE-ID names: its override, or the one that the series generates. It returns
+// false if there is none.
 func (s *Set) Find(ctx context.Context, id ical.Time, budget Budget) (Instance, bool, error) {
 	at, err := s.id(id, s.reader)
 	if err != nil {
@@ -25,10 +25,8 @@ func (s *Set) Find(ctx context.Context, id ical.Time, budget Budget) (Instance, 
 	return Instance{}, false, nil
 }
 
-// Named walks over the instances whose recurrence ids are in the time from one
-// instant to another, wherever they have been put, in the order of the ids. A
-// zero instant is without a bound. An error is the last pair, as of
-// [Set.Between].
+// Named iterates over the instances whose recurrence ids are between two instants, wherever they have been moved, in
+// the order of the ids. A zero instant means no bound. An error is the last pair, as in [Set.Between].
 func (s *Set) Named(ctx context.Context, from, to time.Time, budget Budget) iter.Seq2[Instance, error] {
 	w := window{from: math.MinInt64, to: math.MaxInt64}
 	if !from.IsZero() {
@@ -75,7 +73,7 @@ func (s *Set) named(ctx context.Context, ids window, budget Budget) iter.Seq2[In
 	}
 }
 
-// apart are the instances with a description of their own, by their ids.
+// apart returns the instances that have an override, by their ids.
 func (s *Set) apart(ids window) []placed {
 	var list []placed
 	for _, o := range s.overrides {
@@ -87,7 +85,7 @@ func (s *Set) apart(ids window) []placed {
 	return list
 }
 
-// made walks over the instances that the series makes, by their ids.
+// made iterates over the instances that the series generates, by their ids.
 func (s *Set) made(meter *rule.Meter, ids window) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		if s.master == nil || !s.master.dated {
@@ -112,7 +110,7 @@ func (s *Set) made(meter *rule.Meter, ids window) iter.Seq2[placed, error] {
 	}
 }
 
-// ruling is the override for the future that holds at an id; nil for none.
+// ruling returns the THISANDFUTURE override that applies at an id, or nil.
 func (s *Set) ruling(id int64) (m *moved) {
 	for _, o := range s.ranges {
 		if o.from.unix <= id {

@@ -14,18 +14,17 @@ import (
 
 // Instance is one instance of a recurrence set.
 type Instance struct {
-	// RecurrenceID is where the series has put the instance, and what names it.
+	// RecurrenceID is the instance's original start in the series, which identifies it.
 	RecurrenceID Moment
 	Start, End   Moment
-	// Component describes it: the master, or the override for it or for the
-	// future that begins at an earlier one.
+	// Component describes the instance: the master, its own override, or the THISANDFUTURE override of an earlier
+	// instance.
 	Component *ical.Component
 }
 
-// Between walks over the instances that overlap the time from one instant to
-// another, in the order of their start. A zero instant is without a bound. An
-// instance without duration overlaps when it starts in the window. What stops
-// the walk early is its last pair: a [BudgetError] or the error of the context.
+// Between iterates over the instances that overlap the time between two instants, in the order of their start. A zero
+// instant means no bound. An instance without duration overlaps if it starts in the window. If the iteration fails
+// early, its last pair has the error: a [BudgetError] or the error of the context.
 func (s *Set) Between(ctx context.Context, from, to time.Time, budget Budget) iter.Seq2[Instance, error] {
 	return func(yield func(Instance, error) bool) {
 		w := window{from: math.MinInt64, to: math.MaxInt64}
@@ -51,7 +50,7 @@ func (s *Set) Between(ctx context.Context, from, to time.Time, budget Budget) it
 	}
 }
 
-// Instances is [Set.Between] as a list.
+// Instances returns [Set.Between] as a list.
 func (s *Set) Instances(ctx context.Context, from, to time.Time, budget Budget) ([]Instance, error) {
 	var list []Instance
 	for instance, err := range s.Between(ctx, from, to, budget) {
@@ -63,15 +62,14 @@ func (s *Set) Instances(ctx context.Context, from, to time.Time, budget Budget) 
 	return list, nil
 }
 
-// window is a time in seconds since 1970; to is not in it.
+// window is a time span in seconds since 1970. It excludes to.
 type window struct{ from, to int64 }
 
 func (w window) overlaps(start, end int64) bool {
 	return start < w.to && (end > w.from || start == end && start >= w.from)
 }
 
-// before is how much earlier than the window something that lasts so long can
-// begin.
+// before returns the earliest start of an instance with this duration that can still overlap the window.
 func (w window) before(seconds int64) int64 {
 	if w.from < math.MinInt64/2 {
 		return math.MinInt64
@@ -86,7 +84,7 @@ func (w window) after(seconds int64) int64 {
 	return w.to + seconds
 }
 
-// placed is an instance with where it is.
+// placed is an instance with its position.
 type placed struct {
 	id, start, end point
 	component      *ical.Component
@@ -96,13 +94,13 @@ func (p placed) instance() Instance {
 	return Instance{RecurrenceID: p.id.moment(), Start: p.start.moment(), End: p.end.moment(), Component: p.component}
 }
 
-// part yields a share of a set's instances, in the order of their start.
+// part yields some of a set's instances, in the order of their start.
 type part interface {
 	next() (placed, bool, error)
 }
 
-// walk merges the parts of the set. The finds of a part are yielded before it
-// searches on, and where one gives up, the others do not: the error comes last.
+// walk merges the parts of the set. It yields the known instances of a part before it searches further. If a part runs
+// out of budget, the others continue, and the error comes last.
 func (s *Set) walk(w window, meter *rule.Meter, yield func(Instance, int) (bool, error)) error {
 	queue, err := newQueue(s.parts(w, meter))
 	if err != nil {
@@ -124,8 +122,8 @@ func (s *Set) walk(w window, meter *rule.Meter, yield func(Instance, int) (bool,
 	return queue.spent
 }
 
-// parts cuts the set at the overrides for the future: what comes before the
-// first one, what follows each of them, and the overrides themselves.
+// parts divides the set at the THISANDFUTURE overrides: the series before the first one, the series after each of them,
+// and the overrides themselves.
 func (s *Set) parts(w window, meter *rule.Meter) []part {
 	parts := []part{&overrides{list: s.overrides}}
 	if s.master == nil || !s.master.dated {
@@ -147,7 +145,7 @@ func (s *Set) parts(w window, meter *rule.Meter) []part {
 	}
 }
 
-// overrides are the instances that are described apart from the series.
+// overrides yields the instances that have their own component.
 type overrides struct{ list []*override }
 
 func (o *overrides) next() (placed, bool, error) {
@@ -159,22 +157,22 @@ func (o *overrides) next() (placed, bool, error) {
 	return first.placed(), true, nil
 }
 
-// placed is the instance that the override describes.
+// placed returns the instance that the override describes.
 func (o *override) placed() placed {
 	start := o.shape.start
 	return placed{id: o.from, start: start, end: o.end(start), component: o.component}
 }
 
-// stretch is the part of a series between two overrides for the future.
+// stretch is the part of a series between two THISANDFUTURE overrides.
 type stretch struct {
 	set      *Set
-	from, to int64 // of the recurrence ids
+	from, to int64 // bounds of the recurrence ids
 	moved    *moved
 	starts   *occurrences
 	latest   int64 // no recurrence id after this one can be in the window
 }
 
-// open seeks the window, and is nil when the stretch can't reach it.
+// open seeks to the window. It returns nil if the stretch cannot reach the window.
 func (s stretch) open(w window, meter *rule.Meter) part {
 	shift, lasting, margin := int64(0), s.set.master.longest, int64(0)
 	if s.moved != nil {
@@ -215,10 +213,10 @@ func (s *stretch) place(d date) placed {
 	}
 }
 
-// queue holds the parts by the start of their next instance.
+// queue is a heap of the parts, ordered by the start of their next instance.
 type queue struct {
 	parts []*queued
-	spent error // that of a part which had no budget to go on
+	spent error // the error of a part that ran out of budget
 }
 
 type queued struct {
@@ -242,7 +240,7 @@ func newQueue(parts []part) (*queue, error) {
 	return q, nil
 }
 
-// next moves a part on, and tells whether there is more of it.
+// next advances a part and reports whether it has another instance.
 func (q *queue) next(p *queued) (bool, error) {
 	head, ok, err := p.part.next()
 	if errors.Is(err, ErrBudget) {
@@ -252,7 +250,7 @@ func (q *queue) next(p *queued) (bool, error) {
 	return ok, err
 }
 
-// advance replaces the head of the first part by its next one.
+// advance replaces the head of the first part with its next instance.
 func (q *queue) advance() error {
 	ok, err := q.next(q.parts[0])
 	switch {
@@ -266,16 +264,16 @@ func (q *queue) advance() error {
 	return nil
 }
 
-// Len, Less, Swap, Push and Pop are for package heap.
+// Len, Less, Swap, Push and Pop implement heap.Interface.
 func (q *queue) Len() int { return len(q.parts) }
 
 func (q *queue) Less(i, j int) bool { return q.parts[i].head.start.unix < q.parts[j].head.start.unix }
 func (q *queue) Swap(i, j int)      { q.parts[i], q.parts[j] = q.parts[j], q.parts[i] }
 
-// Push is never called: no part joins later.
+// Push is never called: no part is added later.
 func (q *queue) Push(x any) { q.parts = append(q.parts, x.(*queued)) }
 
-// Pop drops the last part.
+// Pop removes the last part.
 func (q *queue) Pop() any {
 	last := q.parts[len(q.parts)-1]
 	q.parts = q.parts[:len(q.parts)-1]

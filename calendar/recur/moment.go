@@ -10,15 +10,14 @@ import (
 
 const secondsPerDay = 24 * 3600
 
-// Moment is the start, the end or the recurrence id of an instance. Its Time is
-// in the zone in which it was written.
+// Moment is the start, the end or the recurrence id of an instance. Its Time keeps the zone of the object.
 type Moment struct {
 	Time     time.Time
-	AllDay   bool // the Time is the beginning of a day in the reader's zone
-	Floating bool // the Time was read in the reader's zone
+	AllDay   bool // Time is the beginning of a day in the reader's zone
+	Floating bool // Time was read in the reader's zone
 }
 
-// Civil is what was written, or would be: the date or the wall-clock time.
+// Civil returns the date, or the wall-clock time, as written in the object.
 func (m Moment) Civil() ical.Civil {
 	c := zone.In(m.Time.Location()).Civil(m.Time)
 	if m.AllDay {
@@ -27,14 +26,14 @@ func (m Moment) Civil() ical.Civil {
 	return c
 }
 
-// Repeated tells whether the clock had shown the same time once before, when it was put back: written without an offset,
-// the moment would be read as that one.
+// Repeated reports whether the clock had already shown the same time once and was then set back. Written without an
+// offset, the moment would be read as the earlier one.
 func (m Moment) Repeated() bool {
 	first, _ := zone.In(m.Time.Location()).Resolve(m.Civil())
 	return !first.Equal(m.Time)
 }
 
-// point is a moment that one can count with.
+// point is a moment in a form for arithmetic.
 type point struct {
 	unix     int64
 	wall     int64
@@ -47,24 +46,24 @@ func (p point) moment() Moment {
 	return Moment{Time: time.Unix(p.unix, 0).In(p.zone.Location()), AllDay: p.allDay, Floating: p.floating}
 }
 
-// day is the beginning of the wall-clock day.
+// day returns the beginning of the wall-clock day.
 func (p point) day() int64 { return startOfDay(p.wall) }
 
-// at is another point on the same wall clock.
+// at returns another point on the same wall clock.
 func (p point) at(wall int64) point {
 	p.wall = wall
 	p.unix, _ = p.zone.Unix(wall)
 	return p
 }
 
-// after is so many seconds later, however the clocks change.
+// after returns the point this many elapsed seconds later, regardless of clock changes.
 func (p point) after(seconds int64) point {
 	p.unix += seconds
 	p.wall = p.zone.Wall(p.unix)
 	return p
 }
 
-// instant is the point in the same zone at another instant.
+// instant returns the point in the same zone at another instant.
 func (p point) instant(unix int64) point {
 	p.unix = unix
 	p.wall = p.zone.Wall(unix)
@@ -79,12 +78,12 @@ func startOfDay(wall int64) int64 {
 	return day * secondsPerDay
 }
 
-// Zones finds the zone that a TZID names; [zone.Resolver] is one.
+// Zones resolves a TZID to its zone; [zone.Resolver] implements it.
 type Zones interface {
 	Zone(tzid string) (*zone.Zone, error)
 }
 
-// reader turns written times into points.
+// reader converts written times to points.
 type reader struct {
 	zones    Zones
 	floating *zone.Zone
@@ -109,7 +108,7 @@ func (r reader) point(t ical.Time) (point, error) {
 	return p.at(t.Civil.Seconds()), nil
 }
 
-// property reads the first property of a name; false tells that it is missing.
+// property reads the first property with a name. It returns false if there is none.
 func (r reader) property(c *ical.Component, name string) (point, bool, error) {
 	property := c.Property(name)
 	if property == nil {
@@ -126,9 +125,8 @@ func (r reader) property(c *ical.Component, name string) (point, bool, error) {
 	return p, true, nil
 }
 
-// dayOf is the day that a time means where a day is asked for: UNTIL, EXDATE
-// and RECURRENCE-ID of a series of whole days. Exchange writes the local
-// midnight in UTC; other clients write the date with any time behind it.
+// dayOf returns the day that a time means where a day is expected: UNTIL, EXDATE and RECURRENCE-ID of a series of whole
+// days. Exchange writes local midnight in UTC; other clients write the date with an arbitrary time.
 func dayOf(t ical.Time, z *zone.Zone) int64 {
 	wall := t.Civil.Seconds()
 	if t.Form == ical.FormUTC {

@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar/recur/rule"
 )
 
-// occurrences walks over the starts of a series, with its dates and without its
-// exceptions, from one instant to another and in order.
+// occurrences iterates in order over the starts of a series between two instants. It includes RDATEs and applies
+// exceptions.
 type occurrences struct {
 	series  *series
 	meter   *rule.Meter
@@ -18,20 +18,19 @@ type occurrences struct {
 	last    int64
 	to      int64
 	started bool
-	// spent is the error of a rule that had no budget to go on. What the others
-	// say is given before it.
+	// spent is the error of a rule that ran out of budget. The dates that the other sources found come first.
 	spent error
 }
 
-// peeked is a rule with its next instant, once that has been asked for.
+// peeked is a rule with its next instant, once that is known.
 type peeked struct {
 	source
 	at     int64
 	ok     bool
-	behind bool // at has been taken, or was never found
+	behind bool // at was consumed, or never searched
 }
 
-// look finds the next instant, unless it is known already.
+// look finds the next instant, unless it is already known.
 func (p *peeked) look() (err error) {
 	if p.behind {
 		p.behind = false
@@ -47,7 +46,7 @@ func (s *series) from(meter *rule.Meter, unix, to int64) *occurrences {
 	}
 }
 
-// sources begin when they are first asked.
+// sources returns lazy sources: each begins its search when it is first asked.
 func sources(list []*recurrence, meter *rule.Meter, unix, to int64) []*peeked {
 	var all []*peeked
 	for _, r := range list {
@@ -56,7 +55,7 @@ func sources(list []*recurrence, meter *rule.Meter, unix, to int64) []*peeked {
 	return all
 }
 
-// unopened is a source that has not been sought yet.
+// unopened is a source that starts its search on the first call of next.
 type unopened struct {
 	*recurrence
 	meter    *rule.Meter
@@ -74,8 +73,8 @@ func (u *unopened) next() (int64, bool, error) {
 	return u.opened.next()
 }
 
-// next is the next start that is neither excluded nor was there before. Those
-// behind the end of the walk are not looked for.
+// next returns the next start that is not excluded and differs from the previous one. It does not search past the end
+// of the walk.
 func (o *occurrences) next() (date, bool, error) {
 	for {
 		found, ok, err := o.earliest()
@@ -96,8 +95,8 @@ func (o *occurrences) next() (date, bool, error) {
 	}
 }
 
-// earliest takes the next start from DTSTART, RDATE and RRULE. Where they meet,
-// the RDATE goes first, for it may be a period.
+// earliest returns the next start from DTSTART, RDATE and RRULE. If they coincide, RDATE wins, because it may be a
+// period.
 func (o *occurrences) earliest() (date, bool, error) {
 	at, which := int64(math.MaxInt64), -1
 	for i, source := range o.include {
@@ -128,7 +127,7 @@ func (o *occurrences) earliest() (date, bool, error) {
 	}
 }
 
-// look asks a rule. One that has no budget to go on leaves the dates to be given.
+// look advances a rule. If its budget is spent, the dates can still be returned.
 func (o *occurrences) look(source *peeked) error {
 	err := source.look()
 	if errors.Is(err, ErrBudget) {

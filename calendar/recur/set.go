@@ -12,20 +12,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// rulesMost bounds the RRULEs and EXRULEs of a component, each of which has to
-// be followed. RFC 5545 §3.8.5.3 says that one should be enough.
+// rulesMost bounds the RRULEs and EXRULEs of a component, because each of them costs time. RFC 5545 §3.8.5.3 recommends
+// at most one RRULE.
 const rulesMost = 32
 
-// ErrNoComponent tells that there was nothing to expand.
+// ErrNoComponent is the error if there is nothing to expand.
 var ErrNoComponent = errors.New("a recurrence needs a component")
 
-// Set is the recurrence set of the components with one UID: what recurs, and
-// what is told apart. It is immutable.
+// Set is the recurrence set of the components with one UID: the series and its overrides. It is immutable.
 type Set struct {
 	reader reader
-	master *series // nil when there are only overrides
-	// overrides are in the order of their start, ranges in that of their
-	// RECURRENCE-ID.
+	master *series // nil if there are only overrides
+	// overrides are sorted by start, ranges by RECURRENCE-ID.
 	overrides []*override
 	ranges    []*override
 	replaced  ids
@@ -41,10 +39,10 @@ type series struct {
 	excluded  ids
 	// timed is set when all instances start at the time of day of DTSTART, and that is not midnight.
 	timed   bool
-	longest int64 // a bound of how long an instance can last
+	longest int64 // upper bound of an instance's duration
 }
 
-// date is an RDATE, with the end that a PERIOD gave it.
+// date is an RDATE, with the end from its PERIOD if it has one.
 type date struct {
 	start, end point
 	period     bool
@@ -56,9 +54,8 @@ type override struct {
 	future bool // RANGE=THISANDFUTURE
 }
 
-// FromComponents makes the set of a master and its overrides, either of which
-// may be missing. Floating times and days are read in a zone of the reader; nil
-// is UTC.
+// FromComponents returns the set of a master and its overrides; either may be missing. Floating times and days are read
+// in the location floating; nil means UTC.
 func FromComponents(master *ical.Component, overrides []*ical.Component, zones Zones, floating *time.Location) (*Set, error) {
 	if master == nil && len(overrides) == 0 {
 		return nil, ErrNoComponent
@@ -87,12 +84,12 @@ func FromComponents(master *ical.Component, overrides []*ical.Component, zones Z
 	return s, nil
 }
 
-// Recurring tells whether the set can have other instances than one.
+// Recurring reports whether the set can have more than one instance.
 func (s *Set) Recurring() bool {
 	return s.master == nil || s.master.recurring || len(s.overrides) > 0
 }
 
-// Dated tells whether anything in the set has a time. A task may have none.
+// Dated reports whether anything in the set has a time. A task may have none.
 func (s *Set) Dated() bool {
 	return s.master != nil && s.master.dated || len(s.overrides) > 0
 }
@@ -115,7 +112,7 @@ func (s *Set) override(c *ical.Component, r reader) error {
 		return err
 	}
 	if !shape.dated {
-		// A task without dates of its own stays where the series has put it.
+		// A task without dates of its own keeps the time from the series.
 		shape.start, shape.dated = id, true
 	}
 	o := &override{moved: newMoved(shape, id)}
@@ -130,7 +127,7 @@ func (s *Set) override(c *ical.Component, r reader) error {
 	return nil
 }
 
-// id finds the point that a RECURRENCE-ID names.
+// id returns the point that a RECURRENCE-ID names.
 func (s *Set) id(written ical.Time, r reader) (point, error) {
 	if s.master == nil || !s.master.dated {
 		return r.point(written)
@@ -150,13 +147,13 @@ func (s *Set) id(written ical.Time, r reader) (point, error) {
 	}
 }
 
-// NamesDay reports whether a time on the clock of the series is a midnight at which no instance can start, and so stands for
-// its day. Outlook and Exchange write RECURRENCE-ID;TZID=…:20260721T000000 for the instance at 9:00.
+// NamesDay reports whether a time on the clock of the series is a midnight without an instance, and so stands for its
+// day. Outlook and Exchange write RECURRENCE-ID;TZID=…:20260721T000000 for the instance at 9:00.
 func (s *Set) NamesDay(clock ical.Civil) bool {
 	return s.master != nil && s.master.timed && clock.SecondOfDay() == 0
 }
 
-// onDay is the point of the instance of a day, where a point is the midnight of that day and no instance's.
+// onDay maps a midnight that no instance can have to the start of that day's instance. Other points stay as they are.
 func (s *series) onDay(p point) point {
 	if !s.timed || p.wall != p.day() {
 		return p
@@ -164,7 +161,7 @@ func (s *series) onDay(p point) point {
 	return p.at(p.wall + s.start.wall - s.start.day())
 }
 
-// isTimed computes timed. Of a series with an RDATE, or with BYHOUR, a midnight is a time like others.
+// isTimed computes timed. It is false for a series with RDATE or BYHOUR, where midnight is a time like any other.
 func (s *series) isTimed() bool {
 	return s.recurring && !s.start.allDay && s.start.wall != s.start.day() && len(s.dates) == 0 &&
 		!slices.ContainsFunc(s.include, func(r *recurrence) bool { return r.clocked })
@@ -235,8 +232,7 @@ func (s *series) readDates(c *ical.Component, r reader) error {
 	return nil
 }
 
-// compare is by the start. A date that says how long it lasts goes before one
-// that leaves it to the series.
+// compare orders by start. A date with its own end comes before one that takes the duration of the series.
 func (d date) compare(other date) int {
 	if c := cmp.Compare(d.start.unix, other.start.unix); c != 0 || d.period == other.period {
 		return c
@@ -262,8 +258,8 @@ func (s *series) times(p *ical.Property, r reader) error {
 	return nil
 }
 
-// date reads an RDATE in the form of the series: a date in a series of times
-// has the time of DTSTART, a time in a series of days is its day.
+// date converts an RDATE to the form of the series: a date in a series of times gets the time of DTSTART, a time in a
+// series of days becomes its day.
 func (s *series) date(t ical.Time, r reader) (point, error) {
 	switch {
 	case s.start.allDay:
@@ -324,8 +320,8 @@ func (s *series) readExceptions(c *ical.Component, r reader) error {
 	return nil
 }
 
-// ids is a set of occurrences that are named by their start: by the instant or,
-// where one of the two sides is a date, by the day on the series' wall clock.
+// ids is a set of occurrences identified by their start: by the instant or, if either side is a date, by the day on the
+// series' wall clock.
 type ids struct {
 	instants map[int64]struct{}
 	days     map[int64]struct{}

@@ -5,17 +5,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// shape is when a component starts, and how it ends relative to that.
+// shape is the start of a component and its duration.
 type shape struct {
 	component *ical.Component
 	start     point
-	days      int64 // nominal: a day ends at the same time on the wall clock
+	days      int64 // nominal: a day later is the same time on the wall clock
 	seconds   int64 // exact
 	dated     bool  // whether there is any time at all
 }
 
-// readShape reads DTSTART with DTEND, DUE or DURATION. RFC 5545 §3.6.1: without
-// an end, a DATE lasts the day and a DATE-TIME no time.
+// readShape reads DTSTART with DTEND, DUE or DURATION. RFC 5545 §3.6.1: without an end, a DATE lasts one day and a
+// DATE-TIME has no duration.
 func readShape(c *ical.Component, r reader) (shape, error) {
 	s := shape{component: c}
 	ending := "DTEND"
@@ -31,7 +31,7 @@ func readShape(c *ical.Component, r reader) (shape, error) {
 		return s, err
 	}
 	if !started {
-		// RFC 5545 §3.6.2: a task may have no more than a DUE, or not even that.
+		// RFC 5545 §3.6.2: a task may have only a DUE, or no time at all.
 		s.start, s.dated = end, ended
 		return s, nil
 	}
@@ -45,8 +45,8 @@ func readShape(c *ical.Component, r reader) (shape, error) {
 	return s, nil
 }
 
-// until takes the duration from an end. An end before the start, which only an
-// import can bring, is none.
+// until computes the duration from an end. An end before the start, which only an import can contain, counts as no
+// duration.
 func (s *shape) until(end point) {
 	if s.start.allDay {
 		s.days = max(0, (end.day()-s.start.wall)/secondsPerDay)
@@ -68,9 +68,8 @@ func (s *shape) lasting(c *ical.Component) error {
 	return nil
 }
 
-// whole makes an all-day shape last whole days: at least one, unless it is a
-// task, whose DUE may be the day on which it starts. DTEND on the day of DTSTART
-// is what several clients write for one day.
+// whole makes an all-day shape last whole days. An event lasts at least one: several clients write DTEND on the day of
+// DTSTART for one day. A task may be due on the day it starts.
 func (s *shape) whole() {
 	if !s.start.allDay {
 		return
@@ -82,8 +81,8 @@ func (s *shape) whole() {
 	}
 }
 
-// end is where an instance with another start ends. Days are counted from what the clock shows there, which is not what was
-// written where the clocks skip that.
+// end returns the end of an instance with another start. Days are counted from the time that the clock shows. That
+// differs from the written time if the clocks skip it.
 func (s *shape) end(start point) point {
 	end := start
 	if s.days != 0 {
@@ -98,7 +97,7 @@ func (s *shape) end(start point) point {
 	return end
 }
 
-// longest is a bound of how long an instance can last.
+// longest returns an upper bound of an instance's duration.
 func (s *shape) longest() int64 {
 	longest := s.seconds
 	if s.days != 0 {
@@ -107,17 +106,17 @@ func (s *shape) longest() int64 {
 	return longest
 }
 
-// slack is more than clocks can be changed by.
+// slack exceeds any change of the clocks.
 const slack = 26 * 3600
 
-// moved maps the occurrences of a series to those of an override that holds for
-// the future too: the same distance on the override's own wall clock.
+// moved maps the occurrences of a series to a THISANDFUTURE override: they keep their distance on the override's own
+// wall clock.
 type moved struct {
 	shape
 	zone  *zone.Zone
 	from  point // the RECURRENCE-ID
 	delta int64 // on the wall clock
-	shift int64 // the same as a time, about
+	shift int64 // the same in elapsed time, approximately
 }
 
 func newMoved(s shape, id point) moved {
@@ -127,8 +126,8 @@ func newMoved(s shape, id point) moved {
 	return m
 }
 
-// wall is what the override's clock shows at a point of the series. Days and
-// floating times have no instant, so that their own clock is taken.
+// wall returns the time on the override's clock at a point of the series. Days and floating times have no instant, so
+// their own clock is used.
 func (m *moved) wall(p point) int64 {
 	if p.allDay || p.floating {
 		return p.wall

@@ -12,11 +12,11 @@ import (
 type recurrence struct {
 	rule  *rule.Rule
 	start point
-	// skip leaves out the start, which an RRULE's series has anyway.
+	// skip leaves out the start. The series of an RRULE has it anyway.
 	skip  bool
-	count int64 // how many moments, MaxInt64 when there is no COUNT
+	count int64 // number of moments; MaxInt64 without COUNT
 	until limit
-	// clocked is set when the rule itself has times of day (BYHOUR, BYMINUTE, BYSECOND).
+	// clocked is set if the rule itself has times of day (BYHOUR, BYMINUTE, BYSECOND).
 	clocked bool
 }
 
@@ -33,16 +33,15 @@ func newRecurrence(r *ical.Recur, start point, written ical.Time, exclude bool) 
 	if r.Count > 0 {
 		rec.count = int64(r.Count)
 		if rec.skip {
-			// RFC 5545 §3.3.10: DTSTART counts as the first occurrence, whether the
-			// rule names it or not.
+			// RFC 5545 §3.3.10: DTSTART counts as the first occurrence, whether or not the rule matches it.
 			rec.count--
 		}
 	}
 	return rec, nil
 }
 
-// newLimit reads UNTIL as clients mean it. RFC 5545 §3.3.10 wants the form of
-// DTSTART, and UTC when that has a zone; many write a local time or a date.
+// newLimit reads UNTIL the way clients use it. RFC 5545 §3.3.10 requires the form of DTSTART, or UTC if DTSTART has a
+// zone; many clients write a local time or a date.
 func newLimit(until ical.Time, start point) limit {
 	l := limit{math.MaxInt64, math.MaxInt64}
 	switch {
@@ -62,8 +61,7 @@ func newLimit(until ical.Time, start point) limit {
 
 func (l limit) allows(unix, wall int64) bool { return unix <= l.unix && wall <= l.wall }
 
-// first is the first moment on the wall clock that can be one of the
-// recurrence's.
+// first returns the earliest moment on the wall clock that the recurrence can have.
 func (r *recurrence) first() rule.Wall {
 	if r.skip {
 		return rule.Wall(r.start.wall) + 1
@@ -71,20 +69,17 @@ func (r *recurrence) first() rule.Wall {
 	return rule.Wall(r.start.wall)
 }
 
-// source walks over the instants of a recurrence, in order.
+// source iterates over the instants of a recurrence, in order.
 type source interface {
-	// next is the next instant, or false.
+	// next returns the next instant, or false.
 	next() (int64, bool, error)
 }
 
-// from makes a source of the instants from one to another. It may go on behind
-// that, but searches no further.
+// from returns a source of the instants between two instants. It may yield later ones, but does not search for them.
 //
-// A rule of days or more counts on the wall clock: a moment that the clocks skip
-// is read with the offset before the gap, one that they show twice is the first
-// (RFC 5545 §3.3.10, §3.3.5). A rule of hours or less counts the time that
-// passes: no hour that the clocks skip, each hour that they repeat. See
-// docs/decisions/0010-recurrence.md.
+// A rule of days or longer counts on the wall clock: a skipped moment is read with the offset before the gap, and a
+// repeated moment means the first one (RFC 5545 §3.3.10, §3.3.5). A rule of hours or shorter counts elapsed time: it
+// omits the hours that the clocks skip and has every hour that they repeat. See docs/decisions/0010-recurrence.md.
 func (r *recurrence) from(meter *rule.Meter, unix, to int64) (source, error) {
 	unix = max(unix, r.start.unix)
 	if unix > r.until.unix || r.count <= 0 {
@@ -96,7 +91,7 @@ func (r *recurrence) from(meter *rule.Meter, unix, to int64) (source, error) {
 	return newClocked(r, meter, unix, to)
 }
 
-// wallAfter is behind all that a clock can show until an instant.
+// wallAfter returns a time after everything that a clock can show until an instant.
 func wallAfter(unix int64) rule.Wall {
 	if unix > int64(rule.Forever) {
 		return rule.Forever
@@ -108,26 +103,26 @@ type empty struct{}
 
 func (empty) next() (int64, bool, error) { return 0, false, nil }
 
-// clocked is the source of a rule of days or more.
+// clocked is the source of a rule of days or longer.
 type clocked struct {
 	*recurrence
 	meter  *rule.Meter
 	cursor *rule.Cursor
 	left   int64
 	from   int64
-	// late holds instants that were in a gap, and so come an hour later than
-	// their moment: others may come before them.
+	// late holds instants whose moments were in a gap. They come later than the moment says, so others may come before
+	// them.
 	late []int64
 	held int64 // the next instant that was not in a gap
 	hold bool
 
-	segment zone.Segment // the last one that was needed
+	segment zone.Segment // the last segment used
 }
 
 func newClocked(r *recurrence, meter *rule.Meter, from, to int64) (source, error) {
 	at := r.start.zone.Wall(from)
 	if !r.start.zone.Segment(from).Settled(at, at) {
-		// A moment which the clocks skipped shows up later than it says.
+		// A skipped moment appears later than it says.
 		at -= slack
 	}
 	c := &clocked{recurrence: r, meter: meter, left: r.count, from: from}
@@ -194,7 +189,7 @@ func (c *clocked) ordered() (int64, bool, error) {
 	return at, ok, nil
 }
 
-// resolve spares the zone while the offset does not change.
+// resolve avoids zone lookups while the offset does not change.
 func (c *clocked) resolve(wall int64) (int64, zone.Fit) {
 	if !c.segment.Settled(wall, wall) {
 		c.segment = c.start.zone.Segment(wall)

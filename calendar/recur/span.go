@@ -8,21 +8,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Span is where a set lies: no instance starts before Start or ends after End.
-// It may be a little wider than the instances, because it does not look at
-// exceptions.
+// Span bounds the instances of a set: none starts before Start or ends after End. It may be slightly wider than the
+// instances, because it ignores exceptions.
 type Span struct {
 	Start, End time.Time
-	// Open tells that there is no End: the set goes on for ever, or for longer
-	// than it was worth to find out.
+	// Open is set if there is no End: the set never ends, or finding its end would cost too much.
 	Open bool
-	// Local tells that the span moves with the reader's zone: there are days or
-	// floating times in it.
+	// Local is set if the span depends on the reader's zone, because it has days or floating times.
 	Local bool
 }
 
-// Span finds where the set lies; false tells that nothing in it has a time. It
-// spends no more than so many steps on each rule that ends.
+// Span returns the bounds of the set, or false if nothing in it has a time. It spends at most this many steps on each
+// rule that ends.
 func (s *Set) Span(steps int) (Span, bool) {
 	if !s.Dated() {
 		return Span{}, false
@@ -42,8 +39,7 @@ func (s *Set) Span(steps int) (Span, bool) {
 	return span, true
 }
 
-// bounds are those of a span in seconds since 1970; last is MaxInt64 when there
-// is no end.
+// bounds holds a span in seconds since 1970; last is MaxInt64 if there is no end.
 type bounds struct {
 	first, last int64
 	local       bool
@@ -54,8 +50,8 @@ func (b *bounds) add(start point, end int64) {
 	b.local = b.local || start.allDay || start.floating
 }
 
-// shifted widens the bounds by what the overrides for the future move. They
-// move what comes after them, so that the start is that of the override itself.
+// shifted widens the bounds by the shifts of the THISANDFUTURE overrides. They only move later instances, so the
+// earliest start is the override's own.
 func (s *Set) shifted(b *bounds) {
 	last := b.last
 	if last == math.MaxInt64 {
@@ -87,8 +83,8 @@ func (s *series) bounds(b *bounds, steps int) {
 	}
 }
 
-// last is about the last instant of a recurrence, never earlier; MaxInt64 when
-// there is none. False tells that there is no instant behind the start.
+// last returns the last instant of a recurrence or a little more, and MaxInt64 if it never ends. It returns false if
+// there is no instant after the start.
 func (r *recurrence) last(meter *rule.Meter) (int64, bool) {
 	switch {
 	case r.rule.Never() || r.count <= 0:
@@ -110,7 +106,7 @@ func (r *recurrence) lastCounted(meter *rule.Meter) (int64, bool) {
 	for twice := int64(0); ; {
 		wall, ok, err := r.rule.Nth(meter, r.count-1+before+twice)
 		if err != nil || !ok {
-			// Too expensive, or fewer than COUNT until the end of the years.
+			// Too expensive, or fewer than COUNT until the last year.
 			return math.MaxInt64, true
 		}
 		if r.rule.Frequency() < ical.Daily {
@@ -137,15 +133,14 @@ func (r *recurrence) lastUntil(meter *rule.Meter) (int64, bool) {
 	}
 	wall, ok, err := r.rule.Last(meter, rule.Wall(end)+1)
 	if err != nil {
-		// UNTIL itself is a bound, if not the nearest one.
+		// UNTIL itself is a bound, though not the tightest.
 		return r.instant(end), true
 	}
 	return r.instant(int64(wall)), ok && wall >= r.first()
 }
 
-// instant is the latest that a moment of the rule can mean. Rules of hours or
-// less have moments twice when clocks are put back, and lose some to gaps, which
-// a COUNT then makes up for.
+// instant returns the latest instant that a moment of the rule can mean. A rule of hours or shorter repeats moments
+// when clocks are set back. It also loses some in gaps, which COUNT makes up for later.
 func (r *recurrence) instant(wall int64) int64 {
 	unix, fit := r.start.zone.Unix(wall)
 	if r.rule.Frequency() < ical.Daily && (r.counted() || fit != 0) {

@@ -9,11 +9,11 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ErrNoSeries is a message that adds an instance to something that is no such series.
-var ErrNoSeries = errors.New("there is nothing to add this to")
+// ErrNoSeries is the error for a message that adds an instance to an event without a matching series.
+var ErrNoSeries = errors.New("there is no series to add this to")
 
-// Add puts an instance that an organizer adds into what an attendee has of the event (RFC 5546 §3.2.4): the series stays as it
-// is, with one instance more. The message says it like an event of its own, under the series' UID.
+// Add applies an organizer's ADD to an attendee's copy (RFC 5546 §3.2.4): the series keeps its state and gets one more
+// instance. The message describes the instance like an event of its own, under the series' UID.
 func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Stored == nil || d.Stored.Master == nil {
 		return Delivered{}, ErrNoSeries
@@ -70,7 +70,7 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	}
 	done.Consequential, done.heeds = true, nil
 	if isNew {
-		// What was answered to the series was not answered to this.
+		// The answer to the series is no answer to the new instance.
 		for _, c := range done.Object.Overrides {
 			if mine := attendee(c, d.Self); mine != nil && c.Property("RECURRENCE-ID").Value() == start.Value() {
 				setParam(mine, paramPartstat, NeedsAction)
@@ -81,7 +81,7 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	return done, err
 }
 
-// addDate gives a series another date, which must be of the kind of its first, and tells whether it had none such.
+// addDate adds a date to a series and reports whether it is new. It must be a date or a time like the first one.
 func addDate(series *content.Object, start *ical.Property) (isNew bool, err error) {
 	first := series.Master.Property("DTSTART")
 	if start == nil || first == nil {
@@ -110,7 +110,7 @@ func addDate(series *content.Object, start *ical.Property) (isNew bool, err erro
 	return true, nil
 }
 
-// renamed is a time under another name.
+// renamed returns a time property under another name.
 func renamed(p *ical.Property, name string) *ical.Property {
 	made := ical.NewProperty(name, p.Value())
 	for _, param := range [...]string{"VALUE", "TZID"} {

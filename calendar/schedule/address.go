@@ -1,6 +1,6 @@
-// Package schedule has the rules of invitations (RFC 5546, RFC 6638): what a change of an event makes its organizer
-// and its attendees tell each other, and what a message makes of the event that somebody has. It knows texts and
-// addresses, and neither users nor how messages travel.
+// Package schedule implements the rules of invitations (RFC 5546, RFC 6638). It computes the messages that a change of
+// an event causes between its organizer and attendees, and the effect of a message on the recipient's copy. It works on
+// texts and addresses; it knows neither users nor transports.
 package schedule
 
 import (
@@ -10,13 +10,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Address is a calendar user address in the one form in which it is compared: as people write addresses, they differ
-// in case, in escapes and in whether they say "mailto:".
+// Address is a calendar user address in canonical form, for comparison. Written addresses differ in case, in escapes
+// and in whether they begin with "mailto:".
 type Address string
 
 const mailto = "mailto:"
 
-// AddressOf reads an address as a property has it.
+// AddressOf parses an address from a property.
 func AddressOf(value string) Address {
 	if plain(value) {
 		return Address(value)
@@ -38,7 +38,7 @@ func AddressOf(value string) Address {
 	return Address(strings.TrimRight(value, "/"))
 }
 
-// plain tells whether a value is a mail address in the form in which it is compared, as nearly all are.
+// plain reports whether a value is a mail address in canonical form, as nearly all are.
 func plain(value string) bool {
 	rest, found := strings.CutPrefix(value, mailto)
 	if !found {
@@ -52,7 +52,7 @@ func plain(value string) bool {
 	return true
 }
 
-// mailAddress is that of what stands behind "mailto:". Some programs put the name of the person there, too.
+// mailAddress returns the address for the part after "mailto:". Some clients include the person's name there.
 func mailAddress(rest string) Address {
 	rest, _, _ = strings.Cut(rest, "?")
 	if plain, err := url.PathUnescape(rest); err == nil {
@@ -64,7 +64,7 @@ func mailAddress(rest string) Address {
 	return Address(mailto + strings.ToLower(strings.TrimSpace(rest)))
 }
 
-// Mail is the mail address, without "mailto:"; "" where it is none.
+// Mail returns the mail address without "mailto:", or "" if it is none.
 func (a Address) Mail() string {
 	mail, found := strings.CutPrefix(string(a), mailto)
 	if !found || strings.Count(mail, "@") != 1 || strings.HasPrefix(mail, "@") || strings.HasSuffix(mail, "@") || strings.ContainsAny(mail, " \t\r\n<>\"") {
@@ -73,7 +73,7 @@ func (a Address) Mail() string {
 	return mail
 }
 
-// Name is what people know an address by: the mail address, or what else there is.
+// Name returns a name for display: the mail address, or the whole address if it is none.
 func (a Address) Name() string {
 	if mail := a.Mail(); mail != "" {
 		return mail
@@ -81,8 +81,8 @@ func (a Address) Name() string {
 	return string(a)
 }
 
-// Principal is the name of the user whose principal the address is on the server at home, which is its BASE_URL; "" where
-// it is none. A path is one of the server that it is written on; that of another server's user names nobody here.
+// Principal returns the name of the user whose principal URL the address is, or "". home is this server's BASE_URL. A
+// path belongs to this server; a URL of another server names no user here.
 func (a Address) Principal(home string) string {
 	before, name, found := strings.Cut(string(a), "/principals/")
 	if !found || name == "" || strings.Contains(name, "/") || a.Mail() != "" {
@@ -99,16 +99,16 @@ func (a Address) Principal(home string) string {
 	return name
 }
 
-// addressOf is the address that a property names.
+// addressOf returns a property's address.
 func addressOf(p *ical.Property) Address { return AddressOf(p.Value()) }
 
-// param is a parameter that is one word, in upper case; "" where there is none.
+// param returns a one-word parameter in upper case, or "".
 func param(p *ical.Property, name string) string {
 	value, _ := p.Param(name)
 	return strings.ToUpper(strings.TrimSpace(value))
 }
 
-// setParam gives a property a parameter, or takes it away, and writes nothing where the value is the same.
+// setParam sets or removes a parameter. It writes nothing if the value is unchanged.
 func setParam(p *ical.Property, name, value string) {
 	now, there := p.Param(name)
 	switch {
@@ -119,8 +119,9 @@ func setParam(p *ical.Property, name, value string) {
 	}
 }
 
-// The parameters of scheduling (RFC 6638 §7), and two of ours: when the answer that somebody sent from outside was
-// written, so that an older one that comes later is known for what it is, and how much of a task somebody has done.
+// The scheduling parameters (RFC 6638 §7) and two of our own. X-REPLIED is the time when an external attendee wrote
+// their answer, so that an older answer that arrives later is recognized. X-PERCENT-COMPLETE is how much of a task an
+// attendee has done.
 const (
 	paramAgent    = "SCHEDULE-AGENT"
 	paramStatus   = "SCHEDULE-STATUS"
@@ -144,12 +145,12 @@ const (
 	InProcess   = "IN-PROCESS"
 )
 
-// answers are what can be answered, to an event or to a task. Anything else counts as no answer (RFC 5545 §3.2.12).
+// answers are the possible answers to an event or a task. Any other value counts as no answer (RFC 5545 §3.2.12).
 var answers = map[string]bool{
 	NeedsAction: true, Accepted: true, Declined: true, Tentative: true, Delegated: true, Completed: true, InProcess: true,
 }
 
-// partstat is what an attendee has answered.
+// partstat returns an attendee's answer.
 func partstat(p *ical.Property) string {
 	if p == nil {
 		return ""
@@ -160,7 +161,7 @@ func partstat(p *ical.Property) string {
 	return NeedsAction
 }
 
-// served tells whether the server delivers messages to or from the person whom the property names (RFC 6638 §7.1).
+// served reports whether the server delivers the messages to and from this person (RFC 6638 §7.1).
 func served(p *ical.Property) bool {
 	agent := param(p, paramAgent)
 	return agent == "" || agent == "SERVER"

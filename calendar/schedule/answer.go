@@ -11,27 +11,27 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Why a message changes nothing.
+// The errors for a message that changes nothing.
 var (
-	// ErrUninvited is an answer of somebody who was not asked.
-	ErrUninvited = errors.New("who answers was not invited")
-	// ErrStale is a message about an older version of the event.
-	ErrStale = errors.New("something newer is known")
-	// ErrForeign is a message of somebody who has no say in the event.
-	ErrForeign = errors.New("who sent this is not who organizes the event")
-	// ErrSame is a message with nothing new.
+	// ErrUninvited is the error for an answer by a person who is not invited.
+	ErrUninvited = errors.New("the sender of the answer is not invited")
+	// ErrStale is the error for a message about an older version of the event.
+	ErrStale = errors.New("a newer version is known")
+	// ErrForeign is the error for a message from a sender who is not the organizer.
+	ErrForeign = errors.New("the sender is not the organizer of the event")
+	// ErrSame is the error for a message without news.
 	ErrSame = errors.New("the message says nothing new")
-	// ErrDelegates is an answer of somebody who sends more than one delegate, or one for whom there is no room.
-	ErrDelegates = errors.New("whoever is invited sends one delegate, if there is room for one")
-	// ErrChain is an answer of somebody who sends a delegate, and is too far from the guest who was invited.
-	ErrChain = fmt.Errorf("of those who come for each other %d at most are delegates", mostDelegates)
+	// ErrDelegates is the error for an attendee who names a second delegate, or exceeds the limit of attendees.
+	ErrDelegates = errors.New("an attendee can name one delegate, if the event has room for one")
+	// ErrChain is the error for a delegate who is too many delegations away from the invited attendee.
+	ErrChain = fmt.Errorf("an invitation can be delegated %d times at most", mostDelegates)
 )
 
-// mostDelegates is how many may come for each other, one after the other, in the place of a guest.
+// mostDelegates bounds the chain of delegates for one attendee.
 const mostDelegates = 3
 
-// Answer puts what somebody has answered into the organizer's event. Outside tells that the answer came by mail, which
-// may overtake another one.
+// Answer applies an attendee's answer to the organizer's event. outside is set for an answer by mail, because mails may
+// arrive out of order.
 func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from Address, outside bool) (*content.Object, error) {
 	x, err := r.readCopy(ctx, stored)
 	if err != nil {
@@ -58,7 +58,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 			stale = true
 			continue
 		}
-		// Attendees of this server have let their answer to the series count for open days already.
+		// An answer of an attendee on this server to the series already covers its unanswered instances.
 		given[key] = c.Property("RECURRENCE-ID") != nil && (!outside || partstat(p) != NeedsAction)
 		line := x.line(target, is)
 		if line == nil {
@@ -97,7 +97,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 	return nil, ErrSame
 }
 
-// target is the subject of an answer's component: the series, an override, or the instance as an override that is
+// target returns the component that an answer is about: the series, an override, or the instance as an override that is
 // not in the object yet.
 func (x *reading) target(c *ical.Component) (*ical.Component, int64, error) {
 	p := c.Property("RECURRENCE-ID")
@@ -115,7 +115,7 @@ func (x *reading) target(c *ical.Component) (*ical.Component, int64, error) {
 	return x.at(key, id), key, nil
 }
 
-// line is that of an attendee in a component. One that leaves its attendees to the series gets them now.
+// line returns an attendee's line in a component. An override that inherits its attendees first gets its own lines.
 func (x *reading) line(c *ical.Component, is Self) *ical.Property {
 	if p := attendee(c, is); p != nil || !x.inherits(c) || attendee(x.master(), is) == nil {
 		return p
@@ -124,8 +124,9 @@ func (x *reading) line(c *ical.Component, is Self) *ical.Property {
 	return attendee(c, is)
 }
 
-// older tells whether an answer is to what the event was before, or written before one that came earlier. One with a
-// lower SEQUENCE is good as long as the time that it answers for is that of the event: SEQUENCE grows for less.
+// older reports whether an answer refers to a former state of the event, or was written before an answer that arrived
+// earlier. An answer with a lower SEQUENCE is still valid if the event takes place at the same time: SEQUENCE also
+// grows with lesser changes.
 func (x *reading) older(target *ical.Component, line *ical.Property, c *ical.Component, outside bool) bool {
 	at, dated, err := x.clock.Time(c, "DTSTART")
 	if sequence(c) < sequence(target) && (err != nil || !dated) {
@@ -143,7 +144,7 @@ func (x *reading) olderAt(target *ical.Component, line *ical.Property, c *ical.C
 	return outside && there && content.TextOf(c, "DTSTAMP") < last
 }
 
-// note writes an answer down, and tells whether it is another one.
+// note records an answer and reports whether it changed anything.
 func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ical.Component, outside bool) bool {
 	before := line.String()
 	setParam(line, paramPartstat, partstat(said))
@@ -166,14 +167,14 @@ func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ica
 	return line.String() != before
 }
 
-// sends tells whether a guest has said that somebody comes for them. To say it of oneself makes nobody a delegate, and one who
-// is, that of nobody else: else a guest whose delegate has turned away might send the next one, and so on.
+// sends reports whether an attendee has named this delegate. A delegate's own claim does not count. Otherwise an
+// attendee whose delegate declined could name the next one, and so on.
 func (x *reading) sends(target *ical.Component, guest, delegate Address) bool {
 	to, there := attendeeParam(target, guest, "DELEGATED-TO")
 	return there && AddressOf(to) == delegate
 }
 
-// attendeeParam is a parameter of somebody's line.
+// attendeeParam returns a parameter of an attendee's line.
 func attendeeParam(c *ical.Component, who Address, name string) (string, bool) {
 	p := attendee(c, only(who))
 	if p == nil {
@@ -182,7 +183,7 @@ func attendeeParam(c *ical.Component, who Address, name string) (string, bool) {
 	return p.Param(name)
 }
 
-// delegations is how many delegates there are from a guest who was invited down to somebody: none for the guest.
+// delegations counts the delegations between the invited attendee and this person: none for the attendee.
 func delegations(c *ical.Component, is Self) int {
 	n := 0
 	for p := attendee(c, is); p != nil && n < mostDelegates; n++ {
@@ -195,7 +196,7 @@ func delegations(c *ical.Component, is Self) int {
 	return n
 }
 
-// percent is how much of a task is done, as somebody says it of their own part; "" where that is not said.
+// percent returns an attendee's own progress on a task, or "" if it is not given.
 func percent(c *ical.Component) string {
 	if c == nil || c.Name() != content.Todo {
 		return ""
@@ -211,8 +212,8 @@ func percent(c *ical.Component) string {
 	return strconv.Itoa(n)
 }
 
-// deputies adds those whom an attendee sends in their place. It is the one way by which somebody else than the
-// organizer brings people in, and so for one of them, who is the same in all instances.
+// deputies adds the delegate that an attendee names. Besides the organizer, only this adds attendees. Therefore an
+// attendee can name a single delegate, the same in all instances.
 func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
 	added := false
 	for _, p := range delegates(c.All("ATTENDEE"), is) {
@@ -236,7 +237,8 @@ func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
 	return added, nil
 }
 
-// sentAnother tells whether somebody, for whom this reading is made, has sent somebody else than this delegate to any instance.
+// sentAnother reports whether the attendee has named another delegate for any instance. The reading belongs to this
+// attendee, so it caches their delegates.
 func (x *reading) sentAnother(delegate Address, is Self) bool {
 	if !x.sought {
 		x.sought = true
@@ -249,9 +251,9 @@ func (x *reading) sentAnother(delegate Address, is Self) bool {
 	return slices.ContainsFunc(x.sent, func(a Address) bool { return a != delegate })
 }
 
-// follow lets an answer to the series count for the overrides that had the same answer before, or none: an attendee who
-// answers the series need not know of them. Instances that have moved or were answered since keep their
-// answers, and so do cancelled ones.
+// follow applies an answer to the series to the overrides that had the same answer before, or none: an attendee who
+// answers the series need not know about them. Instances that have moved or were answered since keep their answers, and
+// so do cancelled ones.
 func (x *reading) follow(is Self, before string, reply *ical.Component, given map[int64]bool, outside bool) {
 	answer := partstat(attendee(reply, is))
 	for key, c := range x.apart {

@@ -8,24 +8,24 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// asking lists the instances for which a change asks the attendees. RFC 6638 §3.2.8 resets answers only for new and for
+// asking lists the instances that need a new answer after a change. RFC 6638 §3.2.8 resets answers only for new and for
 // moved instances.
 type asking struct {
 	shift shift
-	// series is set when the whole series asks for another answer.
+	// series is set if the whole series needs a new answer.
 	series bool
-	// forced are the attendees who get a message in any case.
+	// forced lists the attendees who always get a message.
 	forced map[Person]bool
 }
 
-// The bounds of overrides that ask, or keep answers, by themselves. Where there would be more the whole series asks.
+// The limits for separate overrides that ask, or keep answers. Beyond them, the whole series asks.
 const (
 	apartMost = 60
 	linesMost = 3000
 )
 
-// ask finds out which instances need another answer. A few new ones ask as overrides, so that the others keep their
-// answers; if there are many, the series asks, and a few old ones keep theirs as overrides.
+// ask computes the instances that need a new answer. A few new ones become overrides that ask, so that the others keep
+// their answers. If there are many, the series asks, and a few old ones become overrides that keep their answers.
 func (r Rules) ask(ctx context.Context, prior, now *reading, is Self) (*reading, asking, error) {
 	if prior.Object == nil {
 		return now, asking{}, nil

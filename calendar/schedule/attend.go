@@ -9,20 +9,20 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Guest holds the facts known of an attendee.
+// Guest holds the facts about the attendee who makes a change.
 type Guest struct {
 	Self
-	// Away tells that the organizer is not of this server, so that the attendee's program may be the one that gets to
-	// know of changes, and stores them.
+	// Away is set if the organizer is on another server, so that the attendee's client may be the first to receive and
+	// store a newer version.
 	Away bool
-	// Exact is set when the change was made to the stored text, so that every difference is meant. A program that stores
-	// its own spelling of the text has the organizer's part put back instead.
+	// Exact is set if the change was made to the stored text, so that every difference is intended. Clients that
+	// rewrite the text get the organizer's part put back instead.
 	Exact bool
-	// Told returns the event as its organizer last told it, or nil where that is not known.
+	// Told returns the organizer's latest version, or nil if it is unknown.
 	Told func() *content.Object
 }
 
-// Attend returns the outcome of an attendee's change. Before or next is nil where there was, or is, nothing.
+// Attend returns the outcome of an attendee's change. before is nil if the event is new, next if it was deleted.
 func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest) (Outcome, error) {
 	old, err := r.read(ctx, before)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	return Outcome{Object: now.Object, News: news, Messages: r.answers(old, now, told, g.Self)}, nil
 }
 
-// toldTo reads the event as told if either version has exceptions: it shows which ones are the organizer's.
+// toldTo reads the organizer's version if either text has exceptions: it shows which of them the organizer made.
 func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading, error) {
 	if g.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
 		return r.read(ctx, nil)
@@ -63,12 +63,12 @@ func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading
 		return told, err
 	}
 	for _, c := range told.Components() {
-		undress(c, Request) // it is the organizer's own event
+		undress(c, Request) // the organizer's private properties are not for attendees
 	}
 	return told, nil
 }
 
-// lendOrganizer puts the ORGANIZER back that a program left out.
+// lendOrganizer puts back an ORGANIZER that the client dropped.
 func (x *reading) lendOrganizer(old *reading) {
 	org := organizer(old.Object)
 	if org == nil || organizer(x.Object) != nil {
@@ -81,14 +81,15 @@ func (x *reading) lendOrganizer(old *reading) {
 	}
 }
 
-// isNews reports whether a text is a newer version by the organizer, which the attendee's program took from a mail: it
-// has a higher SEQUENCE, and the organizer's part differs. A program that counts its own edits changes nothing there.
+// isNews reports whether a text is a newer version by the organizer, which the attendee's client received by mail: it
+// has a higher SEQUENCE, and the organizer's part differs. A client that only increments SEQUENCE changes nothing
+// there.
 func (r Rules) isNews(ctx context.Context, old, now *reading) bool {
 	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil || r.sameWords(old, now, nil) != nil)
 }
 
-// guestChange takes the organizer's part from the stored copy, and the attendee's own part from the new text. It refuses
-// other instances and other times.
+// guestChange takes the organizer's part from the stored copy, and the attendee's own part from the new text. It
+// refuses other instances and other times.
 func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest) (*reading, error) {
 	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
 		return nil, refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
@@ -142,8 +143,8 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 // lostMost bounds the instances that an attendee declines by ending a series.
 const lostMost = 366
 
-// declineLost has an edit that ends an attendee's copy of a series exclude the later instances instead: the series is
-// the organizer's, and a missing instance is declined.
+// declineLost handles an edit that ends an attendee's copy of a series: it excludes the later instances instead. The
+// series is the organizer's, and a missing instance is declined.
 func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, error) {
 	if old.master() == nil || now.master() == nil || old.instances == nil {
 		return now, nil
@@ -182,8 +183,8 @@ func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, er
 	return r.again(ctx, now)
 }
 
-// sameTimes refuses instances, and times, that the organizer does not have. An attendee may leave out instances and take
-// them back.
+// sameTimes refuses instances and times that the organizer's version does not have. An attendee may exclude instances
+// and restore them.
 func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) error {
 	org := OrganizerOf(old.Object)
 	if (old.master() == nil) != (now.master() == nil) {
@@ -217,10 +218,10 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 	return nil
 }
 
-// guarded are the properties, apart from the times, that only the organizer changes (RFC 6638 §3.2.2.1).
+// guarded are the properties, apart from the times, that only the organizer may change (RFC 6638 §3.2.2.1).
 var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
 
-// sameWords refuses a change of guarded properties and of attendees.
+// sameWords refuses changes of guarded properties and of attendees.
 func (r Rules) sameWords(old, now *reading, is Self) error {
 	for _, c := range now.Components() {
 		was := old.counterpart(now, c)
@@ -242,12 +243,12 @@ func (r Rules) sameWords(old, now *reading, is Self) error {
 	return nil
 }
 
-// sameGuests refuses to add or remove attendees, other than one's own delegate.
+// sameGuests refuses to add or remove attendees, except the attendee's own delegate.
 func sameGuests(old, now *reading, was, c *ical.Component, is Self) error {
 	had, has := old.roster(was), now.roster(c)
 	for _, p := range now.attendeesIn(c) {
 		if had.at[addressOf(p)] == nil && !delegatedBy(p, is) {
-			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
+			return refuse(AttendeeMayChange, "%s organizes this event and invites to it; you can name a delegate", OrganizerOf(old.Object))
 		}
 	}
 	for _, p := range old.attendeesIn(was) {
@@ -258,12 +259,12 @@ func sameGuests(old, now *reading, was, c *ical.Component, is Self) error {
 	return nil
 }
 
-// ownStatus reports whether a property is the status of a task that the attendee works on, which is theirs to say.
+// ownStatus reports whether a property is the status of an open task, which each attendee sets for themselves.
 func ownStatus(name string, was, c *ical.Component) bool {
 	return name == "STATUS" && progress(was) && progress(c)
 }
 
-// mayAnswer refuses answers that iTIP does not have, and more delegates than one.
+// mayAnswer refuses answers that iTIP does not define, and a second delegate.
 func (r Rules) mayAnswer(old, now *reading, c *ical.Component, is Self) error {
 	org, was := OrganizerOf(old.Object), old.counterpart(now, c)
 	had, there := old.roster(was), now.attendeesIn(c)
@@ -299,7 +300,7 @@ func (r Rules) withoutExcluded(ctx context.Context, now *reading) (*reading, err
 	return r.again(ctx, now)
 }
 
-// answerTasks takes an attendee's new STATUS of a task as their answer, if their program writes no PARTSTAT.
+// answerTasks takes an attendee's new STATUS of a task as their answer, if their client writes no PARTSTAT.
 func answerTasks(old, now *reading, is Self) {
 	for _, c := range now.Components() {
 		status, mine, was := content.WordOf(c, "STATUS"), attendee(c, is), old.counterpart(now, c)
@@ -318,18 +319,18 @@ func answerTasks(old, now *reading, is Self) {
 	}
 }
 
-// completed reports whether a program gave a task a new time of completion.
+// completed reports whether the client set a new completion time on a task.
 func completed(c, was *ical.Component) bool {
 	p := c.Property("COMPLETED")
 	return p != nil && p.Value() != content.TextOf(was, "COMPLETED")
 }
 
-// progress reports whether a component is a task that is not called off, which only its organizer may do.
+// progress reports whether a component is a task that is not cancelled. Only the organizer may cancel it.
 func progress(c *ical.Component) bool {
 	return c.Name() == content.Todo && content.WordOf(c, "STATUS") != "CANCELLED"
 }
 
-// putBack puts back the overrides that an attendee's program dropped: to leave an instance out one excludes it.
+// putBack restores the overrides that an attendee's client dropped: an attendee deletes an instance by excluding it.
 func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error) {
 	added, out := false, now.excluded()
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
@@ -346,8 +347,8 @@ func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error)
 	return r.again(ctx, now)
 }
 
-// takeBack gives instances that an attendee had left out, and takes back, the exceptions that the organizer made of them:
-// the series says another time or title. They have the attendee's answer to the series.
+// takeBack applies the organizer's overrides to instances that an attendee had excluded and now restores: the series
+// has another time or title. They get the attendee's answer to the series.
 func (r Rules) takeBack(ctx context.Context, old, now, told *reading, is Self) (*reading, error) {
 	added, out := false, now.excluded()
 	for _, key := range slices.Sorted(maps.Keys(old.excluded())) {
@@ -372,7 +373,7 @@ func (r Rules) takeBack(ctx context.Context, old, now, told *reading, is Self) (
 	return r.again(ctx, now)
 }
 
-// answers are what the organizer is told of a change.
+// answers returns the messages to the organizer about a change.
 func (r Rules) answers(old, now, told *reading, is Self) []Message {
 	org := organizer(now.Object)
 	if org == nil || !served(org) {
@@ -392,8 +393,8 @@ func (r Rules) answers(old, now, told *reading, is Self) []Message {
 	return []Message{r.reply(now, is, all)}
 }
 
-// answered are the components with another answer than before. A new answer to the series repeats those to instances,
-// also to the excluded ones, which are declined (RFC 6638 §3.2.2.3): the organizer would take it for an answer to them.
+// answered returns the components with a changed answer. A new answer to the series repeats the answers to instances,
+// also the declined (excluded) ones (RFC 6638 §3.2.2.3). Otherwise the organizer would apply the new answer to them.
 func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 	var all []*ical.Component
 	everything := forced
@@ -413,7 +414,7 @@ func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.C
 		_, out := left[key]
 		_, before := were[key]
 		was, c := old.at(key, ids[key]), now.at(key, ids[key])
-		out = out || now.master() == nil && c == nil // a guest without the series leaves an instance out by not having it
+		out = out || now.master() == nil && c == nil // an attendee of single instances deletes one by dropping it
 		answer := said(old, was, is)
 		if before {
 			answer = Declined
@@ -431,11 +432,10 @@ func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.C
 	return all
 }
 
-// further tells whether somebody has come further with a task than in what they had of it: without that, the percentage is
-// the organizer's.
+// further reports whether an attendee has progressed with a task. Without progress, the percentage is the organizer's.
 func further(was, c *ical.Component) bool { return was != nil && percent(c) != percent(was) }
 
-// given is a component as it goes into an answer: how far the task is, only where that is the guest's own word.
+// given returns a component as sent in an answer. It contains the progress of a task only if the attendee set it.
 func given(was, c *ical.Component, is Self) *ical.Component {
 	c = c.Clone()
 	if mine := attendee(c, is); mine != nil && (partstat(mine) == InProcess || partstat(mine) == Completed) || further(was, c) {
@@ -445,7 +445,7 @@ func given(was, c *ical.Component, is Self) *ical.Component {
 	return c
 }
 
-// said is somebody's answer to an instance; nothing where there was none.
+// said returns an attendee's answer to an instance, or NEEDS-ACTION if there is none.
 func said(x *reading, c *ical.Component, is Self) string {
 	if p := x.mine(c, is); p != nil {
 		return partstat(p)
@@ -453,7 +453,7 @@ func said(x *reading, c *ical.Component, is Self) string {
 	return NeedsAction
 }
 
-// mine is somebody's line in a component, or in the series where that speaks for it.
+// mine returns an attendee's line in a component, or in the series if the component inherits its attendees.
 func (x *reading) mine(c *ical.Component, is Self) *ical.Property {
 	if !x.inherits(c) {
 		return attendee(c, is)
@@ -464,7 +464,7 @@ func (x *reading) mine(c *ical.Component, is Self) *ical.Property {
 	return x.seriesLine
 }
 
-// saying is a component with another answer of somebody's.
+// saying returns a component with another answer of an attendee.
 func (x *reading) saying(c *ical.Component, is Self, answer string) *ical.Component {
 	inherits := x.inherits(c)
 	c = c.Clone()
@@ -477,7 +477,7 @@ func (x *reading) saying(c *ical.Component, is Self, answer string) *ical.Compon
 	return c
 }
 
-// declineAll tells the organizer that somebody who threw the event away does not come.
+// declineAll returns the message to the organizer after an attendee deleted the event.
 func (r Rules) declineAll(old *reading, is Self) []Message {
 	org := organizer(old.Object)
 	if org == nil || !served(org) {
@@ -497,14 +497,14 @@ func (r Rules) declineAll(old *reading, is Self) []Message {
 	return []Message{m}
 }
 
-// answering are the properties of a component that an answer names: what it is about, as programs show it.
+// answering lists the properties that an answer contains: enough for clients to show its subject.
 var answering = map[string]bool{
 	"UID": true, "DTSTAMP": true, "SEQUENCE": true, "RECURRENCE-ID": true, "ORGANIZER": true, "ATTENDEE": true, "SUMMARY": true,
 	"DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "COMMENT": true, "LOCATION": true,
 	"PERCENT-COMPLETE": true, "COMPLETED": true, // of a task (RFC 5546 §3.4.3)
 }
 
-// reply is an answer, of components that are given away.
+// reply returns an answer. It takes ownership of the components.
 func (r Rules) reply(x *reading, is Self, all []*ical.Component) Message {
 	m := Message{Method: Reply, To: OrganizerOf(x.Object)}
 	var from *ical.Property
@@ -532,12 +532,12 @@ func (r Rules) reply(x *reading, is Self, all []*ical.Component) Message {
 	return m
 }
 
-// delegates are the lines that name somebody's delegates.
+// delegates returns the lines of an attendee's delegates.
 func delegates(all []*ical.Property, is Self) []*ical.Property {
 	return slices.DeleteFunc(slices.Clone(all), func(p *ical.Property) bool { return is(addressOf(p)) || !delegatedBy(p, is) })
 }
 
-// delegatedBy tells whether a line names a delegate of somebody.
+// delegatedBy reports whether a line belongs to a delegate of the attendee.
 func delegatedBy(p *ical.Property, is Self) bool {
 	from, there := p.Param(paramFrom)
 	return there && is(AddressOf(from))

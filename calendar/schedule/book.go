@@ -13,33 +13,34 @@ import (
 )
 
 const (
-	// bookedAhead is how far ahead a room is looked at, and booked.
+	// bookedAhead is how far ahead a room can be booked.
 	bookedAhead = 2 * 366 * 24 * time.Hour
-	// declinedMost is how many instances of a series a room declines while it accepts the others.
+	// declinedMost bounds the instances of a series that a room declines while it accepts the others.
 	declinedMost = 50
 )
 
-// Booking is an invitation of a room, as it is in its calendar, and what else is there.
+// Booking is an invitation of a room, as stored in its calendar, and the data to decide about it.
 type Booking struct {
 	Stored *content.Object
 	Self   Self
-	// People is how many take part in it, Capacity how many the room takes; 0 is any number.
+	// People is the number of attendees, Capacity the room's limit; 0 means no limit.
 	People, Capacity int
-	// Barred tells that its organizer may not book the room.
+	// Barred is set if the organizer may not book the room.
 	Barred bool
-	// Others calls take with what else may lie in the room's calendars between two times.
+	// Others calls take for everything else in the room's calendars between two times.
 	Others func(from, until time.Time, take func(Other) error) error
 }
 
-// Other is what else lies in a room's calendar. Of what has lost its text Object is nil, and Meets tells whether it may take place in a time.
+// Other is another event in a room's calendar. If its text is lost, Object is nil, and Meets reports whether it may
+// take place in a time range.
 type Other struct {
 	*content.Object
 	Meets func(start, end time.Time) bool
 }
 
-// The words that go with a refusal.
+// The comments that accompany a refusal.
 const (
-	saysBarred   = "You may not book this. Ask whoever looks after it."
+	saysBarred   = "You may not book this. Ask the people in charge of it."
 	saysTaken    = "It is taken at that time."
 	saysTooFar   = "It can be booked two years ahead at most: a series has to end before."
 	saysTooMany  = "It takes %d people, and %d take part."
@@ -47,8 +48,8 @@ const (
 	saysUnclear  = "When this takes place cannot be worked out."
 )
 
-// Book answers an invitation in a room's name, as far as it has not been answered: yes where the room is free, no where it is
-// taken, for each instance of a series. It returns ErrSame where there is nothing to answer.
+// Book answers an invitation on behalf of a room, as far as it is unanswered. It accepts each instance for which the
+// room is free and declines the others. It returns ErrSame if nothing needs an answer.
 func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
 	asked, err := r.asked(ctx, b)
 	var over *recur.BudgetError
@@ -80,20 +81,20 @@ func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
 	return r.accept(ctx, b, asked, taken)
 }
 
-// inquiry is what is asked of a room.
+// inquiry is the unanswered part of an invitation.
 type inquiry struct {
-	// open are the instances to come that it has not answered.
+	// open lists the future instances without an answer.
 	open []recur.Instance
-	// apart are the names of the instances told apart that wait for an answer, whenever they are.
+	// apart lists the recurrence ids of the unanswered overrides, past ones included.
 	apart []ical.Time
-	// whole tells that the series itself waits for an answer, endless that it goes on for longer than the room can be booked.
+	// whole is set if the series itself is unanswered, endless if it goes on for longer than the room can be booked.
 	whole, endless bool
 }
 
-// waits tells whether anything waits for an answer.
+// waits reports whether anything is unanswered.
 func (q inquiry) waits() bool { return q.whole || len(q.apart) > 0 }
 
-// asked finds out what a room is asked for.
+// asked returns the unanswered part of an invitation.
 func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
 	o := b.Stored
 	waits := map[*ical.Component]bool{}
@@ -133,10 +134,10 @@ func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
 	return q, nil
 }
 
-// bookingSteps is the work of looking at one instance.
+// bookingSteps is the cost of checking one instance.
 const bookingSteps = 20
 
-// taken returns those of the instances at which something else takes place.
+// taken returns the instances that clash with another event.
 func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]recur.Instance, error) {
 	w := wantedOf(open)
 	err := b.Others(open[0].Start.Time, w.until[len(open)-1], func(o Other) error { return r.clashes(ctx, b, o, w) })
@@ -149,10 +150,10 @@ func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]r
 	return taken, err
 }
 
-// wanted are the instances that a room is asked for, by their starts.
+// wanted holds the requested instances, sorted by start.
 type wanted struct {
 	open []recur.Instance
-	// until is the latest end of all up to that one, out tells which are taken.
+	// until is the latest end up to each instance, out marks the instances that clash.
 	until []time.Time
 	out   []bool
 }
@@ -167,7 +168,8 @@ func wantedOf(open []recur.Instance) wanted {
 	return w
 }
 
-// mark marks those that overlap a time. It looks at no more than lie between their own longest one before it and its end.
+// mark marks the instances that overlap a time range. It searches backwards and stops as soon as no earlier instance
+// can reach into the range.
 func (w wanted) mark(start, end time.Time) {
 	n, _ := slices.BinarySearchFunc(w.open, end, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
 	for n--; n >= 0 && w.until[n].After(start); n-- {
@@ -177,8 +179,8 @@ func (w wanted) mark(start, end time.Time) {
 	}
 }
 
-// clashes marks the instances that overlap those of another event. What cannot be read takes no time, unless the time is known all the
-// same: a room that nobody could book for the sake of one line would be worse.
+// clashes marks the instances that overlap another event. An unreadable event blocks no time, unless its time is known
+// from the index. Otherwise one broken line could make a room unusable.
 func (r Rules) clashes(ctx context.Context, b Booking, o Other, w wanted) error {
 	if o.Object == nil {
 		for n, i := range w.open {
@@ -205,9 +207,9 @@ func (r Rules) clashes(ctx context.Context, b Booking, o Other, w wanted) error 
 	return nil
 }
 
-// holds tells whether what takes place in a room takes its time: what was not called off or declined, and is not just being
-// asked for. Only what somebody has written there by hand may say that it takes none: an organizer who says so speaks of
-// their own time.
+// holds reports whether an event in a room's calendar blocks the room. Cancelled, declined and unanswered events do
+// not. TRANSP counts only for events without the room as an attendee, which were entered by hand: an organizer's TRANSP
+// refers to the organizer's own time.
 func holds(o *content.Object, c *ical.Component, room Self) bool {
 	if content.WordOf(c, "STATUS") == "CANCELLED" {
 		return false
@@ -222,12 +224,12 @@ func holds(o *content.Object, c *ical.Component, room Self) bool {
 	return partstat(p) == Accepted || partstat(p) == Tentative
 }
 
-// refuse declines all that was not answered.
+// refuse declines everything unanswered.
 func (r Rules) refuse(ctx context.Context, b Booking, q inquiry, why string) (*content.Object, error) {
 	return r.pronounce(ctx, b, q, Declined, why)
 }
 
-// accept accepts what was not answered, but for what is taken.
+// accept accepts everything unanswered, except the instances that clash.
 func (r Rules) accept(ctx context.Context, b Booking, q inquiry, taken []recur.Instance) (*content.Object, error) {
 	var but []Response
 	for _, i := range taken {
@@ -236,7 +238,7 @@ func (r Rules) accept(ctx context.Context, b Booking, q inquiry, taken []recur.I
 	return r.pronounce(ctx, b, q, Accepted, "", but...)
 }
 
-// pronounce gives one answer to all that was not answered, but for some of it.
+// pronounce gives one answer to everything unanswered, with exceptions.
 func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comment string, but ...Response) (*content.Object, error) {
 	var all []Response
 	if q.whole || b.Stored.Master == nil && len(b.Stored.Overrides) == 1 {
@@ -249,7 +251,7 @@ func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comm
 	return r.Respond(ctx, b.Stored, b.Self, append(all, but...)...)
 }
 
-// nameOf is the RECURRENCE-ID of an instance; zero of what takes place once.
+// nameOf returns the RECURRENCE-ID of an instance, or zero if the event does not recur.
 func nameOf(o *content.Object, i recur.Instance) ical.Time {
 	if p := i.Component.Property("RECURRENCE-ID"); p != nil {
 		if id, err := p.Time(); err == nil {

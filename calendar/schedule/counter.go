@@ -11,31 +11,32 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// The methods by which a guest and an organizer talk about another time (RFC 5546 §3.2.7, §3.2.8).
+// The methods to negotiate another time (RFC 5546 §3.2.7, §3.2.8).
 const (
 	Counter        Method = "COUNTER"
 	DeclineCounter Method = "DECLINECOUNTER"
 )
 
-// propSender keeps with a proposal who made it, as it was proven: the message may name all who take part.
+// propSender stores the verified sender with a counter-proposal. The message itself may name all attendees.
 const propSender = "X-SENDER"
 
-// ErrNoProposal is what is no proposal of another time, or no longer one.
+// ErrNoProposal is the error for a message that proposes no other time, or no longer does.
 var ErrNoProposal = errors.New("nobody proposes this")
 
-// Proposal is another time that a guest would rather have.
+// Proposal is another time that an attendee prefers.
 type Proposal struct {
 	From Address
-	// Which is the one of a series that it is about; zero for all of it.
+	// Which is the recurrence id of the instance that it is about; zero means the whole event.
 	Which ical.Time
-	// Start and End are as people say them: of whole days, End is the last. It is zero where neither the event nor the proposal says any.
+	// Start and End are in users' terms: for whole days, End is the last day. End is zero if neither the event nor the
+	// proposal has one.
 	Start, End ical.Time
 	Comment    string
-	// other tells that the event has days now and is to have times, or the other way round.
+	// other is set if the proposal changes whole days to times, or the reverse.
 	other bool
 }
 
-// Change is what the event becomes where the organizer agrees.
+// Change returns the edit that applies the proposal.
 func (p Proposal) Change() edit.Change {
 	c := edit.Change{Target: edit.Target{Scope: edit.All}, Times: edit.Times{Start: edit.To(p.Start), AsGiven: p.other}}
 	if !p.Which.IsZero() {
@@ -44,15 +45,15 @@ func (p Proposal) Change() edit.Change {
 	switch {
 	case p.End.IsZero():
 	case p.End.IsDate():
-		c.Times.End = edit.To(ical.Date(p.End.Civil.AddDays(1))) // an edit takes the day after the last
+		c.Times.End = edit.To(ical.Date(p.End.Civil.AddDays(1))) // DTEND is the day after the last
 	default:
 		c.Times.End = edit.To(p.End)
 	}
 	return c
 }
 
-// Propose is the message by which a guest proposes what their copy of the event has become in moved. SEQUENCE is that of
-// the event as they know it, which says what they propose it for.
+// Propose returns the attendee's counter-proposal. moved is the attendee's copy after the desired change. SEQUENCE is
+// the one of their copy, so that the organizer knows which version the proposal refers to.
 func (r Rules) Propose(ctx context.Context, stored, moved *content.Object, is Self, instance ical.Time, comment string) (Message, error) {
 	old, err := r.read(ctx, stored)
 	if err != nil {
@@ -86,7 +87,7 @@ func (r Rules) Propose(ctx context.Context, stored, moved *content.Object, is Se
 	return m, m.become(Counter)
 }
 
-// and finds an instance, or all of what takes place, in two readings.
+// and returns an instance, or the whole event, in two readings.
 func (x *reading) and(now *reading, instance ical.Time) (was, wants *ical.Component, err error) {
 	was, wants = x.master(), now.master()
 	if !instance.IsZero() {
@@ -102,7 +103,7 @@ func (x *reading) and(now *reading, instance ical.Time) (was, wants *ical.Compon
 	return was, wants, nil
 }
 
-// become gives a message its method.
+// become sets the METHOD of a message.
 func (m Message) become(method Method) error {
 	root, err := m.Document.Calendar()
 	if err == nil {
@@ -111,7 +112,7 @@ func (m Message) become(method Method) error {
 	return err
 }
 
-// Sign notes in a proposal who made it, for the one who keeps it.
+// Sign stores the sender in a proposal, for the recipient's server.
 func (m Message) Sign() error {
 	root, err := m.Document.Calendar()
 	if err == nil {
@@ -120,9 +121,9 @@ func (m Message) Sign() error {
 	return err
 }
 
-// Subject is the instance for which a guest's message proposes something, in one spelling however the message has it; ""
-// where that is the whole event, or more than one. A message is about nothing where the event has no such instance, or
-// does not invite its sender to it.
+// Subject returns the recurrence id that an attendee's proposal is about, in canonical form. It is "" for the whole
+// event or several instances. It returns an error if the event has no such instance or does not invite the sender to
+// it.
 func (r Rules) Subject(ctx context.Context, stored, message *content.Object, from Address) (string, error) {
 	x, err := r.read(ctx, stored)
 	if err != nil {
@@ -148,8 +149,8 @@ func (r Rules) Subject(ctx context.Context, stored, message *content.Object, fro
 	return subject, nil
 }
 
-// Proposals are what a guest's message proposes for an event, as far as that is still open: something else than what the
-// event says, for the version that it has.
+// Proposals returns the open proposals in an attendee's message: those that differ from the event, for its present
+// version.
 func (r Rules) Proposals(ctx context.Context, stored, message *content.Object) ([]Proposal, error) {
 	sender := message.Calendar.Property(propSender)
 	if sender == nil || content.WordOf(message.Calendar, "METHOD") != string(Counter) || stored.Kind != content.Event || message.UID != stored.UID {
@@ -172,7 +173,7 @@ func (r Rules) Proposals(ctx context.Context, stored, message *content.Object) (
 	return all, nil
 }
 
-// proposal is what one component of a message proposes; false where that is nothing, or nothing any more.
+// proposal returns the proposal in one component of a message, or false if there is none or it is no longer open.
 func (x *reading) proposal(said *reading, c *ical.Component, from Address) (Proposal, bool) {
 	p := Proposal{From: from, Comment: content.TextOf(c, "COMMENT")}
 	now := x.master()
@@ -205,18 +206,18 @@ func (x *reading) proposal(said *reading, c *ical.Component, from Address) (Prop
 	case p.other && begins.IsDate():
 		end = start + day // RFC 5545 §3.6.1: a date alone is that day
 	case until != content.Forever:
-		end = start + until - was // it lasts as long as now
+		end = start + until - was // it keeps its duration
 	}
 	if end != content.Forever {
 		if begins.IsDate() {
-			end -= day // people say the last day
+			end -= day // users expect the last day
 		}
 		p.End = likewise(begins, end)
 	}
 	return p, true
 }
 
-// timeOf reads a time that must be there.
+// timeOf reads a required time.
 func timeOf(c *ical.Component, name string) (ical.Time, error) {
 	p := c.Property(name)
 	if p == nil {
@@ -225,7 +226,8 @@ func timeOf(c *ical.Component, name string) (ical.Time, error) {
 	return p.Time()
 }
 
-// likewise writes an instant in the form of another time, but for its zone, which need not be known here.
+// likewise writes an instant in the form of another time. Times with a zone become UTC, because their zone may be
+// unknown.
 func likewise(as ical.Time, at int64) ical.Time {
 	switch civil := ical.CivilFromSeconds(at); as.Form {
 	case ical.FormDate:
@@ -237,8 +239,8 @@ func likewise(as ical.Time, at int64) ical.Time {
 	}
 }
 
-// Stay is the message by which an organizer tells a guest that the event stays as it is (RFC 5546 §3.2.8). It says no more
-// than what the guest takes part in, and nothing of what else they propose in the same message.
+// Stay returns the organizer's message that declines a proposal (RFC 5546 §3.2.8). It contains only the part of the
+// event that the attendee takes part in, and none of their other proposals in the same message.
 func (r Rules) Stay(ctx context.Context, stored, proposed *content.Object, p Proposal, comment string) (Message, error) {
 	m := Message{Method: DeclineCounter, From: OrganizerOf(stored), To: p.From}
 	x, err := r.read(ctx, stored)
@@ -274,7 +276,7 @@ func (r Rules) Stay(ctx context.Context, stored, proposed *content.Object, p Pro
 	return m, nil
 }
 
-// proposing is the component of a message that is about an instance, or about all.
+// proposing returns the component of a message for an instance, or for the whole event.
 func proposing(message *content.Object, which ical.Time) *ical.Component {
 	for _, c := range message.Components() {
 		var at ical.Time
@@ -291,7 +293,7 @@ func proposing(message *content.Object, which ical.Time) *ical.Component {
 	return nil
 }
 
-// Besides is what a guest proposes in a message beside one proposal; nil where that is nothing.
+// Besides returns a message without one of its proposals, or nil if no other is left.
 func Besides(message *content.Object, p Proposal) (*ical.Document, error) {
 	if len(message.Components()) < 2 {
 		return nil, nil

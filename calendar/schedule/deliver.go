@@ -12,22 +12,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Delivery is a message of an organizer on its way into what an attendee has of the event.
+// Delivery is an organizer's message that is being applied to an attendee's copy.
 type Delivery struct {
 	// Stored is the attendee's copy; nil if there is none. Message is the organizer's text.
 	Stored, Message *content.Object
-	// Told is the event as its organizer elsewhere last told it, also after the attendee deleted the copy; if it is nil,
-	// Stored takes its place.
+	// Told is the latest version from an organizer on another server. It is kept even after the attendee deleted the
+	// copy. If it is nil, Stored takes its place.
 	Told *content.Object
 	Self Self
-	// Own is the attendee's copy of the undivided series, if a new event is its second half; nil if there is none.
+	// Own is the attendee's copy of the undivided series if a new event is its second half; nil otherwise.
 	Own *content.Object
-	// Earlier yields the former versions of the copy, the newest first, if a change is taken back; nil otherwise.
+	// Earlier yields the former versions of the copy, the newest first, if a change is undone; nil otherwise.
 	Earlier iter.Seq2[Earlier, error]
-	// Outside is set for a message by mail: messages may arrive out of order, and a message about single instances leaves
-	// the others unchanged.
+	// Outside is set for a message by mail: messages may arrive out of order, and a message about single instances
+	// leaves the others unchanged.
 	Outside bool
-	// Room tells that the attendee is a room: its answer is its own word alone, and holds only for what it has looked at.
+	// Room is set if the attendee is a room. Only the room itself decides its answer, and the answer covers only the
+	// instances that it has checked.
 	Room bool
 }
 
@@ -35,22 +36,22 @@ type Delivery struct {
 type Earlier struct {
 	// Object is nil if there was no copy.
 	Object *content.Object
-	// Told is set if a message replaced this version, and not the attendee.
+	// Told is set if a message, not the attendee, replaced this version.
 	Told bool
 }
 
-// Delivered is the outcome.
+// Delivered is the result of a delivery.
 type Delivered struct {
 	Object *content.Object
-	// Told is the event as its organizer elsewhere tells it now. It is set even if the copy does not change.
+	// Told is the new version from an organizer on another server. It is set even if the copy does not change.
 	Told *content.Object
-	// Consequential tells that more has changed than what others have answered.
+	// Consequential is set if more has changed than other attendees' answers.
 	Consequential bool
-	// heeds tells whether only somebody's own answer decides about that; nil where it does not hang on it.
+	// heeds computes Consequential for an attendee whose own answer decides it; nil if the answer does not matter.
 	heeds func(Self) bool
 }
 
-// For is the same for somebody else, whose copy said the same to the letter. See [Personal].
+// For returns the result for another attendee whose copy has exactly the same text. See [Personal].
 func (d Delivered) For(is Self) Delivered {
 	if d.heeds != nil {
 		d.Consequential = d.heeds(is)
@@ -58,8 +59,8 @@ func (d Delivered) For(is Self) Delivered {
 	return d
 }
 
-// Personal tells whether it hangs on whose copy it is what a message makes of it: there is something in it that only
-// its holder's line says something about.
+// Personal reports whether the result of a message depends on the copy's owner: the text contains exceptions or
+// parameters that belong to them.
 func Personal(stored *content.Object) bool {
 	if stored == nil {
 		return false
@@ -72,7 +73,7 @@ func Personal(stored *content.Object) bool {
 	return false
 }
 
-// mayTell refuses a message that is not of the event's organizer, or older than the version that they told.
+// mayTell refuses a message that is not from the event's organizer, or is older than the organizer's known version.
 func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
 	if d.Stored == nil {
 		return r.mayReturn(ctx, d)
@@ -81,7 +82,7 @@ func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
 		return ErrForeign
 	}
 	if !served(organizer(d.Stored)) {
-		return ErrSame // their program sees to it
+		return ErrSame // another client handles the messages
 	}
 	if !d.Outside {
 		return nil
@@ -94,8 +95,8 @@ func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
 	return nil
 }
 
-// mayReturn refuses a message that says nothing newer about an event whose copy the attendee deleted: a mail that
-// arrives twice must not undo the deletion.
+// mayReturn refuses a message without news about an event whose copy the attendee deleted: a mail that arrives twice
+// must not undo the deletion.
 func (r Rules) mayReturn(ctx context.Context, d Delivery) error {
 	if d.Told == nil || !r.person(OrganizerOf(d.Told))(OrganizerOf(d.Message)) {
 		return nil
@@ -112,13 +113,13 @@ func (r Rules) mayReturn(ctx context.Context, d Delivery) error {
 	return ErrStale
 }
 
-// age compares the SEQUENCE, then the DTSTAMP of two versions of a component: it is positive if the first is newer
-// (RFC 5546 §2.1.5).
+// age compares two versions of a component by SEQUENCE, then by DTSTAMP. It is positive if the first is newer (RFC 5546
+// §2.1.5).
 func age(c, was *ical.Component) int {
 	return cmp.Or(cmp.Compare(sequence(c), sequence(was)), cmp.Compare(content.TextOf(c, "DTSTAMP"), content.TextOf(was, "DTSTAMP")))
 }
 
-// Invite puts what an organizer asks for into what an attendee has.
+// Invite applies an organizer's REQUEST to an attendee's copy.
 func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	old, told, err := r.known(ctx, d)
 	if err != nil {
@@ -162,7 +163,7 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	return Delivered{now.Object, next, heeds(d.Self), heeds}, nil
 }
 
-// known reads an attendee's copy and the event as told to them.
+// known reads an attendee's copy and the organizer's version.
 func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err error) {
 	if old, err = r.read(ctx, d.Stored); err != nil || !d.Outside || d.Told == nil || d.Stored == nil {
 		return old, old, err
@@ -171,8 +172,8 @@ func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err e
 	return old, told, err
 }
 
-// copyFor makes the attendee's copy from the organizer's text, still without the attendee's own part. A few new
-// instances of a series that the attendee has answered become overrides that ask.
+// copyFor derives the attendee's copy from the organizer's text, still without the attendee's own part. A few new
+// instances of an already answered series become overrides that ask.
 func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
 	made, err := copyOf(next)
 	if err != nil {
@@ -191,7 +192,7 @@ func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Ob
 	}
 	series, apart := r.plan(s, now)
 	if d.Room {
-		return now, series || len(apart) > 0, nil // it looks at all instances again
+		return now, series || len(apart) > 0, nil // it checks all instances again
 	}
 	if len(apart) == 0 || said(old, old.master(), d.Self) == NeedsAction {
 		return now, series, nil
@@ -200,7 +201,7 @@ func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Ob
 	return now, series, err
 }
 
-// lendZones adds the definitions of zones that only the other has.
+// lendZones adds the time zone definitions that only from has.
 func lendZones(to, from *ical.Component) {
 	known := map[string]bool{}
 	for _, z := range to.AllComponents("VTIMEZONE") {
@@ -213,7 +214,7 @@ func lendZones(to, from *ical.Component) {
 	}
 }
 
-// admit takes an instance out of those that the series leaves out.
+// admit removes an instance from the series' exceptions.
 func (x *reading) admit(key int64) {
 	if x.master() == nil {
 		return
@@ -236,7 +237,7 @@ func (x *reading) admit(key int64) {
 	}
 }
 
-// differs tells whether two versions of what an attendee has differ in more than in what people have answered.
+// differs reports whether two versions of an attendee's copy differ in more than answers.
 func (r Rules) differs(old, now *reading) bool {
 	if (old.master() == nil) != (now.master() == nil) || old.essence(old.master()) != now.essence(now.master()) {
 		return true
@@ -246,7 +247,7 @@ func (r Rules) differs(old, now *reading) bool {
 	return slices.ContainsFunc(keys, other) || !slices.Equal(Parties(old.Object), Parties(now.Object))
 }
 
-// saysOther tells whether two versions say that somebody has answered something else.
+// saysOther reports whether a person's answer differs between two versions.
 func saysOther(old, now *reading, is Self) bool {
 	was, still := attendee(old.master(), is), attendee(now.master(), is)
 	answer := func(x *reading, c *ical.Component, series *ical.Property) string {
@@ -308,13 +309,13 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	return done, err
 }
 
-// ranged reports whether a component speaks for all later instances as well (RANGE=THISANDFUTURE).
+// ranged reports whether a component also applies to all later instances (RANGE=THISANDFUTURE).
 func ranged(c *ical.Component) bool {
 	p := c.Property("RECURRENCE-ID")
 	return p != nil && param(p, "RANGE") != ""
 }
 
-// endBefore cancels an instance and all after it (RFC 5546 §3.2.5).
+// endBefore cancels an instance and all later ones (RFC 5546 §3.2.5).
 func (r Rules) endBefore(ctx context.Context, x *reading, c *ical.Component) (*reading, error) {
 	id, err := c.Property("RECURRENCE-ID").Time()
 	if err != nil {

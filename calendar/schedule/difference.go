@@ -11,30 +11,30 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// What a comparison costs, in steps of a meter: to find an instance, and to look at what was found once more.
+// The cost of a comparison in steps: to find an instance, and to check a found one again.
 const (
 	findSteps = 40
 	lookSteps = 1
 )
 
-// contrast is how two versions of an instance, or of a series, differ in what people are told.
+// contrast is the difference between two versions of an instance, or of a series, as attendees see it.
 type contrast struct {
 	key     int64
 	id      ical.Time
 	a, b    *ical.Component
 	retimed bool
 	changed bool
-	// out tells that the series leaves the instance out now.
+	// out is set if the new series excludes the instance.
 	out bool
 }
 
-// comparison is two versions of an event. Each instance is compared once, however many people take part in it.
+// comparison compares two versions of an event. Each instance is compared once, however many attendees there are.
 type comparison struct {
 	Rules
 	old, now *reading
 	series   contrast
 	each     []contrast
-	// texts tells the guests of components apart, by numbers.
+	// texts numbers the different sets of attendees and their answers.
 	texts map[string]int
 	known map[*ical.Component]int
 }
@@ -67,8 +67,8 @@ func (c *contrast) look(old, now *reading) {
 	c.changed = c.retimed || old.essence(c.a) != now.essence(c.b)
 }
 
-// circle is people who take part in the same of an event, before and after. They are told the same, which is found out
-// and written once.
+// circle is a group of attendees of the same components, before and after. They get the same message, which is computed
+// once.
 type circle struct {
 	one    Person
 	forced bool
@@ -76,14 +76,14 @@ type circle struct {
 	all    []template
 }
 
-// template is a message to each of a circle.
+// template is a message to each member of a circle.
 type template struct {
 	Message
-	// answered is the earlier answer of one of them.
+	// answered returns a member's earlier answer.
 	answered func(Address, Person) string
 }
 
-// differences are the messages for people, in their order.
+// differences returns the messages to people, in their order.
 func (r Rules) differences(old, now *reading, people []Address, s asking) ([]Message, error) {
 	c, err := r.compare(old, now, s)
 	if err != nil {
@@ -117,7 +117,7 @@ func (r Rules) differences(old, now *reading, people []Address, s asking) ([]Mes
 	return all, nil
 }
 
-// Refreshed tells guests the answers of the others. Nobody is told who takes part in nothing.
+// Refreshed returns messages that tell attendees the answers of the others. People who take part in nothing get none.
 func (r Rules) Refreshed(ctx context.Context, event *content.Object, people []Address) ([]Message, error) {
 	x, err := r.read(ctx, event)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r Rules) Refreshed(ctx context.Context, event *content.Object, people []Ad
 	return all, nil
 }
 
-// Brought are the invitations of people whom an answer has brought into an event: somebody whom a guest sends in their
-// place (RFC 5546 §3.2.2.3).
+// Brought returns the invitations of people whom an answer added to an event: the delegates of attendees (RFC 5546
+// §3.2.2.3).
 func (r Rules) Brought(ctx context.Context, before, after *content.Object) ([]Message, error) {
 	old, err := r.read(ctx, before)
 	if err != nil {
@@ -170,7 +170,7 @@ func (r Rules) Brought(ctx context.Context, before, after *content.Object) ([]Me
 	return r.differences(old, now, people, asking{})
 }
 
-// name is what tells circles apart.
+// name returns the key of a circle.
 func (c *comparison) name(was, is []*ical.Component, forced bool) string {
 	var b strings.Builder
 	for _, list := range [...][]*ical.Component{was, is} {
@@ -185,7 +185,7 @@ func (c *comparison) name(was, is []*ical.Component, forced bool) string {
 	return b.String()
 }
 
-// number tells a component from all others.
+// number returns a unique number for a component.
 func (c *comparison) number(part *ical.Component) int {
 	if _, known := c.known[part]; !known {
 		c.known[part] = len(c.known)
@@ -193,7 +193,7 @@ func (c *comparison) number(part *ical.Component) int {
 	return c.known[part]
 }
 
-// tell finds out what a circle is told.
+// tell computes the messages to a circle.
 func (c *comparison) tell(o *circle, was, is map[Person][]*ical.Component) error {
 	before, after := c.old.view(o.one), c.now.view(o.one)
 	if err := c.Meter.Work(int64(lookSteps * (len(before.apart) + len(after.apart) + len(before.without) + len(after.without) + len(c.each)))); err != nil {
@@ -224,8 +224,8 @@ func (c *comparison) tell(o *circle, was, is map[Person][]*ical.Component) error
 	return c.update(o, before, after, request, cancel)
 }
 
-// ends is the SEQUENCE of a message that an attendee no longer takes part: the one that the series got with their
-// removal, so that an invitation that follows is not older. That an event is deleted counts one.
+// ends returns the SEQUENCE of a message that removes an attendee. It is the SEQUENCE that the series gets with the
+// removal, so that a later invitation is not older. The deletion of an event increments it by one.
 func (c *comparison) ends(before view) int {
 	if before.master != nil && c.now.master() != nil {
 		return max(sequence(c.now.master()), sequence(c.old.master())+1)
@@ -233,7 +233,7 @@ func (c *comparison) ends(before view) int {
 	return max(highest(c.now), before.sequence()+1)
 }
 
-// update finds out what a circle is told that took part before and still does.
+// update computes the messages to a circle that took part before and still does.
 func (c *comparison) update(o *circle, before, after view, request func(func(*Message)) error, cancel func(int) error) error {
 	whole := before.master != nil && after.master == nil
 	if whole {
@@ -264,7 +264,7 @@ func (c *comparison) update(o *circle, before, after view, request func(func(*Me
 	return err
 }
 
-// answerTo is what somebody answered to all of some instances; "" where that is not the same.
+// answerTo returns a person's answer to some instances, or "" if they differ.
 func (c *comparison) answerTo(some []contrast, to Address, who Person) string {
 	said := partstat(c.old.roster(some[0].a).line(to, who))
 	for _, one := range some[1:] {
@@ -275,7 +275,7 @@ func (c *comparison) answerTo(some []contrast, to Address, who Person) string {
 	return said
 }
 
-// instances compares what somebody takes part in: which instances they lost, and whether anything else is to be told.
+// instances compares a person's instances: the ones they lost, and whether they need another message.
 func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bool) {
 	switch was, still := c.old.joins(c.series.a, who), c.now.joins(c.series.b, who); {
 	case was != still:
@@ -287,12 +287,12 @@ func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bo
 		had, has := c.old.joins(one.a, who), c.now.joins(one.b, who)
 		switch {
 		case had && !has:
-			// An instance that a new rule does not have need not be called off for a guest of the series: the rule says so.
+			// If a new rule drops an instance, an attendee of the series needs no cancellation: the rule says it.
 			if one.out || one.b != nil || !c.now.joins(c.series.b, who) || !c.series.changed {
 				lost = append(lost, one)
 			}
 		case has && !had:
-			// An instance that comes back, or is new in a series that they have answered, asks for an answer.
+			// An instance that returns, or is new in a series that they have answered, needs an answer.
 			changed, retimed = true, retimed || one.a == nil && c.old.joins(c.series.a, who)
 		case has && one.changed:
 			changed, retimed = true, retimed || one.retimed
@@ -301,7 +301,7 @@ func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bo
 	return lost, changed, retimed
 }
 
-// same are the RECURRENCE-IDs of the instances of which somebody was told before what they are told now.
+// same returns the RECURRENCE-IDs of the instances that have not changed for a person.
 func (c *comparison) same(who Person) map[string]bool {
 	all := map[string]bool{}
 	for _, one := range c.each {
@@ -312,7 +312,7 @@ func (c *comparison) same(who Person) map[string]bool {
 	return all
 }
 
-// guests are the attendees of each part of a view, with their answers, in a form that can be compared.
+// guests returns a number for each part of a view that identifies its attendees and their answers.
 func (c *comparison) guests(x *reading, v view) []int {
 	var all []int
 	if v.master != nil {
@@ -324,7 +324,7 @@ func (c *comparison) guests(x *reading, v view) []int {
 	return all
 }
 
-// guestsOf is a number for the attendees of a component, and for the instance that it is.
+// guestsOf returns a number that identifies a component's instance, attendees and their answers.
 func (c *comparison) guestsOf(x *reading, part *ical.Component) int {
 	if n := x.guests[part]; n > 0 {
 		return n

@@ -7,18 +7,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// theirs are the properties that are each attendee's own, once they have the event.
+// theirs lists the properties that belong to each attendee, once they have the event.
 var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
 
-// keepOwn gives a component what the attendee had of their own: alarms, whether it takes their time, notes, the answer.
-// Asks is set when the series asks for another answer.
+// keepOwn copies the attendee's own part to a new version of a component: alarms, transparency, notes, the answer. asks
+// is set if the series needs a new answer.
 func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bool) {
 	was := old.counterpart(now, c)
 	for _, alarm := range c.AllComponents("VALARM") {
 		c.RemoveComponent(alarm)
 	}
 	if d.Room {
-		c.Remove("TRANSP") // the organizer speaks of their own time
+		c.Remove("TRANSP") // the organizer's value refers to their own time
 	}
 	mine := attendee(c, d.Self)
 	if was == nil {
@@ -39,7 +39,7 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bo
 		if c != now.master() {
 			asks = old.timing(was) != now.timing(c)
 		}
-		// An organizer of this server has every answer; one elsewhere need not have got the latest.
+		// An organizer on this server has every answer; one on another server may lack the latest.
 		switch same := !asks && content.WordOf(was, "STATUS") != "CANCELLED"; {
 		case same && (d.Outside || d.Room):
 			carryParams(mine, stored, paramPartstat)
@@ -53,7 +53,8 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bo
 	}
 }
 
-// keepProgress leaves somebody the status of a task that they are at work on, or done with: the organizer's is of the whole.
+// keepProgress keeps the status of a task that an attendee is working on or has completed. The organizer's status is
+// for the whole task.
 func keepProgress(c, was *ical.Component, mine *ical.Property) {
 	if said := partstat(mine); said != Completed && said != InProcess {
 		return
@@ -63,7 +64,7 @@ func keepProgress(c, was *ical.Component, mine *ical.Property) {
 	}
 }
 
-// transplant takes over the properties that are private to a component's holder.
+// transplant copies the private properties of a component's owner.
 func transplant(c, was *ical.Component) {
 	for _, name := range theirs {
 		c.Remove(name)
@@ -89,8 +90,8 @@ func transplant(c, was *ical.Component) {
 	}
 }
 
-// Lighten takes out of a copy what programs and their people add most of: alarms, comments, categories and properties of
-// their own. It is what goes first where a copy gets too large.
+// Lighten removes the properties that users and clients add most of: alarms, comments, categories and private
+// properties. They go first if a copy grows too large.
 func Lighten(o *content.Object) {
 	for _, c := range o.Components() {
 		for _, alarm := range c.AllComponents("VALARM") {

@@ -13,30 +13,30 @@ import (
 // Method is the purpose of a message (RFC 5546 §1.4).
 type Method string
 
-// The methods that messages are made with.
+// The methods of the messages that we send.
 const (
 	Request Method = "REQUEST"
 	Cancel  Method = "CANCEL"
 	Reply   Method = "REPLY"
 )
 
-// Message is a scheduling message to somebody (RFC 5546).
+// Message is a scheduling message to one person (RFC 5546).
 type Message struct {
 	Method Method
 	// From is the sender, To the recipient.
 	From, To Address
-	// Recurrence is the RECURRENCE-ID of the one instance that it is about; "" where it is about more.
+	// Recurrence is the RECURRENCE-ID if it is about one instance; "" otherwise.
 	Recurrence string
 	Sequence   int
-	// First tells that the recipient was told nothing of the event before.
+	// First is set if the recipient knew nothing of the event before.
 	First bool
-	// Answered is the recipient's earlier answer, where there is only one.
+	// Answered is the recipient's earlier answer, if it is the same for all parts.
 	Answered string
-	// Retimed tells that it asks for another answer, since the times are others.
+	// Retimed is set if the times have changed, so that a new answer is needed.
 	Retimed bool
-	// Refresh tells that the message only passes on the answers of other guests, so that nobody need hear of it.
+	// Refresh is set if the message only distributes other attendees' answers, so that no notification is needed.
 	Refresh bool
-	// Same are the RECURRENCE-IDs of instances of which it says what the recipient was told before.
+	// Same lists the RECURRENCE-IDs of the instances that are unchanged for the recipient.
 	Same     map[string]bool
 	Document *ical.Document
 }
@@ -45,11 +45,11 @@ type Message struct {
 type view struct {
 	master *ical.Component
 	apart  map[int64]*ical.Component
-	// without are the instances of the series in which they do not.
+	// without lists the instances of the series that they do not take part in.
 	without map[int64]ical.Time
 }
 
-// view finds the part that somebody takes part in.
+// view returns the part of the event that a person takes part in.
 func (x *reading) view(who Person) view {
 	v := view{apart: map[int64]*ical.Component{}, without: map[int64]ical.Time{}}
 	if x.joins(x.master(), who) {
@@ -68,7 +68,7 @@ func (x *reading) view(who Person) view {
 
 func (v view) empty() bool { return v.master == nil && len(v.apart) == 0 }
 
-// components are the components of a view that are sent.
+// components returns the components to send.
 func (v view) components() []*ical.Component {
 	var all []*ical.Component
 	if v.master != nil {
@@ -86,7 +86,7 @@ func (v view) components() []*ical.Component {
 	return all
 }
 
-// sequence is the highest of a view.
+// sequence returns the highest SEQUENCE of a view.
 func (v view) sequence() int {
 	highest := sequence(v.master)
 	for _, c := range v.apart {
@@ -95,8 +95,8 @@ func (v view) sequence() int {
 	return highest
 }
 
-// compose makes the text of a message of components of a reading, which are given away. It defines the zones that the
-// reading only names; weighed has counted them.
+// compose creates a message from components of a reading and takes ownership of them. It adds the definitions of zones
+// that the reading only names; weighed has counted them.
 func (r Rules) compose(x *reading, method Method, components []*ical.Component) *ical.Document {
 	root := content.Root()
 	root.Add(ical.NewText("METHOD", string(method)))
@@ -107,11 +107,11 @@ func (r Rules) compose(x *reading, method Method, components []*ical.Component) 
 		r.dress(x, c, method)
 		root.AddComponent(c)
 	}
-	_ = content.DefineZones(root, r.Zones, nil) // without a meter nothing can fail
+	_ = content.DefineZones(root, r.Zones, nil) // without a meter it cannot fail
 	return ical.NewDocument(root)
 }
 
-// dress makes a component fit to be seen by others: it names its recipient, and has nothing private to the sender.
+// dress prepares a component for other people: it adds the organizer and attendees and removes private parts.
 func (r Rules) dress(x *reading, c *ical.Component, method Method) {
 	if c.Property("ORGANIZER") == nil {
 		if org := organizer(x.Object); org != nil {
@@ -129,7 +129,7 @@ func (r Rules) dress(x *reading, c *ical.Component, method Method) {
 	c.Set(ical.NewTime("DTSTAMP", ical.Instant(r.Now)))
 }
 
-// undress takes away what is the sender's own, or between them and their server.
+// undress removes the parts that are private to the sender or their server.
 func undress(c *ical.Component, method Method) {
 	for _, inner := range slices.Collect(c.Components()) {
 		if name := inner.Name(); name == "VALARM" || strings.HasPrefix(name, "X-") {
@@ -145,26 +145,26 @@ func undress(c *ical.Component, method Method) {
 	})
 }
 
-// bare takes away the parameters between a person and their server.
+// bare removes the parameters that are private to a person and their server.
 func bare(p *ical.Property) {
 	for _, name := range [...]string{paramAgent, paramStatus, paramForce, paramReplied, paramPercent} {
 		p.RemoveParam(name)
 	}
 }
 
-// shown are the properties beyond the standards that guests need: a text in HTML, where the meeting is, how it is joined.
-// Whatever else programs and people write down may be meant for nobody but them.
+// shown lists the non-standard properties that attendees need: an HTML text, the location, how to join. All other
+// non-standard properties may be private.
 var shown = [...]string{
 	"X-ALT-DESC", "X-GOOGLE-CONFERENCE", "X-APPLE-STRUCTURED-LOCATION",
 	"X-MICROSOFT-LOCATIONS", "X-MICROSOFT-ONLINEMEETINGCONFLINK", "X-MICROSOFT-ONLINEMEETINGEXTERNALLINK", "X-MICROSOFT-ONLINEMEETINGINFORMATION",
 	"X-MICROSOFT-SKYPETEAMSMEETINGURL", "X-MICROSOFT-SCHEDULINGSERVICEUPDATEURL", "X-MICROSOFT-DISALLOW-COUNTER",
 }
 
-// shownPrefix begins the names by which Outlook tells guests of an event.
+// shownPrefix is the prefix of Outlook's properties for attendees.
 const shownPrefix = "X-MICROSOFT-CDO-"
 
-// private tells whether a property is the event holder's own. A comment is, but in an answer, where it is what a guest
-// says to the organizer.
+// private reports whether a property belongs to the event's owner. A comment does, except in an answer, where it is the
+// attendee's message to the organizer.
 func private(name string, method Method) bool {
 	switch name {
 	case "REQUEST-STATUS", "COLOR", "CATEGORIES":
@@ -175,8 +175,7 @@ func private(name string, method Method) bool {
 	return strings.HasPrefix(name, "X-") && !strings.HasPrefix(name, shownPrefix) && !slices.Contains(shown[:], name)
 }
 
-// request tells people who take part in the same all of that.
-// People is how many they are.
+// request returns the REQUEST for attendees with the same view; people is their number.
 func (r Rules) request(x *reading, v view, people int) (Message, error) {
 	components, err := r.weighed(x, v.components(), people)
 	if err != nil {
@@ -191,7 +190,7 @@ func (r Rules) request(x *reading, v view, people int) (Message, error) {
 	return m, nil
 }
 
-// recurrence is the RECURRENCE-ID of a component as it stands there.
+// recurrence returns a component's RECURRENCE-ID as written, or "".
 func recurrence(c *ical.Component) string {
 	if p := c.Property("RECURRENCE-ID"); p != nil {
 		return p.Value()
@@ -199,12 +198,12 @@ func recurrence(c *ical.Component) string {
 	return ""
 }
 
-// cancel tells people who took part in the same that they no longer take part in anything. Seq is its SEQUENCE.
+// cancel returns the CANCEL for attendees with the same view who no longer take part in anything; seq is its SEQUENCE.
 func (r Rules) cancel(before *reading, v view, seq, people int) (Message, error) {
 	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Sequence: seq}
 	all := v.components()
 	if v.master != nil {
-		all = all[:1] // it stands for all of the series
+		all = all[:1] // it stands for the whole series
 	} else if len(all) == 1 {
 		m.Recurrence = recurrence(all[0])
 	}
@@ -219,7 +218,7 @@ func (r Rules) cancel(before *reading, v view, seq, people int) (Message, error)
 	return m, nil
 }
 
-// cancelSome tells people that they no longer take part in some instances (RFC 5546 §3.2.5), each with its own number.
+// cancelSome returns the CANCEL for some instances (RFC 5546 §3.2.5). Each has its own SEQUENCE.
 func (r Rules) cancelSome(before *reading, some []contrast, people int) (Message, error) {
 	m := Message{Method: Cancel, From: OrganizerOf(before.Object)}
 	all := make([]*ical.Component, len(some))
@@ -239,9 +238,9 @@ func (r Rules) cancelSome(before *reading, some []contrast, people int) (Message
 	return m, nil
 }
 
-// Apart is a message as mail programs take it: what is about several instances, and not about their series, is one message for
-// each of which there is something new. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL]
-// §2.1.3.1.1.1), and an instance without its series is one to it.
+// Apart splits a message for mail clients. A message about several instances, without their series, becomes one message
+// for each changed instance. Outlook expects exactly one appointment in a REQUEST, REPLY or CANCEL ([MS-OXCICAL]
+// §2.1.3.1.1.1), and treats an instance without its series as one.
 func (r Rules) Apart(m Message) ([]Message, error) {
 	root, err := m.Document.Calendar()
 	if err != nil {
@@ -281,7 +280,7 @@ func (r Rules) Apart(m Message) ([]Message, error) {
 	return parts, nil
 }
 
-// repeated counts zones that are written so often, before they are.
+// repeated counts the cost of zones that will be written several times.
 func (r Rules) repeated(zones []*ical.Component, times int) error {
 	var bytes int64
 	for _, z := range zones {
@@ -294,7 +293,7 @@ func (r Rules) repeated(zones []*ical.Component, times int) error {
 	return r.Meter.Write(bytes)
 }
 
-// weighed counts the text that a message makes of components, before it is made, for each of those who get it.
+// weighed counts the text of a message in advance, once for each recipient.
 func (r Rules) weighed(x *reading, all []*ical.Component, people int) ([]*ical.Component, error) {
 	var bytes, lent int64
 	for _, c := range all {
@@ -315,7 +314,7 @@ func (r Rules) weighed(x *reading, all []*ical.Component, people int) ([]*ical.C
 	return all, r.Meter.Write(bytes * int64(people))
 }
 
-// size is about how many bytes a component has as text.
+// size estimates the length of a component's text in bytes.
 func size(c *ical.Component) int64 {
 	n := int64(24)
 	for p := range c.Properties() {
@@ -327,7 +326,7 @@ func size(c *ical.Component) int64 {
 	return n
 }
 
-// called is the text that calls components off. It says when they were to be: programs show nothing without that.
+// called returns the text that cancels components. It contains their times, because clients show nothing otherwise.
 func (r Rules) called(x *reading, all []*ical.Component) *ical.Document {
 	for _, c := range all {
 		c.SetText("STATUS", "CANCELLED")

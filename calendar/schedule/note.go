@@ -7,9 +7,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Note writes into an event what came of messages to people in it (SCHEDULE-STATUS, RFC 6638 §3.2.9), and tells
-// whether that is another thing than before. What came of an answer stands with the organizer, and not with the same
-// person as a guest.
+// Note records the delivery status of messages in an event (SCHEDULE-STATUS, RFC 6638 §3.2.9) and reports whether that
+// changed anything. The status of an answer is recorded at the organizer, even if the organizer is also an attendee.
 func (r Rules) Note(o *content.Object, came map[Person]string) bool {
 	changed, organizer := false, r.who(OrganizerOf(o))
 	for _, c := range o.Components() {
@@ -27,7 +26,7 @@ func (r Rules) Note(o *content.Object, came map[Person]string) bool {
 	return changed
 }
 
-// StatusOf is the SCHEDULE-STATUS of an attendee, from the first component that has one.
+// StatusOf returns the SCHEDULE-STATUS of an attendee, from the first component that has one.
 func StatusOf(o *content.Object, is Self) string {
 	for _, c := range o.Components() {
 		if p := attendee(c, is); p != nil {
@@ -39,7 +38,7 @@ func StatusOf(o *content.Object, is Self) string {
 	return ""
 }
 
-// Cleaned takes out of what a client sent what only the server says: what came of messages.
+// Cleaned removes SCHEDULE-STATUS from a client's text, because only the server sets it.
 func Cleaned(o *content.Object) {
 	for _, c := range o.Components() {
 		for p := range c.Properties() {
@@ -50,8 +49,7 @@ func Cleaned(o *content.Object) {
 	}
 }
 
-// Quiet has no message sent to the guests who are new in an event: somebody else tells them, or nobody does
-// (SCHEDULE-AGENT=NONE, RFC 6638 §7.1).
+// Quiet suppresses the messages to new attendees of an event (SCHEDULE-AGENT=NONE, RFC 6638 §7.1).
 func Quiet(before, next *content.Object, is Self) (*content.Object, error) {
 	made, err := copyOf(next)
 	if err != nil {
@@ -71,7 +69,7 @@ func Quiet(before, next *content.Object, is Self) (*content.Object, error) {
 	return made, nil
 }
 
-// SentBy names the person who acted for the message's sender (RFC 5545 §3.2.18).
+// SentBy names the person who acts for the message's sender (RFC 5545 §3.2.18).
 func (m Message) SentBy(who Address) {
 	root, err := m.Document.Calendar()
 	if err != nil {
@@ -90,8 +88,8 @@ func (m Message) SentBy(who Address) {
 	}
 }
 
-// Sender returns the sender that a message names: the organizer, or the attendee who answers. It is "" where there is no
-// such person, or more than one.
+// Sender returns the sender that a message names: the organizer, or the attendee who answers. It is "" unless there is
+// exactly one.
 func Sender(o *content.Object, method Method) Address {
 	if ofOrganizer(method) {
 		return OrganizerOf(o)
@@ -99,7 +97,7 @@ func Sender(o *content.Object, method Method) Address {
 	from := Address("")
 	for _, c := range o.Components() {
 		for _, p := range c.All("ATTENDEE") {
-			// A delegate is named beside the attendee who sends them.
+			// A delegate is named together with the attendee they represent.
 			if _, delegate := p.Param(paramFrom); delegate && from != "" {
 				continue
 			}
@@ -112,7 +110,7 @@ func Sender(o *content.Object, method Method) Address {
 	return from
 }
 
-// ActsFor tells whether an event says that a deputy sends messages of a method for somebody in it.
+// ActsFor reports whether an event says that deputy sends messages of a method for principal.
 func ActsFor(o *content.Object, method Method, principal, deputy Address) bool {
 	name := "ATTENDEE"
 	if ofOrganizer(method) {
@@ -128,15 +126,15 @@ func ActsFor(o *content.Object, method Method, principal, deputy Address) bool {
 	return false
 }
 
-// ofOrganizer tells whether organizers send messages of a method.
+// ofOrganizer reports whether organizers send messages with this method.
 func ofOrganizer(m Method) bool {
 	return slices.Contains([]Method{Request, Cancel, "ADD", DeclineCounter}, m)
 }
 
-// Answered is somebody's answer to an event; "" where there is not exactly one.
+// Answered returns a person's answer to an event, or "" unless there is exactly one.
 func Answered(o *content.Object, is Self) string { return oneAnswer(o.Components(), is) }
 
-// oneAnswer is somebody's answer in all of some components; "" where there is not exactly one.
+// oneAnswer returns a person's answer in some components, or "" if there is none or they differ.
 func oneAnswer(all []*ical.Component, is Self) string {
 	said := ""
 	for _, c := range all {

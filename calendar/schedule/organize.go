@@ -10,17 +10,16 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Outcome is the outcome of a change.
+// Outcome is the result of a change.
 type Outcome struct {
-	// Object is the event as it is to be stored; nil where it is gone. The outcome of a message is noted in it.
+	// Object is the event to store; nil if it is deleted. The delivery status of its messages is recorded in it later.
 	Object   *content.Object
 	Messages []Message
-	// News is set when the attendee's program stored a newer version by an organizer elsewhere.
+	// News is set if the attendee's client stored a newer version from an organizer on another server.
 	News bool
 }
 
-// Organize returns the outcome of an organizer's change. Before or next is nil where there was, or is,
-// nothing.
+// Organize returns the outcome of an organizer's change. before is nil if the event is new, next if it was deleted.
 func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Self) (Outcome, error) {
 	old, err := r.read(ctx, before)
 	if err != nil {
@@ -62,8 +61,8 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 	return out, err
 }
 
-// recipients are the people who were or are named, but for the sender: each by one address, which is one of those that
-// are named now, if there is any.
+// recipients returns the former and present attendees except the sender. Each is listed once, by a present address if
+// possible.
 func (r Rules) recipients(before, now []Address, is Self) []Address {
 	named := map[Person]Address{}
 	for _, a := range slices.Backward(now) {
@@ -85,8 +84,8 @@ func (r Rules) recipients(before, now []Address, is Self) []Address {
 	return all
 }
 
-// keepOrganizer leaves the organizer the address under which the guests know them: a program may write another one of
-// theirs. That they may take it is seen to before.
+// keepOrganizer keeps the address that the attendees know, because a client may write another address of the same
+// organizer. The caller has checked that it is theirs.
 func keepOrganizer(next, before *content.Object) {
 	stored := organizer(before)
 	if stored == nil || addressOf(stored) == OrganizerOf(next) {
@@ -99,8 +98,8 @@ func keepOrganizer(next, before *content.Object) {
 	}
 }
 
-// KeepParties puts the organizer and the attendees back that a program lost when it completed a task, as Apple's Reminders
-// does. A person who takes all attendees off a task does not complete it at the same moment.
+// KeepParties restores the organizer and attendees that a client lost when it completed a task, as Apple's Reminders
+// does. A user who removes all attendees from a task does not complete it in the same edit.
 func KeepParties(next, before *content.Object, is Self) {
 	org := organizer(before)
 	if org == nil || next == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
@@ -117,7 +116,7 @@ func KeepParties(next, before *content.Object, is Self) {
 	}
 }
 
-// callOff tells everybody that there is nothing any more.
+// callOff returns the cancellations for all attendees of a deleted event.
 func (r Rules) callOff(ctx context.Context, old *reading, is Self) ([]Message, error) {
 	nothing, err := r.read(ctx, nil)
 	if err != nil {
@@ -126,7 +125,7 @@ func (r Rules) callOff(ctx context.Context, old *reading, is Self) ([]Message, e
 	return r.differences(old, nothing, r.recipients(Attendees(old.Object), nil, is), asking{})
 }
 
-// sameOrganizer sees that all components are of one organizer, and that a meeting keeps its organizer.
+// sameOrganizer checks that all components have one organizer, and that a meeting keeps its organizer.
 func (r Rules) sameOrganizer(before, next *content.Object, is Self) error {
 	if err := oneOrganizer(next); err != nil {
 		return err
@@ -148,7 +147,7 @@ func oneOrganizer(o *content.Object) error {
 	return nil
 }
 
-// single leaves one line for each attendee: some programs add one more with every save.
+// single removes duplicate attendee lines: some clients add one with every save.
 func single(o *content.Object) {
 	for _, c := range o.Components() {
 		known := map[Address]bool{}
@@ -164,8 +163,8 @@ func single(o *content.Object) {
 	}
 }
 
-// carry puts back the overrides that only hold answers: the sender of the object did not know them yet, or made a day
-// like the others again. The answers were given to that time, which is still the same.
+// carry restores overrides that only hold answers. The client did not know them yet, or reset the instance to the
+// series. The answers refer to the same time, so they stay valid.
 func (r Rules) carry(ctx context.Context, old, now *reading, is Self) (*reading, error) {
 	if old.master() == nil || now.master() == nil {
 		return now, nil
@@ -199,7 +198,7 @@ func (r Rules) carry(ctx context.Context, old, now *reading, is Self) (*reading,
 	return r.again(ctx, now)
 }
 
-// answeredApart reports whether one of the attendees gave an override another answer than the series.
+// answeredApart reports whether an attendee's answer to an override differs from their answer to the series.
 func (r Rules) answeredApart(x *reading, c *ical.Component, attendees *roster, is Self) bool {
 	series := x.roster(x.master())
 	return slices.ContainsFunc(x.attendeesIn(c), func(p *ical.Property) bool {
@@ -209,9 +208,9 @@ func (r Rules) answeredApart(x *reading, c *ical.Component, attendees *roster, i
 	})
 }
 
-// settle sets the values that the server keeps: the attendees' answers, and the counters. Answers come from the prior
-// version, which is the old one or the series that a new event was split from. It returns the attendees who
-// get a message in any case.
+// settle sets the values that the server controls: the attendees' answers and SEQUENCE. Answers come from the prior
+// version, which is the old one or the series that a new event was split from. It returns the attendees who always get
+// a message.
 func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person]bool {
 	forced, known := map[Person]bool{}, len(Attendees(old.Object)) > 0
 	leaves := sync.OnceValue(func() bool { return r.leaves(old.attendeesIn(old.master()), now.roster(now.master())) })
@@ -231,9 +230,9 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 			settleAnswer(p, line, again)
 		}
 		if old.Object == nil && r.Known {
-			setSequence(c, sequence(c)+2) // that it was called off has counted one
+			setSequence(c, sequence(c)+2) // its cancellation took one
 		} else if old.Object == nil && sequence(c) <= r.CalledOff && r.CalledOff > 0 {
-			setSequence(c, r.CalledOff+1) // or guests would take the new event for older than its end
+			setSequence(c, r.CalledOff+1) // else attendees would take the new event for older than the cancellation
 		}
 		if known {
 			r.count(old, now, old.counterpart(now, c), c, asks.shift, leaves)
@@ -242,7 +241,7 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 	return forced
 }
 
-// asksAgain reports whether attendees who answered a component are asked for another answer: the times are others, or
+// asksAgain reports whether a component needs a new answer from attendees who have answered: its times have changed, or
 // the instance is new.
 func (x *reading) asksAgain(now *reading, was, c *ical.Component, asks asking) bool {
 	switch {
@@ -254,7 +253,7 @@ func (x *reading) asksAgain(now *reading, was, c *ical.Component, asks asking) b
 	return was == nil || x.timing(was) != now.timing(c)
 }
 
-// counterpart is what a component was before: the same instance, also where its series spoke for it.
+// counterpart returns the former version of a component: the same instance, possibly generated by the series.
 func (x *reading) counterpart(now *reading, c *ical.Component) *ical.Component {
 	p := c.Property("RECURRENCE-ID")
 	if x.Object == nil || p == nil {
@@ -271,8 +270,8 @@ func (x *reading) counterpart(now *reading, c *ical.Component) *ical.Component {
 	return x.at(key, id)
 }
 
-// settleAnswer says what an attendee has answered, which the server keeps. A guest who is asked for the first time,
-// or for other times, has answered nothing.
+// settleAnswer sets an attendee's answer from the stored version. A newly invited attendee, or one who is asked for a
+// new time, has no answer.
 func settleAnswer(p, stored *ical.Property, retimed bool) {
 	switch {
 	case stored == nil, retimed:
@@ -296,7 +295,7 @@ func settleAnswer(p, stored *ical.Property, retimed bool) {
 	}
 }
 
-// carryParams gives a line the parameters that another one has.
+// carryParams copies parameters from another line.
 func carryParams(p, from *ical.Property, names ...string) {
 	for _, name := range names {
 		value, _ := from.Param(name)
@@ -304,10 +303,10 @@ func carryParams(p, from *ical.Property, names ...string) {
 	}
 }
 
-// count sets SEQUENCE: it grows with each change that may alter an answer (RFC 5546 §2.1.4), and never falls. It also
-// grows when an attendee is removed, so that a later invitation is newer than the CANCEL. Leaves reports a removal from
-// the series. A series that drops an override gets a higher SEQUENCE than the override had: programs that compare them
-// keep the override otherwise.
+// count sets SEQUENCE. It grows with each change that may alter an answer (RFC 5546 §2.1.4), and never falls. It also
+// grows if an attendee is removed, so that a later invitation is newer than the CANCEL; leaves reports a removal from
+// the series. A series that drops an override gets a higher SEQUENCE than the override had. Otherwise clients that
+// compare them would keep the override.
 func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves func() bool) {
 	before := sequence(was)
 	if was == nil {
@@ -334,7 +333,7 @@ func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves 
 	}
 }
 
-// dropped is the highest SEQUENCE of the overrides that a new version lacks; -1 if it has all of them.
+// dropped returns the highest SEQUENCE of the overrides that the new version lacks, or -1 if it has all of them.
 func (x *reading) dropped(now *reading) int {
 	n := -1
 	for key, c := range x.apart {
@@ -345,7 +344,7 @@ func (x *reading) dropped(now *reading) int {
 	return n
 }
 
-// leaves tells whether somebody takes part in a component no longer.
+// leaves reports whether an attendee no longer takes part in a component.
 func (r Rules) leaves(was []*ical.Property, now *roster) bool {
 	for _, p := range was {
 		a := addressOf(p)
@@ -368,10 +367,10 @@ func sameKeys(a, b map[int64]ical.Time) bool {
 	return true
 }
 
-// Ends is the SEQUENCE that says that an event is called off.
+// Ends returns the SEQUENCE of an event's cancellation.
 func Ends(o *content.Object) int { return highest(&reading{Object: o}) + 1 }
 
-// highest is the highest SEQUENCE of an object.
+// highest returns the highest SEQUENCE of an object.
 func highest(x *reading) int {
 	n := 0
 	if x.Object == nil {

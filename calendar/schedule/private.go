@@ -9,8 +9,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// keepPrivate puts back overrides with an attendee's own properties, such as another alarm, while the instance exists at
-// the same time. This also keeps answers to single instances, which an organizer elsewhere does not repeat.
+// keepPrivate restores overrides with an attendee's own properties, such as another alarm, while the instance exists at
+// the same time. It also keeps answers to single instances, because an organizer on another server does not repeat
+// them.
 func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (*reading, error) {
 	added := false
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
@@ -43,8 +44,8 @@ func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (
 	return r.again(ctx, now)
 }
 
-// keepOut excludes the instances again that the attendee has deleted, while they are at the same time. An organizer here
-// has them as declined; for an organizer elsewhere, told is the event as told before.
+// keepOut excludes again the instances that the attendee has deleted, while they are at the same time. An organizer on
+// this server has them as declined. For others, told is the organizer's previous version.
 func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
 	if old.master() == nil && now.master() == nil {
 		return r.keepAway(ctx, old, now, told, d)
@@ -67,8 +68,8 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 	return r.again(ctx, now)
 }
 
-// keepAway is keepOut for an attendee of single instances, who deletes one by leaving it out: there is no series in which
-// to exclude it. One is always left.
+// keepAway is keepOut for an attendee of single instances. They delete an instance by dropping it, because there is no
+// series to exclude it from. One instance always stays.
 func (r Rules) keepAway(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
 	back := map[int64]ical.Time{}
 	for key := range now.apart {
@@ -89,7 +90,7 @@ func (r Rules) keepAway(ctx context.Context, old, now, told *reading, d Delivery
 	return r.again(ctx, now)
 }
 
-// stillOut returns the instances that are at the time for which the attendee has deleted them.
+// stillOut returns the instances that have the same time as when the attendee deleted them.
 func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, ids map[int64]ical.Time) (map[int64]ical.Time, error) {
 	out := map[int64]ical.Time{}
 	for key, id := range ids {
@@ -104,8 +105,8 @@ func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, ids
 	return out, r.leaveCalledOff(ctx, d, out)
 }
 
-// leaveCalledOff removes the instances that the organizer, and not the attendee, took out of the copy. The last version that
-// had an instance shows it.
+// leaveCalledOff removes from ids the instances that the organizer, not the attendee, took out of the copy. The last
+// version with an instance shows it.
 func (r Rules) leaveCalledOff(ctx context.Context, d Delivery, ids map[int64]ical.Time) error {
 	open := maps.Clone(ids)
 	for v, err := range d.Earlier {
@@ -135,7 +136,7 @@ func (r Rules) leaveCalledOff(ctx context.Context, d Delivery, ids map[int64]ica
 	return nil
 }
 
-// privateOf returns the properties that are private to a component's holder, in a form that can be compared.
+// privateOf returns the private properties of a component's owner in comparable form.
 func privateOf(c *ical.Component) []string {
 	all := []string{words(c, theirs[:])}
 	for _, alarm := range c.AllComponents("VALARM") {
@@ -144,7 +145,7 @@ func privateOf(c *ical.Component) []string {
 	return all
 }
 
-// again is a reading of what was changed.
+// again reads a changed object again.
 func (r Rules) again(ctx context.Context, x *reading) (*reading, error) {
 	made, err := content.Of(x.Document)
 	if err != nil {

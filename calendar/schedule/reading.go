@@ -15,24 +15,25 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Rules are the rules of scheduling, with what they are told of the world.
+// Rules are the rules of scheduling, with the facts that they depend on.
 type Rules struct {
 	Zones *zone.DB
 	Now   time.Time
-	// Known tells that a new event was there before: its guests were told, called off, and have answered what it says.
+	// Known is set if a new event is restored: its attendees were invited and cancelled before, and have the answers in
+	// its text.
 	Known bool
-	// CalledOff is the SEQUENCE with which guests were told that an event of the same UID, which a new one takes the place of,
-	// is called off; 0 where there was none.
+	// CalledOff is the SEQUENCE of the cancellation that attendees got for a former event with the same UID; 0 if there
+	// was none.
 	CalledOff int
-	// Origin is the series that a new event was split from: its answers stay where the times do. Nil for none.
+	// Origin is the series that a new event was split from: its answers stay where the times do. It is nil otherwise.
 	Origin *content.Object
-	// Person tells who has an address; nil where nobody has two.
+	// Person returns the person with an address; nil if no person has several addresses.
 	Person func(Address) Person
-	// Meter counts what the change costs; nil where nobody counts.
+	// Meter counts the cost of the change; nil for no limit.
 	Meter *meter.Meter
 }
 
-// who tells who has an address.
+// who returns the person with an address.
 func (r Rules) who(a Address) Person {
 	if r.Person == nil {
 		return Person(a)
@@ -40,38 +41,39 @@ func (r Rules) who(a Address) Person {
 	return r.Person(a)
 }
 
-// person tells which addresses are of the person who has one.
+// person returns a test for the addresses of the same person.
 func (r Rules) person(a Address) Self {
 	who := r.who(a)
 	return func(b Address) bool { return r.who(b) == who }
 }
 
-// reading is an object of which the instances are told apart by when they are. What differs is always what instances
-// come to, and not how many components say so: an answer for one instance makes a component and changes no meeting.
+// reading gives access to an object's instances, by their original times. Comparisons look at the resulting instances,
+// not at the number of components: an answer to one instance creates a component, but does not change the meeting.
 type reading struct {
 	*content.Object
 	rules     Rules
 	now       time.Time
 	clock     content.Clock
 	instances *edit.Instances
-	// apart are the overrides, by the keys of their instances.
+	// apart holds the overrides by the keys of their instances.
 	apart map[int64]*ical.Component
 	ids   map[int64]ical.Time
 	made  map[int64]*ical.Component
-	// What was found out already: who is in a component, whether it is called off, and what the series leaves out.
+	// Caches: a component's attendees, whether it is cancelled, and the exceptions of the series.
 	rosters map[*ical.Component]*roster
 	off     map[*ical.Component]bool
 	guests  map[*ical.Component]int
 	left    map[int64]ical.Time
-	// seriesLine is the line in the series of the one person for whom a reading of theirs is made, once it was looked for.
+	// seriesLine caches the line in the series of the one person that the reading is made for; looked is set once it is
+	// filled.
 	seriesLine *ical.Property
 	looked     bool
-	// sent are the delegates of that person, once they were sought.
+	// sent caches the delegates of that person; sought is set once it is filled.
 	sent   []Address
 	sought bool
 }
 
-// read makes a reading; of no object an empty one.
+// read returns a reading. Without an object it is empty.
 func (r Rules) read(ctx context.Context, o *content.Object) (*reading, error) {
 	x := &reading{
 		Object: o, rules: r, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{}, made: map[int64]*ical.Component{},
@@ -81,7 +83,7 @@ func (r Rules) read(ctx context.Context, o *content.Object) (*reading, error) {
 		return x, nil
 	}
 	x.clock = o.Clock(r.Zones, nil)
-	// An object whose rules cannot be computed has only the instances that are told apart.
+	// If the rules cannot be expanded, the object has only the overridden instances.
 	x.instances, _ = edit.Editor{Zones: r.Zones, Now: r.Now}.Instances(ctx, o, "ORGANIZER", "ATTENDEE")
 	for _, c := range o.Overrides {
 		id, err := c.Property("RECURRENCE-ID").Time()
@@ -104,7 +106,7 @@ func (x *reading) key(id ical.Time) (int64, error) {
 	return x.clock.At(id)
 }
 
-// master is the series, or what takes place once; nil where there is none.
+// master returns the series, or the single event; nil if there is none.
 func (x *reading) master() *ical.Component {
 	if x.Object == nil {
 		return nil
@@ -112,8 +114,8 @@ func (x *reading) master() *ical.Component {
 	return x.Master
 }
 
-// at is what an instance comes to; nil where there is none. One that is made of the series leaves it to that to say who
-// takes part: instances and guests are many.
+// at returns an instance, or nil. If it is generated by the series, it inherits the attendees and has no lines of its
+// own, because both instances and attendees can be many.
 func (x *reading) at(key int64, id ical.Time) *ical.Component {
 	if c := x.apart[key]; c != nil {
 		return c
@@ -123,14 +125,14 @@ func (x *reading) at(key int64, id ical.Time) *ical.Component {
 	}
 	var c *ical.Component
 	if _, out := x.excluded()[key]; !out && x.master() != nil && x.instances != nil {
-		// An instance that cannot be found is not there.
+		// An instance that cannot be found does not exist.
 		c, _ = x.instances.At(id)
 	}
 	x.made[key] = c
 	return c
 }
 
-// dress gives an instance that is made of the series the people of that, before it becomes part of the object.
+// dress copies the organizer and attendees of the series to a generated instance, before it becomes part of the object.
 func (x *reading) dress(c *ical.Component) {
 	if !x.inherits(c) {
 		return
@@ -145,7 +147,7 @@ func (x *reading) dress(c *ical.Component) {
 	delete(x.rosters, c)
 }
 
-// excluded are the instances that the series leaves out, by their keys, as it was read.
+// excluded returns the exceptions of the series, by their keys, as they were when read.
 func (x *reading) excluded() map[int64]ical.Time {
 	if x.left == nil {
 		x.left = x.excludes()
@@ -172,7 +174,7 @@ func (x *reading) excludes() map[int64]ical.Time {
 	return out
 }
 
-// touched are the instances that two readings tell apart or leave out, in order.
+// touched returns the instances that either reading overrides or excludes, in order.
 func touched(a, b *reading) ([]int64, map[int64]ical.Time) {
 	ids := map[int64]ical.Time{}
 	for _, x := range [...]*reading{a, b} {
@@ -182,8 +184,7 @@ func touched(a, b *reading) ([]int64, map[int64]ical.Time) {
 	return slices.Sorted(maps.Keys(ids)), ids
 }
 
-// attendeesIn returns the ATTENDEE lines of a component. An override without any has those of
-// its series.
+// attendeesIn returns the ATTENDEE lines of a component. An override without any has those of its series.
 func (x *reading) attendeesIn(c *ical.Component) []*ical.Property {
 	if c == nil {
 		return nil
@@ -194,7 +195,7 @@ func (x *reading) attendeesIn(c *ical.Component) []*ical.Property {
 	return c.All("ATTENDEE")
 }
 
-// attends tells whether somebody takes part in what a component says, as far as the server sees to it.
+// attends reports whether a person takes part in a component and the server handles their messages.
 func (x *reading) attends(c *ical.Component, is Self) bool {
 	if c == nil || content.WordOf(c, "STATUS") == "CANCELLED" {
 		return false
@@ -206,8 +207,8 @@ func (x *reading) attends(c *ical.Component, is Self) bool {
 	return slices.ContainsFunc(c.All("ATTENDEE"), func(p *ical.Property) bool { return is(addressOf(p)) && served(p) })
 }
 
-// timing is when an event takes place, and how often, in a form that can be compared. Where it changes, a guest who was
-// asked is asked anew (RFC 6638 §3.2.8).
+// timing returns the times and recurrence of an event in comparable form. If it changes, attendees must answer again
+// (RFC 6638 §3.2.8).
 func (x *reading) timing(c *ical.Component) string {
 	if c == nil {
 		return ""
@@ -241,8 +242,8 @@ func (x *reading) timing(c *ical.Component) string {
 	return b.String()
 }
 
-// zoneOf is the zone by which something takes place again and again, and when it does so first; nil where there is
-// none, or what is there cannot be calculated with.
+// zoneOf returns the zone of a recurring component and its first start. The zone is nil if there is none or it is
+// unknown.
 func (x *reading) zoneOf(c *ical.Component) (*zone.Zone, ical.Time) {
 	p := c.Property("DTSTART")
 	if p == nil || c.Property("RRULE") == nil && c.Property("RDATE") == nil {
@@ -259,11 +260,11 @@ func (x *reading) zoneOf(c *ical.Component) (*zone.Zone, ical.Time) {
 	return z, t
 }
 
-// foreseen is how far two zones are compared, in years.
+// foreseen is how many years of two zones are compared.
 const foreseen = 10
 
-// pace is how the clocks of a zone go from an instant on. Series in two zones may begin at the same instant, and part
-// with the next summer.
+// pace describes the clock changes of a zone from an instant on. Two series may begin at the same instant in different
+// zones and diverge next summer.
 func pace(z *zone.Zone, from int64) string {
 	var b strings.Builder
 	until := time.Unix(from, 0).AddDate(foreseen, 0, 0).Unix()
@@ -279,7 +280,7 @@ func pace(z *zone.Zone, from int64) string {
 	return b.String()
 }
 
-// dates are the RDATEs of a component.
+// dates returns the RDATEs of a component in comparable form.
 func (x *reading) dates(c *ical.Component) string {
 	var all []string
 	for _, p := range c.All("RDATE") {
@@ -304,14 +305,14 @@ func text(c *ical.Component, name string) string {
 	return ""
 }
 
-// told are the properties, beside the times, that the organizer says and attendees are told of. All others are each
-// one's own: nobody gets mail since a colour changed.
+// told lists the properties, apart from the times, that the organizer sets and attendees are notified of. All others
+// belong to each person: a changed colour sends no mail.
 var told = [...]string{
 	"SUMMARY", "DESCRIPTION", "LOCATION", "GEO", "URL", "STATUS", "PRIORITY", "CONTACT", "RESOURCES", "ATTACH",
 	"CONFERENCE", "RELATED-TO", "STYLED-DESCRIPTION",
 }
 
-// essence is all that attendees are told of something.
+// essence returns everything in a component that attendees are notified of.
 func (x *reading) essence(c *ical.Component) string {
 	if c == nil {
 		return ""
@@ -319,8 +320,8 @@ func (x *reading) essence(c *ical.Component) string {
 	return x.timing(c) + x.wording(c)
 }
 
-// wording is the part of a component that attendees read, without the times. It includes the name of a series' zone:
-// another name with the same clocks is told, and asks for no answer.
+// wording returns the text of a component that attendees read, without the times. It includes the name of a series'
+// zone: another name for the same clocks is worth a message, but needs no answer.
 func (x *reading) wording(c *ical.Component) string {
 	said := words(c, told[:])
 	if z, _ := x.zoneOf(c); z != nil {
@@ -329,7 +330,7 @@ func (x *reading) wording(c *ical.Component) string {
 	return said
 }
 
-// words are the values of properties, in a form that can be compared.
+// words returns the values of properties in comparable form.
 func words(c *ical.Component, names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -341,7 +342,7 @@ func words(c *ical.Component, names []string) string {
 			}
 			values = append(values, value)
 		}
-		// Not said is what it is unless it is said.
+		// The default value counts as present.
 		if name == "STATUS" && c.Name() == content.Event && len(values) == 0 {
 			values = []string{"CONFIRMED"}
 		}
@@ -351,7 +352,7 @@ func words(c *ical.Component, names []string) string {
 	return b.String()
 }
 
-// sequence is a component's SEQUENCE.
+// sequence returns a component's SEQUENCE, or 0.
 func sequence(c *ical.Component) int {
 	if c == nil {
 		return 0
@@ -367,7 +368,7 @@ func sequence(c *ical.Component) int {
 	return max(0, n)
 }
 
-// readCopy reads a copy of an object, which may be changed.
+// readCopy reads a copy of an object that the caller may change.
 func (r Rules) readCopy(ctx context.Context, o *content.Object) (*reading, error) {
 	made, err := copyOf(o)
 	if err != nil {

@@ -2,7 +2,7 @@ package schedule
 
 import "fmt"
 
-// Rule names the broken rule, in the words of RFC 6638 §3.2.4.
+// Rule names the violated rule, in the terms of RFC 6638 §3.2.4.
 type Rule string
 
 // The rules.
@@ -12,7 +12,7 @@ const (
 	AttendeeMayChange  Rule = "allowed-attendee-scheduling-object-change"
 )
 
-// RefusalError says why a change is not one that the person may make to the event.
+// RefusalError is the error for a change that the person may not make to the event.
 type RefusalError struct {
 	Rule    Rule
 	Message string

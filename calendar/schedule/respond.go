@@ -10,27 +10,27 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Response is somebody's answer to an invitation, by their own copy of it.
+// Response is a person's answer to an invitation, given in their own copy.
 type Response struct {
-	// Instance is the one of a series that it is about; zero for all of it. An answer given to an instance by itself stays:
-	// see [Rules.Kept].
+	// Instance is the recurrence id of one instance; zero means the whole series. Answers to single instances stay: see
+	// [Rules.Kept].
 	Instance ical.Time
 	// Status is the PARTSTAT.
 	Status string
-	// Comment is for the organizer; that of an earlier answer is taken away.
+	// Comment is for the organizer. An empty one removes the previous comment.
 	Comment string
 }
 
-// Why somebody cannot answer.
+// The errors for an answer that is not possible.
 var (
-	// ErrNoGuest is an answer of somebody who does not take part.
-	ErrNoGuest = errors.New("they are not invited to this")
-	// ErrNoInstance is an answer to an instance that the series does not have.
+	// ErrNoGuest is the error for an answer by a person who is not invited.
+	ErrNoGuest = errors.New("they are not invited to this event")
+	// ErrNoInstance is the error for an answer to an instance that the series does not have.
 	ErrNoInstance = errors.New("the series has no such instance")
 )
 
-// Respond writes down what somebody answers in what they have of an event, one answer after the other. Nothing else
-// changes, not even SEQUENCE, which is the organizer's.
+// Respond records a person's answers in their copy of an event, in order. Nothing else changes, not even SEQUENCE,
+// which is the organizer's.
 func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, answers ...Response) (*content.Object, error) {
 	x, err := r.readCopy(ctx, stored)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, ans
 	return content.Of(x.Document)
 }
 
-// respond writes down one answer.
+// respond records one answer.
 func (x *reading) respond(is Self, a Response) error {
 	about, err := x.aimedAt(is, a.Instance)
 	if err != nil {
@@ -88,7 +88,7 @@ func (x *reading) aimedAt(is Self, id ical.Time) ([]*ical.Component, error) {
 	return all, nil
 }
 
-// KeptAnswer is an instance whose answer an answer to all of the series has left as it was.
+// KeptAnswer is an instance that kept its own answer after an answer to the series.
 type KeptAnswer struct {
 	Instance ical.Time
 	Status   string
@@ -111,7 +111,7 @@ func (r Rules) Kept(ctx context.Context, o *content.Object, is Self, status stri
 	return all, nil
 }
 
-// override is the component of an instance, which the object has from now on.
+// override returns the component of an instance, and adds it to the object if necessary.
 func (x *reading) override(id ical.Time) (*ical.Component, error) {
 	key, err := x.key(id)
 	if err != nil {
@@ -128,7 +128,8 @@ func (x *reading) override(id ical.Time) (*ical.Component, error) {
 	return c, nil
 }
 
-// Host lets somebody organize an event whose guests nobody invites yet, and tells whether that changed anything.
+// Host makes a user the organizer of an event with attendees but without an organizer. It reports whether that changed
+// anything.
 func Host(o *content.Object, by Address, name string) bool {
 	if !scheduled(o) || organizer(o) != nil || !invitesOthers(o, by) {
 		return false
@@ -140,19 +141,19 @@ func Host(o *content.Object, by Address, name string) bool {
 		}
 		c.Add(p)
 		if mine := attendee(c, only(by)); mine != nil {
-			mine.RemoveParam(paramRSVP) // nobody asks themselves
+			mine.RemoveParam(paramRSVP) // organizers need not answer themselves
 		}
 	}
 	return true
 }
 
-// invitesOthers tells whether anybody else takes part.
+// invitesOthers reports whether another person takes part.
 func invitesOthers(o *content.Object, than Address) bool {
 	return slices.ContainsFunc(Attendees(o), func(a Address) bool { return a != than })
 }
 
-// Agree has a guest's copy say what its organizer knows of the guest's answer, for neither hears of it when the copy comes
-// back. It tells whether anything changed.
+// Agree copies an attendee's answer from the organizer's event to the attendee's restored copy, because a restore sends
+// no messages. It reports whether anything changed.
 func (r Rules) Agree(ctx context.Context, copied, organized *content.Object, is Self) (bool, error) {
 	x, err := r.read(ctx, copied)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// organizers are the properties of an event that an attendee's copy takes from the organizer, as the organizer spells
-// them. Programs rewrite what they parse: Thunderbird drops INTERVAL=1, Evolution sorts BYDAY.
+// organizers lists the properties that an attendee's copy takes from the organizer, in the organizer's spelling.
+// Clients rewrite the text: Thunderbird drops INTERVAL=1, Evolution sorts BYDAY.
 var organizers = [...]string{
 	"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL",
 	"DTSTART", "DTEND", "DURATION", "DUE", "RRULE", "EXRULE", "RDATE", "SEQUENCE",
 }
 
-// restore gives a component of an attendee's text the organizer's part of the stored one, and reports whether that
+// restore puts the organizer's part of the stored component into an attendee's new text, and reports whether that
 // changed it. All other properties are the attendee's.
 func (x *reading) restore(old *reading, was, c *ical.Component, is Self) bool {
 	if was == nil {
@@ -32,8 +32,8 @@ func (x *reading) restore(old *reading, was, c *ical.Component, is Self) bool {
 	return x.restorePeople(old, was, c, is) || changed
 }
 
-// lendPeriods gives the single dates of a series their lengths back (RDATE;VALUE=PERIOD), where an attendee's program has
-// stored their starts alone. Thunderbird does.
+// lendPeriods restores the durations of a series' additional dates (RDATE;VALUE=PERIOD) if an attendee's client stored
+// only their starts, as Thunderbird does.
 func (r Rules) lendPeriods(ctx context.Context, old, now *reading) (*reading, error) {
 	was, c := old.master(), now.master()
 	if was == nil || c == nil {
@@ -49,7 +49,7 @@ func (r Rules) lendPeriods(ctx context.Context, old, now *reading) (*reading, er
 	return r.again(ctx, now)
 }
 
-// starts lists when the dates of RDATEs begin, in order.
+// starts lists the sorted starts of RDATEs.
 func starts(rdates []*ical.Property) []string {
 	var all []string
 	for _, p := range rdates {
@@ -62,7 +62,7 @@ func starts(rdates []*ical.Property) []string {
 	return all
 }
 
-// restorePeople puts back the organizer and the other attendees with their answers: the text may be older. The
+// restorePeople restores the organizer and the other attendees with their answers, because the text may be older. The
 // lines of the sender and of their delegate stay.
 func (x *reading) restorePeople(old *reading, was, c *ical.Component, is Self) bool {
 	if x.inherits(c) && old.inherits(was) {
@@ -120,8 +120,8 @@ func attendeesFor(stored, sent []*ical.Property, is Self) []*ical.Property {
 	return all
 }
 
-// followSeries lets a new answer to the series count for the instances that the attendee had answered alike, or not at
-// all, and whose answer the same text does not change: programs write it into the master alone.
+// followSeries applies a new answer to the series to the instances that had the same answer or none, unless the same
+// text changes them. Clients write it only to the master.
 func (x *reading) followSeries(now *reading, is Self) {
 	before, answer := attendee(x.master(), is), attendee(now.master(), is)
 	if before == nil || answer == nil || partstat(before) == partstat(answer) {

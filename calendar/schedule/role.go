@@ -7,25 +7,25 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Self tells whether an address is one of those of the person whose calendar it is.
+// Self reports whether an address belongs to the calendar's owner.
 type Self func(Address) bool
 
-// Role is what the owner of a calendar is to an event in it (RFC 6638 §3.1).
+// Role is the role of a calendar's owner in an event (RFC 6638 §3.1).
 type Role uint8
 
-// The roles. A Bystander has nothing to tell anybody.
+// The roles. A Bystander sends no messages.
 const (
 	Bystander Role = iota
 	Organizer
 	Attendee
 )
 
-// scheduled are the components that people are invited to.
+// scheduled reports whether people can be invited to an object.
 func scheduled(o *content.Object) bool {
 	return o != nil && (o.Kind == content.Event || o.Kind == content.Todo)
 }
 
-// RoleIn is what somebody is to an object. Nobody is told of what says that somebody else sees to that.
+// RoleIn returns a person's role in an object.
 func RoleIn(o *content.Object, is Self) Role {
 	org := organizer(o)
 	switch {
@@ -39,7 +39,7 @@ func RoleIn(o *content.Object, is Self) Role {
 	return Bystander
 }
 
-// organizer is the ORGANIZER of an object; nil where it has none. An override that has none is of that of the series.
+// organizer returns an object's ORGANIZER, or nil. An override without one has the organizer of the series.
 func organizer(o *content.Object) *ical.Property {
 	if !scheduled(o) {
 		return nil
@@ -52,7 +52,7 @@ func organizer(o *content.Object) *ical.Property {
 	return nil
 }
 
-// OrganizerOf is the address of the organizer; "" where there is none.
+// OrganizerOf returns the organizer's address, or "".
 func OrganizerOf(o *content.Object) Address {
 	if p := organizer(o); p != nil {
 		return addressOf(p)
@@ -60,7 +60,7 @@ func OrganizerOf(o *content.Object) Address {
 	return ""
 }
 
-// Attendees are the addresses of all who take part in something of an object, each once, in the order of the text.
+// Attendees returns the addresses of all attendees of an object, each once, in the order of the text.
 func Attendees(o *content.Object) []Address {
 	if !scheduled(o) {
 		return nil
@@ -78,7 +78,7 @@ func Attendees(o *content.Object) []Address {
 	return all
 }
 
-// Parties are all whom an object names: the organizer first.
+// Parties returns the addresses of the organizer and all attendees, the organizer first.
 func Parties(o *content.Object) []Address {
 	all := Attendees(o)
 	if org := OrganizerOf(o); org != "" && !slices.Contains(all, org) {
@@ -87,7 +87,7 @@ func Parties(o *content.Object) []Address {
 	return all
 }
 
-// attendee is the line of an attendee in a component; nil where they are not in it.
+// attendee returns an attendee's line in a component, or nil.
 func attendee(c *ical.Component, is Self) *ical.Property {
 	if c == nil {
 		return nil
@@ -100,5 +100,5 @@ func attendee(c *ical.Component, is Self) *ical.Property {
 	return nil
 }
 
-// only is the Self of one address.
+// only returns a Self for one address.
 func only(a Address) Self { return func(b Address) bool { return a == b } }

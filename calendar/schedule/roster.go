@@ -8,19 +8,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Person is who somebody is, by whichever of their addresses they are named.
+// Person identifies a person, whichever of their addresses is used.
 type Person string
 
-// roster is the people in a component. Large events name each of hundreds in each of hundreds of instances: anyone who looks
-// for one reads no line twice.
+// roster holds the attendees of a component. Large events name hundreds of people in hundreds of instances, so no line
+// should be parsed twice.
 type roster struct {
 	at map[Address]*ical.Property
 	of map[Person]*ical.Property
-	// served are those who take part as far as the server sees to it.
+	// served lists the attendees whose messages the server handles.
 	served map[Person]bool
 }
 
-// rosterOf reads lines.
+// rosterOf returns the roster of attendee lines.
 func (r Rules) rosterOf(lines []*ical.Property) *roster {
 	all := &roster{map[Address]*ical.Property{}, map[Person]*ical.Property{}, map[Person]bool{}}
 	for _, p := range lines {
@@ -39,7 +39,7 @@ func (r Rules) rosterOf(lines []*ical.Property) *roster {
 	return all
 }
 
-// line is that of the person at an address: under it, or else under another one of theirs.
+// line returns a person's line: by this address if possible, else by another of theirs.
 func (o *roster) line(a Address, who Person) *ical.Property {
 	if p := o.at[a]; p != nil {
 		return p
@@ -47,12 +47,12 @@ func (o *roster) line(a Address, who Person) *ical.Property {
 	return o.of[who]
 }
 
-// inherits tells whether a component leaves it to its series to say who takes part.
+// inherits reports whether a component takes its attendees from its series.
 func (x *reading) inherits(c *ical.Component) bool {
 	return c != nil && c != x.master() && x.master() != nil && c.Property("ORGANIZER") == nil && c.Property("ATTENDEE") == nil
 }
 
-// roster is that of a component, which has its last guest by now.
+// roster returns a component's roster. Its attendees must not change afterwards.
 func (x *reading) roster(c *ical.Component) *roster {
 	if x.inherits(c) {
 		c = x.Master
@@ -68,12 +68,12 @@ func (x *reading) roster(c *ical.Component) *roster {
 	return x.rosters[c]
 }
 
-// joins tells whether somebody takes part in what a component says, as far as the server sees to it.
+// joins reports whether a person takes part in a component and the server handles their messages.
 func (x *reading) joins(c *ical.Component, who Person) bool {
 	return c != nil && x.roster(c).served[who] && !x.cancelled(c)
 }
 
-// cancelled tells whether a component says that it is called off.
+// cancelled reports whether a component is cancelled.
 func (x *reading) cancelled(c *ical.Component) bool {
 	off, known := x.off[c]
 	if !known {
@@ -83,7 +83,7 @@ func (x *reading) cancelled(c *ical.Component) bool {
 	return off
 }
 
-// oneAnswer is somebody's answer in all of some components; "" where there is not exactly one.
+// oneAnswer returns a person's answer in some components, or "" if there is none or they differ.
 func (x *reading) oneAnswer(all []*ical.Component, who Person) string {
 	said := ""
 	for _, c := range all {
@@ -96,8 +96,8 @@ func (x *reading) oneAnswer(all []*ical.Component, who Person) string {
 	return said
 }
 
-// parts are the components in which each person takes part by a line of their own, in the order of instances. What
-// leaves its guests to the series is not among them.
+// parts returns the components that list each person, in the order of instances. Components that inherit their
+// attendees are not included.
 func (x *reading) parts() map[Person][]*ical.Component {
 	all := map[Person][]*ical.Component{}
 	add := func(c *ical.Component) {

@@ -13,21 +13,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// A shift is the effect of a new version of an event on its instances. Instances are compared by their times, not by the
-// text of the rule: FREQ=WEEKLY and FREQ=WEEKLY;INTERVAL=1 are the same series, and so are COUNT=3 and the UNTIL that
-// gives the same three days.
+// A shift is the effect of a new version of an event on its instances. Instances are compared by their times, not by
+// the text of the rule: FREQ=WEEKLY and FREQ=WEEKLY;INTERVAL=1 are the same series, and so are COUNT=3 and an UNTIL
+// with the same three days.
 type shift struct {
-	// fresh are the keys of new and moved instances, kept the keys of instances at the same time as before.
+	// fresh holds the keys of new and moved instances, kept the keys of unchanged ones.
 	fresh, kept []int64
-	// rest is set when the masters make the same instances, so that kept does not list them.
+	// rest is set if the masters generate the same instances. Then kept does not list them.
 	rest bool
-	// gone is set when an old instance is missing or at another time. lost are the instances that the new master does not
-	// make.
+	// gone is set if an old instance is missing or has moved. lost holds the instances that the new master does not
+	// generate.
 	gone bool
 	lost []int64
-	// all is set when the two versions cannot be compared, so that every instance counts as new.
+	// all is set if the two versions cannot be compared, so that every instance counts as new.
 	all bool
-	// series is set when the masters make other instances than before.
+	// series is set if the masters generate different instances.
 	series bool
 }
 
@@ -53,7 +53,7 @@ func (r Rules) shift(ctx context.Context, old, now *reading) (shift, error) {
 	return s, nil
 }
 
-// put notes when an instance was and is; "" where there is none.
+// put records the old and the new time of an instance; "" means that there is none.
 func (s *shift) put(key int64, was, is string) {
 	s.gone = s.gone || was != "" && was != is
 	switch {
@@ -65,8 +65,8 @@ func (s *shift) put(key int64, was, is string) {
 	}
 }
 
-// pattern compares the instances of the two masters, without the ones that either version excludes or overrides: shift
-// compares these.
+// pattern compares the instances of the two masters, without those that either version excludes or overrides. Those are
+// left to shift.
 func (r Rules) pattern(ctx context.Context, old, now *reading) (shift, error) {
 	a, b := old.master(), now.master()
 	switch {
@@ -87,7 +87,7 @@ func (r Rules) pattern(ctx context.Context, old, now *reading) (shift, error) {
 	if err := errors.Join(err, err2); err != nil {
 		return shift{all: true, series: true}, ctx.Err()
 	}
-	// Beyond the bound of either list nothing is known, and two endless series that agree for foreseen years are the same.
+	// Past the limit of either list nothing is known. Two endless series that agree for foreseen years are the same.
 	until := last(was, wasAll)
 	if end := last(is, isAll); end < until {
 		until = end
@@ -128,10 +128,10 @@ func compareBare(was, is []moment, until int64, skip func(int64) bool) shift {
 	return s
 }
 
-// moment is an instance that a master makes: its key, and when it is.
+// moment is an instance that a master generates: its key, start and end.
 type moment struct{ key, start, end int64 }
 
-// last is the key up to which a list is known.
+// last returns the key up to which a list is known.
 func last(list []moment, complete bool) int64 {
 	if complete || len(list) == 0 {
 		return 1<<63 - 1
@@ -139,7 +139,8 @@ func last(list []moment, complete bool) int64 {
 	return list[len(list)-1].key
 }
 
-// bare lists the instances that the master makes without its exceptions and overrides, and reports whether these are all.
+// bare lists the instances that the master generates without its exceptions and overrides, and reports whether these
+// are all.
 func (x *reading) bare(ctx context.Context) (list []moment, complete bool, err error) {
 	master := x.master().Clone()
 	master.Remove("EXDATE")
@@ -168,7 +169,7 @@ func (x *reading) singles(key int64) bool {
 	return out || x.apart[key] != nil
 }
 
-// ranges tells the overrides apart that speak for all later instances as well (RANGE=THISANDFUTURE).
+// ranges describes the overrides that also apply to all later instances (RANGE=THISANDFUTURE).
 func (x *reading) ranges() string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
@@ -179,7 +180,7 @@ func (x *reading) ranges() string {
 	return strings.Join(all, "\n")
 }
 
-// recurs reports whether a component makes more than one instance.
+// recurs reports whether a component has more than one instance.
 func recurs(c *ical.Component) bool { return c.Property("RRULE") != nil || c.Property("RDATE") != nil }
 
 // isDate reports whether a component takes whole days.

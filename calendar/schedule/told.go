@@ -9,15 +9,17 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// An attendee's copy of an event mixes two sources: the organizer's text, and the attendee's answers, alarms and deleted
-// days. For an organizer elsewhere the server also stores the organizer's part alone: the event as told. It has the
-// organizer's SEQUENCE, DTSTAMP and exceptions, which the attendee's programs cannot change.
+// An attendee's copy of an event mixes two sources: the organizer's text, and the attendee's answers, alarms and
+// deleted instances. If the organizer is on another server, the server also stores the organizer's part alone: the
+// organizer's version. It keeps the organizer's SEQUENCE, DTSTAMP and exceptions, which the attendee's clients cannot
+// change.
 
-// propCancelled marks an override of the event as told that a CANCEL made. The attendee's copy excludes the instance.
+// propCancelled marks an override of the organizer's version that a CANCEL created. The attendee's copy excludes the
+// instance.
 const propCancelled = "X-CANCELLED"
 
-// retell is the event as told after another message. A new series replaces the old one, and exceptions from earlier
-// messages stay, unless the message contradicts them or has a higher SEQUENCE than they have.
+// retell returns the organizer's version after another message. A new series replaces the old one. Exceptions from
+// earlier messages stay, unless the message contradicts them or has a higher SEQUENCE.
 func (r Rules) retell(ctx context.Context, told *reading, message *content.Object) (*content.Object, error) {
 	if told.Object == nil {
 		return message, nil
@@ -52,8 +54,8 @@ func (r Rules) retell(ctx context.Context, told *reading, message *content.Objec
 	return content.Of(x.Document)
 }
 
-// retract is the event as told after a CANCEL. Cancelled instances stay as marked overrides, with the SEQUENCE of the
-// message, so that an older message does not bring them back.
+// retract returns the organizer's version after a CANCEL. Cancelled instances stay as marked overrides with the
+// SEQUENCE of the message, so that an older message does not restore them.
 func (r Rules) retract(ctx context.Context, told *reading, message *content.Object) (*content.Object, error) {
 	x, err := r.readCopy(ctx, told.Object)
 	if err != nil {
@@ -84,7 +86,7 @@ func (r Rules) retract(ctx context.Context, told *reading, message *content.Obje
 	return content.Of(x.Document)
 }
 
-// mark gives an instance a cancelled override.
+// mark adds a cancelled override for an instance.
 func (x *reading) mark(p *ical.Property, c *ical.Component) error {
 	id, err := p.Time()
 	if err != nil {
@@ -92,14 +94,14 @@ func (x *reading) mark(p *ical.Property, c *ical.Component) error {
 	}
 	at, err := x.override(id)
 	if err != nil {
-		return nil //nolint:nilerr // there is no such instance to cancel
+		return nil //nolint:nilerr // no such instance to cancel
 	}
 	cancelled(at, c)
 	at.Set(ical.NewText(propCancelled, "TRUE"))
 	return nil
 }
 
-// cancelled gives a component of the event as told the state of a component of a CANCEL.
+// cancelled copies the state of a CANCEL's component to a component of the organizer's version.
 func cancelled(at, c *ical.Component) {
 	setWord(at, "STATUS", "CANCELLED")
 	setSequence(at, max(sequence(at), sequence(c)))
@@ -108,7 +110,7 @@ func cancelled(at, c *ical.Component) {
 	}
 }
 
-// visible is the event as told as an attendee sees it.
+// visible returns the organizer's version without the cancelled instances.
 func (r Rules) visible(ctx context.Context, told *reading) (*reading, error) {
 	if told.Object == nil || !slices.ContainsFunc(told.Overrides, func(c *ical.Component) bool { return c.Property(propCancelled) != nil }) {
 		return told, nil
@@ -120,7 +122,7 @@ func (r Rules) visible(ctx context.Context, told *reading) (*reading, error) {
 	return r.withoutCancelled(ctx, x)
 }
 
-// withoutCancelled takes the instances out of an attendee's copy that a CANCEL took.
+// withoutCancelled removes the instances that a CANCEL marked from an attendee's copy.
 func (r Rules) withoutCancelled(ctx context.Context, x *reading) (*reading, error) {
 	dropped := false
 	for _, key := range slices.Sorted(maps.Keys(x.apart)) {

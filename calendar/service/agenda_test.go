@@ -77,7 +77,7 @@ func TestAgenda(t *testing.T) {
 			}
 		}
 		_, err = h.Agenda(h.ctx, h.alice, query.AgendaQuery{From: day(3), Until: day(3), Limit: 1})
-		h.refused(err, calendar.Invalid, "", "to a later one")
+		h.refused(err, calendar.Invalid, "", "after its start")
 	})
 }
 

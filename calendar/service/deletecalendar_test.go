@@ -115,7 +115,7 @@ func TestCalendarDeletionNeedsTheScopeOfItsMeetings(t *testing.T) {
 		bot := ann.Caller
 		bot.Token, bot.Scopes = "t", calendar.ScopeUsual|calendar.ScopeDelete
 		before := g.content(ann.Caller, cal)
-		for tell, word := range map[calendar.Telling]string{calendar.TellAll: "lacks the scope", calendar.TellNobody: "nobody is to be told"} {
+		for tell, word := range map[calendar.Telling]string{calendar.TellAll: "lacks the scope", calendar.TellNobody: "turns notifications off"} {
 			_, err := g.DeletionAudience(g.ctx, bot, cal.ID, tell)
 			g.refused(err, calendar.Forbidden, calendar.RulePrivileges, word)
 			_, err = g.DeleteCalendarTelling(g.ctx, bot, cal.ID, tell)

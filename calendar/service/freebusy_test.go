@@ -90,7 +90,7 @@ func TestFreeBusyIsRefused(t *testing.T) {
 		cal := h.calendar(h.alice, "work")
 		for _, until := range []time.Time{{}, h.Now(), h.Now().Add(-time.Hour)} {
 			_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{Calendars: []calendar.Calendar{cal}, From: h.Now(), Until: until})
-			h.refused(err, calendar.Invalid, "", "to a later one")
+			h.refused(err, calendar.Invalid, "", "after its start")
 		}
 		// Each stays below what one object may have, together they are too many.
 		for i := range 75 {

@@ -457,7 +457,7 @@ func TestNobodyIsOfferedCalendarsInBulk(t *testing.T) {
 		for i := range 20 {
 			h.must(share(i, eve))
 		}
-		h.refused(share(20, eve), calendar.TooLarge, "", "has not answered what they were offered already")
+		h.refused(share(20, eve), calendar.TooLarge, "", "has too many offers to answer")
 		if all, err := h.CalendarsInHome(h.ctx, eve); err != nil || len(all) != 0 {
 			h.t.Errorf("what was not accepted is there: %d, %v", len(all), err)
 		}

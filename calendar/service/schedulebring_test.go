@@ -57,6 +57,6 @@ func TestNobodyFillsAnothersAccount(t *testing.T) {
 				refused = err
 			}
 		}
-		g.refused(refused, calendar.TooLarge, calendar.RuleQuota, "as much today")
+		g.refused(refused, calendar.TooLarge, calendar.RuleQuota, "daily limit")
 	})
 }

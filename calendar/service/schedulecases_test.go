@@ -157,7 +157,7 @@ func TestScopeInvite(t *testing.T) {
 		g.want("until somebody may tell", g.inbox("bob"), "REQUEST")
 		moved := strings.Replace(meetingOf(organizedByAnn, attendees("bob")), "T110000Z", "T120000Z", 1)
 		g.refused(put(moved, calendar.TellAll), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
-		g.refused(put(moved, calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "nobody is to be told")
+		g.refused(put(moved, calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "turns notifications off")
 		g.refused(g.Delete(g.ctx, bot, ann.cal, "meeting.ics", calendar.Precondition{}), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")
 		g.must(put(meetingOf(organizedByAnn, attendees("bob"), "COLOR:red"), calendar.TellAll))
 		o, _ := g.has("bob")
@@ -222,7 +222,7 @@ func TestMailArrives(t *testing.T) {
 		g.want("the organizer", g.line("bob", "ORGANIZER"), "ORGANIZER:mailto:zoe@example.com")
 		g.must(g.answer("ACCEPTED"))
 		g.want("the answer is mailed", g.letters(), "REPLY zoe@example.com")
-		g.refused(receive("mallory", "CANCEL", strings.ReplaceAll(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "zoe@", "mallory@")), calendar.Forbidden, "", "organizes")
+		g.refused(receive("mallory", "CANCEL", strings.ReplaceAll(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "zoe@", "mallory@")), calendar.Forbidden, "", "not the organizer")
 		g.must(receive("zoe", "CANCEL", strings.Replace(strings.Replace(invitation, "REQUEST", "CANCEL", 1), "SUMMARY", "SEQUENCE:1\r\nSUMMARY", 1)))
 		g.want("called off", g.line("bob", "STATUS"), "STATUS:CANCELLED")
 	})
@@ -312,7 +312,7 @@ func TestEditsTell(t *testing.T) {
 		}
 		g.must(rename(ann.Caller, "Ideas", calendar.TellAll))
 		g.want("bob hears", g.line("bob", "SUMMARY"), "SUMMARY:Ideas")
-		g.refused(rename(ann.Caller, "Fun", calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "nobody is to be told")
+		g.refused(rename(ann.Caller, "Fun", calendar.TellNobody), calendar.Forbidden, calendar.RulePrivileges, "turns notifications off")
 		bot := ann.Caller
 		bot.Scopes = calendar.ScopeUsual
 		g.refused(rename(bot, "Fun", calendar.TellAll), calendar.Forbidden, calendar.RulePrivileges, "lacks the scope")

@@ -20,11 +20,11 @@ func TestAnEventTooLargeForItsGuestsIsRefused(t *testing.T) {
 			_, err := g.Put(g.ctx, ann.Caller, ann.cal, calendar.Draft{Name: g.name("ann"), Data: []byte(data)})
 			return err
 		}
-		g.refused(put(20<<10), calendar.TooLarge, calendar.RuleMaxSize, "too large for so many guests")
+		g.refused(put(20<<10), calendar.TooLarge, calendar.RuleMaxSize, "too large for so many attendees")
 		_, there := g.has("ann")
 		g.want("nothing of it is stored", fmt.Sprint(there)+g.inbox("bob"), "false")
 		g.must(put(10 << 10))
-		g.refused(put(20<<10), calendar.TooLarge, calendar.RuleMaxSize, "too large for so many guests")
+		g.refused(put(20<<10), calendar.TooLarge, calendar.RuleMaxSize, "too large for so many attendees")
 		g.want("the guests have what they had", g.inbox("kim"), "REQUEST")
 	})
 }

@@ -208,7 +208,7 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		}
 		same := ledger.Wish{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
 		g.refused(of("bob", same), calendar.Invalid, "", "propose another time")
-		g.refused(of("ann", wish(11, 9)), calendar.Invalid, "", "no guest")
+		g.refused(of("ann", wish(11, 9)), calendar.Invalid, "", "not an attendee")
 		g.refused(of("eve", wish(11, 9)), calendar.NotFound, "", "")
 		// eve makes up an event of ann's that has her in it.
 		forged := replaceUID(meetingOf(organizedByAnn, attendees("eve")), "UID:forged")
@@ -321,7 +321,7 @@ func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 			g.must(counter(i, "DESCRIPTION:"+strings.Repeat("y", 3<<20)))
 		}
 		if large == 10 {
-			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota, "as much today")
+			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota, "daily limit")
 		}
 		g.must(counter(11, ""))
 		found, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
@@ -382,7 +382,7 @@ func TestDeclinedWhoIsGone(t *testing.T) {
 		g.save("ann", strings.Replace(g.text("ann"), lineWith(g.text("ann"), "mailto:bob@"), "X-NOTE:nobody", 1))
 		p := g.people["ann"]
 		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
-		g.refused(err, calendar.Stale, "", "not proposed any more")
+		g.refused(err, calendar.Stale, "", "no longer open")
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
 	})
 }
@@ -444,7 +444,7 @@ func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
 				}
 				between = func() { g.propose(wish(12, 9)) }
 				before, inbox := g.text("ann"), g.inbox("bob")
-				g.refused(decide(), calendar.Exists, "", "bob@example.com has proposed something else meanwhile")
+				g.refused(decide(), calendar.Exists, "", "bob@example.com has made another proposal meanwhile")
 				g.want("the event", g.text("ann"), before)
 				g.want("what bob hears", g.inbox("bob"), inbox)
 				if all := g.proposals(); len(all) != 1 || all[0].Start != at(12, 9) {

@@ -99,8 +99,8 @@ func TestChainsOfDelegatesEnd(t *testing.T) {
 		g.must(send("lou", "max", "zoe"))
 		g.must(send("max", "ida", "lou"))
 		g.letters()
-		g.refused(send("ida", "jon", "max"), calendar.Forbidden, "", "3 at most")
-		g.refused(send("ida", "jon", ""), calendar.Forbidden, "", "3 at most")
+		g.refused(send("ida", "jon", "max"), calendar.Forbidden, "", "3 times at most")
+		g.refused(send("ida", "jon", ""), calendar.Forbidden, "", "3 times at most")
 		g.want("letters", g.letters(), "")
 		if line := lineWith(g.text("ann"), "mailto:jon@"); line != "" {
 			t.Errorf("jon has %s", line)
@@ -115,7 +115,7 @@ func TestChainsOfDelegatesEnd(t *testing.T) {
 		text := strings.Replace(g.text("bob"), "SUMMARY", `ATTENDEE;DELEGATED-FROM="mailto:bob@example.com":mailto:kim@example.com`+"\r\nSUMMARY", 1)
 		bob := g.people["bob"]
 		_, err := g.Put(g.ctx, bob.Caller, bob.cal, calendar.Draft{Name: g.name("bob"), Data: []byte(text)})
-		g.refused(err, calendar.Forbidden, calendar.RuleAttendeeChange, "3 at most")
+		g.refused(err, calendar.Forbidden, calendar.RuleAttendeeChange, "3 times at most")
 	})
 }
 
@@ -227,7 +227,7 @@ func TestMailsOfSeveralDatesAreWeighed(t *testing.T) {
 		}
 		p := g.people["ann"]
 		_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: g.name("ann"), Data: []byte(strings.Replace(g.large("ann"), "RRULE:", "EXDATE:"+strings.Join(days, ",")+"\r\nRRULE:", 1))})
-		g.refused(err, calendar.TooLarge, calendar.RuleMaxSize, "too large for so many guests")
+		g.refused(err, calendar.TooLarge, calendar.RuleMaxSize, "too large for so many attendees")
 	})
 }
 

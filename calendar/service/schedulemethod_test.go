@@ -41,11 +41,11 @@ func TestRefreshByMail(t *testing.T) {
 		if after := g.letters(); !strings.HasPrefix(after, before) || !strings.Contains(after, "REQUEST zoe@elsewhere.example") {
 			t.Errorf("the letters were %q, and are %q", before, after)
 		}
-		g.refused(g.Receive(g.ctx, ask), calendar.Forbidden, "", "within the hour")
+		g.refused(g.Receive(g.ctx, ask), calendar.Forbidden, "", "less than an hour ago")
 		g.Pass(time.Hour)
 		g.must(g.Receive(g.ctx, ask))
 		stranger := mailed("eve@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:eve@elsewhere.example"))
-		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not invited")
+		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not an external attendee")
 	})
 }
 
@@ -60,7 +60,7 @@ func TestDeletedInvitationStaysDeleted(t *testing.T) {
 		}
 		g.must(arrive(meeting))
 		g.must(g.Delete(g.ctx, bob.Caller, bob.cal, g.name("bob"), calendar.Precondition{}))
-		g.refused(arrive(meeting), calendar.Stale, "", "something newer is known")
+		g.refused(arrive(meeting), calendar.Stale, "", "a newer version is known")
 		if _, there := g.has("bob"); there {
 			t.Error("the same mail again: the event is back")
 		}

@@ -66,7 +66,7 @@ func TestUnverifiedInvitations(t *testing.T) {
 		},
 		"to an address that is not known": func(g *guests) {
 			text := meetingOf(fromZoe, "ATTENDEE:mailto:bob+work@example.com")
-			g.refused(g.Receive(g.ctx, mailed(zoesMail, "bob+work@example.com", calendar.MethodRequest, text)), calendar.NotFound, "", "nobody here")
+			g.refused(g.Receive(g.ctx, mailed(zoesMail, "bob+work@example.com", calendar.MethodRequest, text)), calendar.NotFound, "", "no user of this server")
 			g.want("bob sees", g.shown(), strings.NewReplacer("c_1@group.calendar.google.com", zoesMail, ": organizer", ": uninvited").Replace(trace))
 		},
 		"a deputy's": func(g *guests) {

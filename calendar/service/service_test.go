@@ -123,10 +123,10 @@ func TestSubscription(t *testing.T) {
 		}
 		feed = h.fresh(h.alice, feed)
 		_, err = h.Put(h.ctx, h.alice, feed, calendar.Draft{Name: "1.ics", Data: []byte(event("one", 2, "x"))})
-		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "lies elsewhere")
+		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "a calendar elsewhere")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		_, err = h.Move(h.ctx, h.alice, ledger.Transfer{From: work, Name: "1.ics", To: feed, As: "1.ics"})
-		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "lies elsewhere")
+		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "a calendar elsewhere")
 		_, err = h.Share(h.ctx, h.alice, feed.ID, "bob", calendar.ReadAccess)
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "the address that it follows")
 		h.must(h.DeleteCalendar(h.ctx, h.alice, feed.ID))

@@ -107,7 +107,7 @@ func TestShareIsRefused(t *testing.T) {
 			{"with its owner", func() error {
 				_, err := h.Share(h.ctx, h.alice, work.ID, "alice", calendar.ReadAccess)
 				return err
-			}, calendar.Invalid, "", "yours already"},
+			}, calendar.Invalid, "", "already yours"},
 			{"for nothing", func() error {
 				_, err := h.Share(h.ctx, h.alice, work.ID, "bob", calendar.NoAccess)
 				return err

@@ -2,8 +2,8 @@ package zone
 
 import "strings"
 
-// abbreviations are what people mean by the short names of zones, the likeliest first. Those of half a
-// year stand with the others: a person who writes PST in July hardly means a clock that knows no summer.
+// abbreviations maps the short names of zones to the zones that people mean by them, the likeliest first. The names of
+// both half-years map to the same zone: PST written in July rarely means a clock without summer time.
 var abbreviations = map[string][]string{
 	"PST": {"America/Los_Angeles"}, "PDT": {"America/Los_Angeles"}, "PT": {"America/Los_Angeles"},
 	"MST": {"America/Denver", "America/Phoenix"}, "MDT": {"America/Denver"}, "MT": {"America/Denver"},
@@ -26,10 +26,10 @@ var abbreviations = map[string][]string{
 	"NZST": {"Pacific/Auckland"}, "NZDT": {"Pacific/Auckland"},
 }
 
-// meanings are those of an abbreviation; nil if it is none that we know.
+// meanings returns the zones that an abbreviation can stand for, or nil if it is unknown.
 func meanings(name string) []string { return abbreviations[strings.ToUpper(clean(name))] }
 
-// abbreviated reads an abbreviation that can mean one clock only, which shows the same offset all year.
+// abbreviated reads an abbreviation if it has one meaning only and that zone keeps the same offset all year.
 func (db *DB) abbreviated(name string) *Zone {
 	m := meanings(name)
 	if len(m) != 1 {
@@ -42,7 +42,7 @@ func (db *DB) abbreviated(name string) *Zone {
 	return z
 }
 
-// isAbbreviation tells whether a name looks like one, known or not.
+// isAbbreviation reports whether a name looks like an abbreviation, known or not.
 func isAbbreviation(name string) bool {
 	const longest = 5
 	return len(name) <= longest && strings.ToUpper(name) == name && strings.ToLower(name) != name || meanings(name) != nil

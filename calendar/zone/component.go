@@ -11,14 +11,13 @@ import (
 const (
 	year = 366 * 24 * time.Hour
 
-	// A rule is taken to go on when it holds for so long: after 28 years every
-	// date has been every weekday.
+	// A rule that holds for this long is taken to go on: every date falls on every weekday within 28 years.
 	provenYears = 30
-	// A zone without a rule is listed for so long when the series has no end.
+	// If the series has no end, a zone without a rule is written out for this many years.
 	openYears = 20
 )
 
-// onset is a change of offset, seen from the wall clock before it.
+// onset is a change of offset, as shown by the wall clock just before the change.
 type onset struct {
 	at       ical.Civil
 	utc      int64
@@ -27,7 +26,7 @@ type onset struct {
 	daylight bool
 }
 
-// group is what the onsets of one STANDARD or DAYLIGHT component share.
+// group holds the values that all onsets of one STANDARD or DAYLIGHT component share.
 type group struct {
 	from, to ical.UTCOffset
 	name     string
@@ -36,10 +35,9 @@ type group struct {
 
 func (o onset) group() group { return group{o.from, o.to, o.name, o.daylight} }
 
-// Component writes the VTIMEZONE of a zone for a component that lasts from one
-// instant to another; the zero instant is "without an end". Yearly rules are
-// written as such, other changes as dates. Each observance that an event needs
-// is there, and its neighbours, as Outlook wants a STANDARD beside a DAYLIGHT.
+// Component writes the VTIMEZONE of a zone for a component that lasts from one instant to another. A zero end means "no
+// end". Yearly rules become an RRULE, other changes become dates. It contains every observance that the event needs and
+// its neighbours, because Outlook wants both a STANDARD and a DAYLIGHT.
 func Component(z *Zone, from, to time.Time) *ical.Component {
 	if to.IsZero() {
 		to = from.AddDate(openYears, 0, 0)
@@ -52,7 +50,7 @@ func Component(z *Zone, from, to time.Time) *ical.Component {
 	definition := ical.NewComponent("VTIMEZONE")
 	definition.Add(ical.NewText("TZID", z.name))
 	if _, err := time.LoadLocation(z.name); err == nil {
-		// For the clients that look here first, such as Evolution.
+		// Some clients, such as Evolution, look here first.
 		definition.Add(ical.NewText("X-LIC-LOCATION", z.name))
 	}
 	for _, series := range split(onsets, to.Unix()) {
@@ -68,9 +66,8 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// onsets lists the changes from the one on that is in force at an instant until
-// another instant. A zone that has not changed before begins with one that
-// changes nothing.
+// onsets lists the changes from the one in force at from until to. If the zone has never changed before from, the list
+// begins with an onset that changes nothing.
 func (z *Zone) onsets(from, to int64) []onset {
 	segment := z.Segment(from)
 	list := []onset{z.begin(segment, from)}
@@ -85,7 +82,7 @@ func (z *Zone) onsets(from, to int64) []onset {
 }
 
 func (z *Zone) begin(segment Segment, from int64) onset {
-	// The name may have changed without the offset, which is not an onset.
+	// The name can change without the offset; that is not an onset.
 	for segment.From > from-10*366*24*3600 {
 		before := z.Segment(segment.From - 1)
 		if before.Offset != segment.Offset {
@@ -106,20 +103,20 @@ func newOnset(before, after Segment) onset {
 		from: ical.UTCOffset(before.Offset),
 		to:   ical.UTCOffset(after.Offset),
 		name: after.Name,
-		// In Ireland and Morocco IANA calls winter the "daylight" time, with a
-		// negative saving; clients expect the later clock in DAYLIGHT.
+		// For Ireland and Morocco, IANA calls winter the "daylight" time, with a negative saving. Clients expect the
+		// later clock in DAYLIGHT.
 		daylight: (after.Daylight || before.Daylight) && after.Offset > before.Offset,
 	}
 }
 
-// series are onsets of one group with a rule, or without one.
+// series is a list of onsets of one group, with or without a rule.
 type series struct {
 	onsets []onset
 	rule   string // an RRULE without UNTIL
 }
 
-// split finds the rules in a list of onsets. Those that begin after an instant
-// are left out: they only show which rules go on.
+// split finds the rules in a list of onsets. Onsets after to only show which rules go on; split leaves out the series
+// that begin after it.
 func split(onsets []onset, to int64) []series {
 	groups := make(map[group][]onset)
 	for _, o := range onsets {
@@ -145,8 +142,7 @@ func split(onsets []onset, to int64) []series {
 	return all
 }
 
-// longest takes from the beginning of a list as many years as one rule
-// explains.
+// longest takes as many years from the beginning of a list as one rule explains.
 func longest(list []onset) series {
 	p := newPattern(list[0])
 	n := 1
@@ -156,8 +152,7 @@ func longest(list []onset) series {
 	return series{onsets: list[:n], rule: p.rule()}
 }
 
-// component writes a series. One that goes on until the year that is looked at
-// last, which may be cut off in its middle, has no end.
+// component writes a series. The series has no end if it reaches the last proven year, which may be cut short.
 func (s series) component(proven int) *ical.Component {
 	first, last := s.onsets[0], s.onsets[len(s.onsets)-1]
 	name := "STANDARD"

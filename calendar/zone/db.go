@@ -10,32 +10,31 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// DB finds zones by name and remembers those that it found: the names of IANA,
-// of which there are few, and a bounded number of VTIMEZONEs. Make one when the
-// program starts; several goroutines may use it.
+// DB finds zones by name and caches them: all IANA names that were asked for, and a bounded number of VTIMEZONEs.
+// Create one at startup. It is safe for concurrent use.
 type DB struct {
 	names func() *names
 	zones sync.Map // IANA name → *Zone
 	made  made
 }
 
-// NewDB makes an empty memory.
+// NewDB returns a DB with an empty cache.
 func NewDB() *DB {
 	return &DB{names: sync.OnceValue(readNames)}
 }
 
-// Lookup is [DB.Lookup] without a memory.
+// Lookup is [DB.Lookup] without a cache.
 func Lookup(name string) (*Zone, error) { return NewDB().Lookup(name) }
 
-// UnknownError tells that a name is none of a zone.
+// UnknownError is the error for a name that is no time zone.
 type UnknownError struct {
 	Name       string
-	Suggestion string // the name that was perhaps meant, or ""
-	// Meanings are what people mean by it where it is an abbreviation, such as CST.
+	Suggestion string // the name that was probably meant, or ""
+	// Meanings lists the zones that an ambiguous abbreviation, such as CST, can stand for.
 	Meanings []string
 }
 
-// Error says it in one sentence.
+// Error describes the problem and its remedy in one sentence.
 func (e *UnknownError) Error() string {
 	if len(e.Meanings) > 0 {
 		return fmt.Sprintf("%.100q is an abbreviation, which does not say what clocks show in summer and in winter; give the zone's name: %s",
@@ -47,8 +46,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("%.100q is no time zone that we know; use an IANA name such as Europe/Berlin", e.Name)
 }
 
-// Lookup finds a zone by any of the names that are listed in
-// docs/decisions/0011-zones.md. An error is an [UnknownError].
+// Lookup finds a zone by any of the names listed in docs/decisions/0011-zones.md. Its error is an [UnknownError].
 func (db *DB) Lookup(name string) (*Zone, error) {
 	if z := db.known(name); z != nil {
 		return z, nil
@@ -59,8 +57,8 @@ func (db *DB) Lookup(name string) (*Zone, error) {
 	return nil, &UnknownError{Name: name, Suggestion: db.Suggest(name), Meanings: meanings(name)}
 }
 
-// Ask is Lookup of a name that somebody gives just now, and can still be asked about. IANA knows EST as a
-// zone without summer; a person who says it in New York means another.
+// Ask is Lookup for a name that a user has just typed, so that the user can still choose. IANA defines EST as a zone
+// without summer time; a user in New York means another zone.
 func (db *DB) Ask(name string) (*Zone, error) {
 	if m := meanings(name); len(m) > 1 {
 		return nil, &UnknownError{Name: name, Meanings: m}
@@ -68,7 +66,7 @@ func (db *DB) Ask(name string) (*Zone, error) {
 	return db.Lookup(name)
 }
 
-// known finds a zone by a name that leaves no doubt.
+// known finds a zone by an unambiguous name.
 func (db *DB) known(name string) *Zone {
 	if z, ok := db.zones.Load(name); ok {
 		return z.(*Zone)
@@ -84,8 +82,7 @@ func (db *DB) known(name string) *Zone {
 	return nil
 }
 
-// guessed finds a zone by a name that leaves some, which a VTIMEZONE is better
-// than.
+// guessed finds a zone by an ambiguous name. A VTIMEZONE is better than this guess.
 func (db *DB) guessed(name string) *Zone {
 	name = clean(name)
 	if z := fixed(name); z != nil {
@@ -105,19 +102,19 @@ func (db *DB) guessed(name string) *Zone {
 	return z
 }
 
-// keeps tells whether the clocks of the zone keep an offset in winter or in
-// summer. The year hardly matters; it is one that every tzdata knows.
+// keeps reports whether the zone has this offset in winter or in summer. The year hardly matters; every tzdata covers
+// this one.
 func (z *Zone) keeps(offset int64) bool {
 	return z.Segment(winter).Offset == offset || z.Segment(summer).Offset == offset
 }
 
-// A moment of either half of the year, in seconds since 1970.
+// One instant in each half of the year, in seconds since 1970.
 var (
 	winter = ical.CivilDate(2024, time.January, 1).Seconds()
 	summer = ical.CivilDate(2024, time.July, 1).Seconds()
 )
 
-// load makes a zone of an IANA name.
+// load returns the zone with an IANA name, or nil.
 func (db *DB) load(name string) *Zone {
 	if z, ok := db.zones.Load(name); ok {
 		return z.(*Zone)
@@ -130,7 +127,7 @@ func (db *DB) load(name string) *Zone {
 	return z.(*Zone)
 }
 
-// clean takes off what clients leave around a name.
+// clean strips the spaces and quotes that some clients put around a name.
 func clean(name string) string {
 	return strings.Trim(name, " \t\"'")
 }

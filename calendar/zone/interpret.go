@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// onsetsMost bounds the changes of offset that a VTIMEZONE can make. Five
-	// hundred years with two a year, as Outlook begins in 1601, are fewer.
+	// onsetsMost bounds the changes of offset that a VTIMEZONE can make. It allows five hundred years with two changes
+	// each; Outlook begins in 1601.
 	onsetsMost = 2400
 	stepsMost  = 100_000
 	rulesMost  = 64 // observances, and rules in one of them
 
-	// What cannot be written as a POSIX rule is written out until then.
+	// Rules that cannot be written as a POSIX rule are expanded until this year.
 	horizonYear = 2200
 )
 
-// errOnsets is what a VTIMEZONE with too many changes of offset gets.
+// errOnsets is the error for a VTIMEZONE with too many changes of offset.
 var errOnsets = fmt.Errorf("the VTIMEZONE changes its offset more than %d times", onsetsMost)
 
 // observance is a STANDARD or DAYLIGHT component.
@@ -36,7 +36,7 @@ type observance struct {
 	onsets   []int64      // the finite changes, in seconds since 1970
 }
 
-// fromComponent interprets a VTIMEZONE within the steps that are left.
+// fromComponent interprets a VTIMEZONE within the steps that the meter has left.
 func fromComponent(definition *ical.Component, meter *rule.Meter) (*Zone, error) {
 	name := ""
 	if tzid := definition.Property("TZID"); tzid != nil {
@@ -97,8 +97,7 @@ func readObservance(c *ical.Component, meter *rule.Meter) (*observance, error) {
 	return o, o.rules(c, meter)
 }
 
-// onset is the instant of a wall-clock time. RFC 5545 §3.6.5: the times in an
-// observance are those of the offset before it.
+// onset returns the instant of a wall-clock time. RFC 5545 §3.6.5: the times in an observance use TZOFFSETFROM.
 func (o *observance) onset(t ical.Time) int64 {
 	if t.Form == ical.FormUTC {
 		return t.Civil.Seconds()
@@ -181,14 +180,13 @@ func (o *observance) expand(r *ical.Recur, until int64, meter *rule.Meter) error
 	return err
 }
 
-// build joins the observances into one zone. Where the rules without an end can
-// be said in POSIX's way, they are; where not, they are written out for as long
-// as anybody plans.
+// build joins the observances into one zone. Rules without an end become a POSIX rule if POSIX can express them.
+// Otherwise they are expanded until horizonYear.
 func build(name string, all []*observance, meter *rule.Meter) (*Zone, error) {
 	footer := posixRule(all)
 	until := ical.CivilDate(horizonYear, time.January, 1).Seconds()
 	if footer != "" {
-		// Each of the two rules must have come once before POSIX takes over.
+		// Each of the two rules must have applied once before POSIX takes over.
 		const year = 366 * 24 * 3600
 		until = lastOnset(all) + year
 	}

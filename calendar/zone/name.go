@@ -11,8 +11,7 @@ import (
 //go:embed data/iana.txt
 var ianaText string
 
-// windowsText is CLDR's windowsZones for the territory 001, with what Windows
-// and Outlook show to people.
+// windowsText is CLDR's windowsZones for territory 001, with the display names of Windows and Outlook.
 //
 //go:embed data/windows.txt
 var windowsText string
@@ -58,9 +57,8 @@ func readNames() *names {
 // areas are the first parts of IANA names.
 const areas = " Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian Mexico Pacific US "
 
-// iana reads the names of tzdata in any case. The operating system may know
-// zones that are younger than our list, but a name outside the areas must not
-// reach it: "Local", "" and "localtime" would be the server's own zone or UTC.
+// iana reads the names of tzdata in any case. The operating system may know newer zones than our list. A name outside
+// the areas must not reach it: "Local", "" and "localtime" would be the server's own zone or UTC.
 func (n *names) iana(name string) string {
 	if found := n.canonical[strings.ToLower(name)]; found != "" {
 		return found
@@ -75,8 +73,7 @@ func (n *names) iana(name string) string {
 	return name
 }
 
-// windows reads the names of Windows, and those of its daylight time, which
-// some clients write in summer.
+// windows reads Windows zone names, and their daylight-time variants, which some clients write in summer.
 func (n *names) windows(name string) string {
 	lower := strings.ToLower(name)
 	if found := n.byWindows[lower]; found != "" {
@@ -85,8 +82,7 @@ func (n *names) windows(name string) string {
 	return n.byWindows[strings.Replace(lower, " daylight time", " standard time", 1)]
 }
 
-// suffix reads names that have something before them:
-// /freeassociation.sourceforge.net/Tzfile/Europe/Berlin (Evolution),
+// suffix reads names with a prefix: /freeassociation.sourceforge.net/Tzfile/Europe/Berlin (Evolution),
 // /mozilla.org/20050126_1/Europe/Berlin, tzone://Microsoft/Utc.
 func (n *names) suffix(name string) string {
 	parts := strings.Split(name, "/")
@@ -102,9 +98,8 @@ func (n *names) suffix(name string) string {
 	return ""
 }
 
-// display reads what Windows shows to people: "(UTC+01:00) Amsterdam, Berlin,
-// Bern, Rome, Stockholm, Vienna", with or without the offset, which has been
-// GMT's and may be that of summer.
+// display reads Windows display names: "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna". The offset is
+// optional. It may be written with GMT, or be the offset of summer.
 func (n *names) display(name string) string {
 	if _, rest, ok := cutOffset(name); ok {
 		name = rest
@@ -112,8 +107,8 @@ func (n *names) display(name string) string {
 	return n.byDisplay[strings.ToLower(name)]
 }
 
-// city reads the names of Outlook and Lotus which list cities in other ways than
-// Windows does, and tells the offset that the zone should have.
+// city reads names from Outlook and Lotus that list other cities than Windows does. It also returns the offset that the
+// zone should have.
 func (n *names) city(name string) (iana string, offset int64, ok bool) {
 	offset, rest, ok := cutOffset(name)
 	if !ok {
@@ -127,7 +122,7 @@ func (n *names) city(name string) (iana string, offset int64, ok bool) {
 	return "", 0, false
 }
 
-// cutOffset takes "(UTC+01:00) " off a name.
+// cutOffset cuts a prefix such as "(UTC+01:00) " off a name.
 func cutOffset(name string) (offset int64, rest string, ok bool) {
 	head, rest, ok := strings.Cut(name, ")")
 	head, opened := strings.CutPrefix(head, "(")
@@ -138,7 +133,7 @@ func cutOffset(name string) (offset int64, rest string, ok bool) {
 	return offset, strings.TrimSpace(rest), ok
 }
 
-// fixed reads names that are nothing but an offset: UTC+2, GMT-0500, +01:00.
+// fixed reads names that are only an offset: UTC+2, GMT-0500, +01:00.
 func fixed(name string) *Zone {
 	offset, ok := readOffset(name)
 	if !ok {
@@ -147,8 +142,8 @@ func fixed(name string) *Zone {
 	return &Zone{name: name, loc: time.FixedZone(name, int(offset)), bare: true}
 }
 
-// readOffset reads an offset behind UTC or GMT, in seconds. Etc/GMT+5, whose
-// sign is the other way round, is a name of IANA and never comes here.
+// readOffset reads an offset, with or without UTC or GMT before the sign, in seconds. Etc/GMT+5, whose sign is
+// reversed, is an IANA name and never gets here.
 func readOffset(text string) (int64, bool) {
 	text = strings.ToUpper(strings.TrimSpace(text))
 	rest := strings.TrimPrefix(strings.TrimPrefix(text, "UTC"), "GMT")

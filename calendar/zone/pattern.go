@@ -8,15 +8,14 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// pattern is what some yearly onsets have in common: the month and the time,
-// and either the date or the weekday.
+// pattern describes yearly onsets that share the month and the time, and either the date or the weekday.
 type pattern struct {
 	first ical.Civil
 	years int
 
 	date    bool // always the same day of the month
-	weekday bool // always the same weekday, within seven days in a row
-	last    bool // and it is the last one of its month
+	weekday bool // always the same weekday, within seven consecutive days
+	last    bool // always the last such weekday of its month
 	low     int  // the earliest of the days
 	high    int  // and the latest
 }
@@ -29,7 +28,7 @@ func newPattern(o onset) *pattern {
 
 func isLast(c ical.Civil) bool { return c.Day+7 > ical.DaysIn(c.Year, c.Month) }
 
-// admit takes up the onset of the next year, if the pattern can explain it too.
+// admit adds the onset of the next year and reports whether the pattern explains it too.
 func (p *pattern) admit(o onset) bool {
 	next := *p
 	next.years++
@@ -45,7 +44,7 @@ func (p *pattern) admit(o onset) bool {
 	return true
 }
 
-// rule is the pattern as an RRULE, in the form that most readers understand.
+// rule returns the pattern as an RRULE, in the form that most readers understand.
 func (p *pattern) rule() string {
 	rule := fmt.Sprintf("FREQ=YEARLY;BYMONTH=%d", p.first.Month)
 	weekday := ical.WeekdayNum{Weekday: p.first.Weekday()}
@@ -63,7 +62,7 @@ func (p *pattern) rule() string {
 	}
 }
 
-// window lists the seven days of which one is that weekday.
+// window lists the seven days that contain the weekday once.
 func (p *pattern) window() string {
 	var days []string
 	from := max(1, p.high-6)

@@ -8,9 +8,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// posixRule says the rules without an end in the way of POSIX's TZ variable, as
-// RFC 9636 §3.3.1 has it at the end of a file. It is empty when there are none,
-// or others than one to daylight and one back.
+// posixRule writes the rules without an end as a POSIX TZ string, the footer of RFC 9636 §3.3.1. It is empty unless
+// there is exactly one rule to daylight time and one back.
 func posixRule(all []*observance) string {
 	var standard, daylight *observance
 	for _, o := range all {
@@ -35,7 +34,7 @@ func posixRule(all []*observance) string {
 	return standard.posixOffset() + daylight.posixOffset() + "," + begin + "," + end
 }
 
-// posixOffset is a name with an offset, whose sign POSIX counts westwards.
+// posixOffset returns an abbreviation with its offset. POSIX counts offsets westwards, so the sign is reversed.
 func (o *observance) posixOffset() string {
 	return fmt.Sprintf("<%s>%s", o.kind().abbreviation, posixClock(-int(o.to)))
 }
@@ -48,7 +47,7 @@ func posixClock(seconds int) string {
 	return fmt.Sprintf("%s%d:%02d:%02d", sign, seconds/3600, seconds/60%60, seconds%60)
 }
 
-// posixDate is the day and time of the only rule, or "" when POSIX cannot say it.
+// posixDate returns the day and time of the only rule, or "" if POSIX cannot express it.
 func (o *observance) posixDate() string {
 	r := &o.endless[0]
 	day := ""
@@ -85,8 +84,7 @@ func (o *observance) posixDay(r *ical.Recur) string {
 	}
 }
 
-// posixWeek is the week of a rule with one weekday: 1 to 4, 5 for the last, 0
-// for none of these.
+// posixWeek returns the week of a rule with one weekday: 1 to 4, 5 for the last, or 0 if it is none of these.
 func posixWeek(r *ical.Recur, month time.Month) int {
 	n := r.ByDay[0].N
 	switch {
@@ -109,8 +107,7 @@ func posixWeek(r *ical.Recur, month time.Month) int {
 	return n
 }
 
-// monthDaysWeek reads a week that is written as its days, such as
-// BYMONTHDAY=8,9,10,11,12,13,14.
+// monthDaysWeek reads a week that is written as its seven days, such as BYMONTHDAY=8,9,10,11,12,13,14.
 func monthDaysWeek(days []int, month time.Month) int {
 	days = slices.Sorted(slices.Values(days))
 	if len(days) != 7 || days[6]-days[0] != 6 {
@@ -128,7 +125,7 @@ func monthDaysWeek(days []int, month time.Month) int {
 	}
 }
 
-// posixJulian is a day of the year which does not count February 29th.
+// posixJulian returns a day of the year in the form that skips February 29th.
 func posixJulian(month time.Month, day int) string {
 	const leapless = 2023
 	c := ical.CivilDate(leapless, month, day)

@@ -9,22 +9,20 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Resolver finds the zones that one calendar object names. It is for one
-// goroutine.
+// Resolver finds the zones that one calendar object names. It is not safe for concurrent use.
 type Resolver struct {
 	db      *DB
 	defined map[string]*ical.Component // the VTIMEZONEs by their TZID
 	found   map[string]*Zone
-	// steps is what all VTIMEZONEs of the object may cost together, made how many were looked at.
+	// steps bounds the cost of all VTIMEZONEs of the object together; made counts those interpreted so far.
 	steps *rule.Meter
 	made  int
 }
 
-// FromDocument is [DB.FromDocument] without a memory.
+// FromDocument is [DB.FromDocument] without a cache.
 func FromDocument(calendar *ical.Component) *Resolver { return NewDB().FromDocument(calendar) }
 
-// FromDocument makes the resolver for a VCALENDAR; nil is one without
-// VTIMEZONEs.
+// FromDocument returns the resolver for a VCALENDAR. A nil calendar has no VTIMEZONEs.
 func (db *DB) FromDocument(calendar *ical.Component) *Resolver {
 	r := &Resolver{db: db}
 	if calendar == nil {
@@ -43,10 +41,9 @@ func (db *DB) FromDocument(calendar *ical.Component) *Resolver {
 	return r
 }
 
-// Zone finds what a TZID names. A name that IANA or Windows has means that zone
-// even when there is a VTIMEZONE: those that clients write are often too short
-// or wrong. Otherwise the VTIMEZONE is what it says; without one, the error is
-// an [UnknownError].
+// Zone returns the zone of a TZID. A name from IANA or Windows wins over a VTIMEZONE, because many clients write
+// VTIMEZONEs that are too short or wrong. Any other name is defined by its VTIMEZONE; without one, the error is an
+// [UnknownError].
 func (r *Resolver) Zone(tzid string) (*Zone, error) {
 	if z, ok := r.found[tzid]; ok {
 		return z, nil
@@ -77,8 +74,7 @@ func (r *Resolver) find(tzid string) (*Zone, error) {
 	}
 	z, err := r.understand(definition)
 	if err != nil {
-		// A VTIMEZONE without rules, which some clients write, tells less than
-		// the name.
+		// Some clients write a VTIMEZONE without rules. Its name says more.
 		if guessed := r.db.guessed(tzid); guessed != nil {
 			return guessed, nil
 		}
@@ -86,10 +82,10 @@ func (r *Resolver) find(tzid string) (*Zone, error) {
 	return z, err
 }
 
-// zonesMost bounds the VTIMEZONEs of one object that have to be understood. People are in few places at once.
+// zonesMost bounds the VTIMEZONEs of one object that must be interpreted. Real objects name few zones.
 const zonesMost = 64
 
-// sharedSteps is what they all may cost: a usual one takes some two thousand.
+// sharedSteps bounds their total cost. A typical VTIMEZONE takes about two thousand steps.
 const sharedSteps = 2 * stepsMost
 
 // understand interprets a VTIMEZONE.
@@ -105,7 +101,7 @@ func (r *Resolver) understand(definition *ical.Component) (*Zone, error) {
 
 var errZones = fmt.Errorf("the object has more than %d time zones of its own making", zonesMost)
 
-// made remembers the zones that were made of VTIMEZONEs.
+// made caches the zones that were made from VTIMEZONEs.
 type made struct {
 	mutex sync.Mutex
 	zones map[string]*Zone
@@ -116,7 +112,7 @@ const (
 	madeBytes = 8192
 )
 
-// zone interprets a VTIMEZONE, unless one with the same lines was there before.
+// zone interprets a VTIMEZONE, unless the cache has one with the same lines.
 func (m *made) zone(definition *ical.Component, steps *rule.Meter) (*Zone, error) {
 	key := lines(definition)
 	m.mutex.Lock()
@@ -138,7 +134,7 @@ func (m *made) zone(definition *ical.Component, steps *rule.Meter) (*Zone, error
 	return z, nil
 }
 
-// lines is the content of a component without the bytes that mean nothing.
+// lines returns the content of a component in a canonical form, as the cache key.
 func lines(c *ical.Component) string {
 	var b strings.Builder
 	for p := range c.Properties() {

@@ -2,8 +2,8 @@ package zone
 
 import "strings"
 
-// Suggest finds the IANA name that is nearest to what somebody wrote: only a
-// city, or a name with a few wrong letters. It is empty when none is near.
+// Suggest finds the IANA name nearest to a user's input: a city alone, or a name with a few wrong letters. It is empty
+// if no name is near.
 func (db *DB) Suggest(name string) string {
 	const longest = 64
 	lower := strings.ToLower(clean(name))
@@ -15,13 +15,13 @@ func (db *DB) Suggest(name string) string {
 		return found
 	}
 	if isAbbreviation(clean(name)) {
-		return "" // one letter further there is another, hours away
+		return "" // the nearest abbreviation may be hours away
 	}
 	best, nearest := "", 2+len(lower)/8
 	for _, candidate := range known.listed {
 		whole := strings.ToLower(candidate)
 		if strings.HasPrefix(whole, "etc/") || !strings.Contains(whole, "/") {
-			continue // signs that are the other way round, and abbreviations: a trap, no help
+			continue // reversed signs and abbreviations would mislead
 		}
 		city := whole[strings.LastIndexByte(whole, '/')+1:]
 		if d := min(distance(lower, whole, nearest), distance(lower, city, nearest)); d < nearest {
@@ -31,8 +31,7 @@ func (db *DB) Suggest(name string) string {
 	return best
 }
 
-// distance is how many letters one must insert, drop or change to turn a into
-// b; most when it is not less than that.
+// distance counts the letters to insert, drop or change to turn a into b. It returns most if it is at least that.
 func distance(a, b string, most int) int {
 	if max(len(a)-len(b), len(b)-len(a)) >= most {
 		return most

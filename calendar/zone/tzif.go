@@ -7,22 +7,21 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// change is an instant at which an observance begins.
+// change is the instant when an observance begins.
 type change struct {
 	at int64
 	to *observance
 }
 
-// kind is what RFC 9636 calls a local time type.
+// kind is a local time type of RFC 9636.
 type kind struct {
 	offset       ical.UTCOffset
 	daylight     bool
 	abbreviation string
 }
 
-// compile writes changes in the format of RFC 9636 (version 2), which is how
-// the standard library takes a zone. The first kind is the offset before all
-// changes.
+// compile writes changes in the format of RFC 9636 (version 2), which the standard library reads. The first kind is the
+// offset before all changes.
 func compile(changes []change, footer string) []byte {
 	kinds := []kind{{offset: changes[0].to.from, abbreviation: abbreviation("", changes[0].to.from)}}
 	index := map[kind]byte{}
@@ -62,7 +61,7 @@ func header(times, kinds, letters int) []byte {
 func writeKinds(kinds []kind) (types, letters []byte) {
 	at := map[string]int{}
 	for _, k := range kinds {
-		// A byte numbers the letters: what has no room has the first name.
+		// The index is one byte. An abbreviation that no longer fits gets the first name.
 		if _, ok := at[k.abbreviation]; !ok && len(letters)+len(k.abbreviation) < 255 {
 			at[k.abbreviation] = len(letters)
 			letters = append(letters, k.abbreviation+"\x00"...)
@@ -81,7 +80,7 @@ func (o *observance) kind() kind {
 	return kind{offset: o.to, daylight: o.daylight, abbreviation: abbreviation(o.name, o.to)}
 }
 
-// abbreviation is a TZNAME, when it is one in the sense of POSIX.
+// abbreviation returns a TZNAME if POSIX allows it as an abbreviation, and the offset's hours otherwise.
 func abbreviation(name string, offset ical.UTCOffset) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 	if len(name) >= 3 && len(name) <= 6 && strings.Trim(name, letters) == "" {

@@ -1,5 +1,5 @@
-// Package zone knows time zones: by the many names that clients give them, by
-// the VTIMEZONE that stands in an object, and as the VTIMEZONE that we write.
+// Package zone finds time zones by the many names that clients use and by the VTIMEZONE in an object. It also writes
+// VTIMEZONEs.
 package zone
 
 import (
@@ -9,15 +9,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Fit tells how a wall-clock time lies in a zone.
+// Fit describes how a wall-clock time maps to instants in a zone.
 type Fit uint8
 
 const (
 	// Exact is a time that the clocks show once.
 	Exact Fit = iota
-	// Gap is a time that they skip.
+	// Gap is a time that the clocks skip.
 	Gap
-	// Overlap is a time that they show twice.
+	// Overlap is a time that the clocks show twice.
 	Overlap
 )
 
@@ -28,43 +28,42 @@ type Zone struct {
 	bare bool
 }
 
-// In makes a zone of what the standard library takes for one.
+// In returns the zone of a standard library location.
 func In(loc *time.Location) *Zone { return &Zone{name: loc.String(), loc: loc} }
 
 // UTC is the zone without offsets.
 func UTC() *Zone { return In(time.UTC) }
 
-// Name is the IANA name, or the TZID when the zone is what a VTIMEZONE says.
+// Name returns the IANA name, or the TZID if the zone comes from a VTIMEZONE.
 func (z *Zone) Name() string { return z.name }
 
-// Bare tells that the zone is nothing but an offset, such as +09:00. It is good for reading a time,
-// but no clock on a wall keeps it, and nothing should be put on it: it does not know of summer.
+// Bare reports whether the zone is only an offset, such as +09:00. An offset is enough to read a time, but do not
+// schedule anything in it: it has no summer time.
 func (z *Zone) Bare() bool { return z.bare }
 
-// Location is the zone as the standard library wants it.
+// Location returns the zone as a standard library location.
 func (z *Zone) Location() *time.Location { return z.loc }
 
-// Civil is what the clocks of the zone show at an instant.
+// Civil returns the wall-clock time in the zone at an instant.
 func (z *Zone) Civil(t time.Time) ical.Civil {
 	return ical.CivilFromSeconds(z.Wall(t.Unix()))
 }
 
-// Wall is Civil in seconds: of the wall clock, from seconds since 1970.
+// Wall is Civil in seconds: it maps seconds since 1970 to seconds on the wall clock.
 func (z *Zone) Wall(unix int64) int64 {
 	_, offset := time.Unix(unix, 0).In(z.loc).Zone()
 	return unix + int64(offset)
 }
 
-// Resolve finds the instant at which the clocks of the zone show c. RFC 5545
-// §3.3.5: a time that is shown twice means the first one; a time that is
-// skipped is read with the offset before the gap.
+// Resolve returns the instant when the clocks of the zone show c. RFC 5545 §3.3.5: a time that is shown twice means the
+// first one; a skipped time is read with the offset before the gap.
 func (z *Zone) Resolve(c ical.Civil) (time.Time, Fit) {
 	unix, fit := z.Unix(c.Seconds())
 	return time.Unix(unix, 0).In(z.loc), fit
 }
 
-// Segment is a time in which the offset of a zone does not change, in seconds
-// since 1970: From is in it, To is not. The next one may have the same offset.
+// Segment is a period with a constant offset, in seconds since 1970. It includes From and excludes To. The next segment
+// may have the same offset.
 type Segment struct {
 	From, To int64
 	Offset   int64
@@ -72,7 +71,7 @@ type Segment struct {
 	Daylight bool
 }
 
-// Segment finds the one that holds an instant.
+// Segment returns the segment that contains an instant.
 func (z *Zone) Segment(unix int64) Segment {
 	t := time.Unix(unix, 0).In(z.loc)
 	from, to := t.ZoneBounds()
@@ -85,20 +84,18 @@ func (z *Zone) Segment(unix int64) Segment {
 		s.To = to.Unix()
 	}
 	if s.To <= unix {
-		// The standard library ends its rules for the future after 365 days of
-		// each year, and on December 31st of a leap year in the past.
+		// The standard library ends its rules for the future after 365 days of each year, and on December 31st of a
+		// leap year in the past.
 		const day = 24 * 3600
 		s.To = (unix/day + 1) * day
 	}
 	return s
 }
 
-// reach is more than any offset, so that what a clock shows is never further
-// from UTC.
+// reach exceeds any offset, so a wall clock is never further from UTC than this.
 const reach = 26 * 3600
 
-// Settled tells whether all wall-clock times from one second to another are
-// shown exactly once, with the segment's offset.
+// Settled reports whether all wall-clock seconds between from and to occur exactly once, with the segment's offset.
 func (s Segment) Settled(from, to int64) bool {
 	return (s.From == math.MinInt64 || from-reach >= s.From) && (s.To == math.MaxInt64 || to+reach < s.To)
 }
@@ -109,8 +106,8 @@ func (z *Zone) Unix(wall int64) (int64, Fit) {
 	if segment.Settled(wall, wall) {
 		return wall - segment.Offset, Exact
 	}
-	// The first segment that ends after showing wall shows it, or has begun when
-	// it was already over.
+	// Find the first segment that ends after the clocks show wall. Either it shows wall, or wall was skipped when it
+	// began.
 	before := Segment{To: math.MinInt64}
 	for wall-segment.Offset >= segment.To {
 		before, segment = segment, z.Segment(segment.To)

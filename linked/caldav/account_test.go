@@ -205,7 +205,7 @@ func TestAWrongPassword(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
 	_, _, err := p.here.Mirrors.Link(p.ctx, p.bob, mirror.NewAccount{Provider: "caldav", Secret: p.secret("wrong")})
-	if err == nil || !strings.Contains(err.Error(), "does not let us in") || !errors.Is(err, mirror.ErrSignIn) {
+	if err == nil || !strings.Contains(err.Error(), "does not accept this name and password") || !errors.Is(err, mirror.ErrSignIn) {
 		t.Errorf("got %v", err)
 	}
 	for _, s := range []string{p.store.Log.String(), fmt.Sprint(err)} {

@@ -6,49 +6,47 @@ import (
 	"fmt"
 )
 
-// ErrBudget is what every [BudgetError] is.
+// ErrBudget is the sentinel that every [BudgetError] matches.
 var ErrBudget = errors.New("the recurrence is too expensive")
 
-// BudgetError tells what an expansion was allowed and needed more of.
+// BudgetError names the budget that an expansion exceeded.
 type BudgetError struct {
-	What  string // OfSteps, or of instances
+	What  string // OfSteps, or recur.OfInstances
 	Limit int
 }
 
-// Error says it in one sentence.
+// Error describes the problem in one sentence.
 func (e *BudgetError) Error() string {
 	return fmt.Sprintf("%v: it needs more than %d %s", ErrBudget, e.Limit, e.What)
 }
 
-// Is makes the error an [ErrBudget].
+// Is makes the error match [ErrBudget].
 func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
 
-// Meter counts the steps of one or several expansions. A step looks at one
-// period or one moment and takes some ten nanoseconds. A Meter is for one
-// goroutine.
+// Meter counts the steps of one or more expansions. A step examines one period or one moment and takes about ten
+// nanoseconds. A Meter is not safe for concurrent use.
 type Meter struct {
-	ctx   context.Context // nil for none
+	ctx   context.Context // nil if there is none
 	limit int
 	spent int
-	check int // when to look at the context again
+	check int // the step count of the next check of the context
 }
 
-// OfSteps is what a [BudgetError] of a [Meter] needs.
+// OfSteps is the unit of a [BudgetError] from a [Meter].
 const OfSteps = "steps"
 
-// NewMeter allows so many steps, and no more after the context has ended.
+// NewMeter allows this many steps, and none after the context has ended.
 func NewMeter(ctx context.Context, steps int) *Meter {
 	return &Meter{ctx: ctx, limit: steps}
 }
 
-// Steps allows so many steps even if others wait: for work that is over within some
-// milliseconds.
+// Steps allows this many steps without a context: for work that is done within a few milliseconds.
 func Steps(n int) *Meter { return &Meter{limit: n} }
 
-// contextSteps are so few that a cancelled expansion ends at once.
+// contextSteps is small enough that a cancelled expansion ends at once.
 const contextSteps = 1024
 
-// Step spends some steps.
+// Step spends n steps.
 func (m *Meter) Step(n int) error {
 	m.spent += n
 	if m.spent > m.limit {
@@ -64,5 +62,5 @@ func (m *Meter) Step(n int) error {
 	return nil
 }
 
-// Spent counts the steps that were made.
+// Spent returns the number of steps spent.
 func (m *Meter) Spent() int { return m.spent }

@@ -6,13 +6,12 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// clock is a set of times of day: the product of some hours, some minutes and
-// some seconds, each as bits.
+// clock is a set of times of day: the product of a set of hours, a set of minutes and a set of seconds.
 type clock struct {
 	hours, minutes, seconds dial
 }
 
-// dial is a set of the numbers below 64.
+// dial is a set of numbers below 64, as bits.
 type dial uint64
 
 const (
@@ -20,18 +19,17 @@ const (
 	allMinutes dial = 1<<60 - 1
 )
 
-// newClock is the table of RFC 5545 §3.3.10 for BYHOUR, BYMINUTE and BYSECOND:
-// what is longer than FREQ is limited, what is shorter is expanded, or else
-// taken from the start.
+// newClock implements the table of RFC 5545 §3.3.10 for BYHOUR, BYMINUTE and BYSECOND. A part for a unit longer than
+// FREQ limits, a part for a shorter unit expands, and a missing part is taken from the start.
 func newClock(r *ical.Recur, start ical.Time) clock {
 	if start.IsDate() {
-		// RFC 5545 §3.3.10: the three MUST be ignored when DTSTART is a DATE.
+		// RFC 5545 §3.3.10: the three parts MUST be ignored if DTSTART is a DATE.
 		return clock{hours: 1, minutes: 1, seconds: 1}
 	}
 	part := func(values []int, limits bool, all dial, own int) dial {
 		switch {
 		case len(values) > 0:
-			// Without leap seconds, BYSECOND=60 asks for what never comes.
+			// We have no leap seconds, so BYSECOND=60 never matches.
 			return dialOf(values) & all
 		case limits:
 			return all
@@ -57,22 +55,20 @@ func dialOf(values []int) dial {
 
 func (c clock) empty() bool { return c.hours == 0 || c.minutes == 0 || c.seconds == 0 }
 
-// free tells whether no period of a frequency is refused for its time of day.
+// free reports whether the times of day reject no period of this frequency.
 func (c clock) free(freq ical.Frequency) bool {
 	return (freq > ical.Hourly || c.hours == allHours) &&
 		(freq > ical.Minutely || c.minutes == allMinutes) &&
 		(freq > ical.Secondly || c.seconds == allMinutes)
 }
 
-// dials lists those that limit the periods of a frequency, the longest first,
-// with what follows one lap of each.
+// dials returns the sets that limit the periods of a frequency, the longest unit first.
 func (c clock) dials(freq ical.Frequency) (set [3]dial, n int) {
 	return [3]dial{c.hours, c.minutes, c.seconds}, 1 + int(ical.Hourly) - int(freq)
 }
 
-// next finds, among the periods of a day of a sub-daily frequency, the first
-// one from at on that is not refused; the number of a day's periods when there
-// is none.
+// next returns the first period of the day, from at on, that the clock accepts, for a sub-daily frequency. It returns
+// the number of periods in a day if there is none.
 func (c clock) next(freq ical.Frequency, at int64) int64 {
 	set, n := c.dials(freq)
 	radix := [3]int64{24, 60, 60}
@@ -93,8 +89,7 @@ func (c clock) next(freq ical.Frequency, at int64) int64 {
 	return at
 }
 
-// turn moves the digits forward to the next ones that stand on their dials, and
-// tells whether there are any.
+// turn moves the digits forward to the next ones on their dials and reports whether there are any.
 func turn(set []dial, digit []int) bool {
 	for i := range set {
 		found, ok := set[i].from(digit[i])
@@ -116,7 +111,7 @@ func turn(set []dial, digit []int) bool {
 	return true
 }
 
-// at narrows the clock to a period of the day.
+// at narrows the clock to one period of the day.
 func (c clock) at(freq ical.Frequency, period int64) clock {
 	_, n := c.dials(freq)
 	if n == 0 {
@@ -139,7 +134,7 @@ func (c clock) size() int64 {
 	return int64(c.hours.size() * c.minutes.size() * c.seconds.size())
 }
 
-// time is the n-th time of day, in seconds since midnight.
+// time returns the n-th time of day, in seconds since midnight.
 func (c clock) time(n int64) int64 {
 	seconds := int64(c.seconds.size())
 	minutes := int64(c.minutes.size())
@@ -148,7 +143,7 @@ func (c clock) time(n int64) int64 {
 	return int64(hour*60+minute)*60 + int64(c.seconds.nth(int(n%seconds)))
 }
 
-// rank counts the times before a second of the day.
+// rank counts the times of day before a second of the day.
 func (c clock) rank(second int64) int64 {
 	h, m, s := int(second/secondsPerHour), int(second/60%60), int(second%60)
 	n := int64(c.hours.below(h) * c.minutes.size() * c.seconds.size())
@@ -166,16 +161,16 @@ func (d dial) size() int       { return bits.OnesCount64(uint64(d)) }
 func (d dial) has(n int) bool  { return d>>n&1 != 0 }
 func (d dial) below(n int) int { return (d & (1<<n - 1)).size() }
 
-// from finds the first number of the set that is not below n.
+// from returns the first number of the set that is not below n.
 func (d dial) from(n int) (int, bool) {
 	rest := uint64(d) >> n << n
 	return bits.TrailingZeros64(rest), rest != 0
 }
 
-// nth is the number with n others below it.
+// nth returns the number that has n smaller ones in the set.
 func (d dial) nth(n int) int { return nthBit(uint64(d), n) }
 
-// nthBit finds the n-th bit that is set, by halving.
+// nthBit finds the n-th set bit by halving.
 func nthBit(word uint64, n int) int {
 	at := 0
 	for width := 32; width > 0; width /= 2 {

@@ -1,21 +1,20 @@
 package rule
 
-// Cursor walks over the moments of a rule, in order. It is for one goroutine.
+// Cursor iterates over the moments of a rule, in order. It is not safe for concurrent use.
 type Cursor struct {
 	walker
 	i     int64
 	found bool
 }
 
-// Seek stands before the first moment that is neither before from nor before
-// the rule's start. The start itself is a moment only if the rule says so. What
-// lies in periods after to is not looked for.
+// Seek returns a cursor before the first moment at or after both from and the rule's start. The start itself is a
+// moment only if the rule matches it. Periods after to are not searched.
 func (r *Rule) Seek(m *Meter, from, to Wall) (*Cursor, error) {
 	c := &Cursor{walker: r.walker(m, to)}
 	return c, c.seek(from)
 }
 
-// Has tells whether w is a moment of the rule.
+// Has reports whether w is a moment of the rule.
 func (r *Rule) Has(m *Meter, w Wall) (bool, error) {
 	c, err := r.Seek(m, w, w+1)
 	if err != nil || !c.found {
@@ -42,7 +41,7 @@ func (c *Cursor) seek(from Wall) error {
 	return err
 }
 
-// Next is the next moment; false tells that there are no more.
+// Next returns the next moment, or false if there are no more.
 func (c *Cursor) Next() (Wall, bool, error) {
 	if c.found && c.i == c.size {
 		var err error
@@ -63,8 +62,7 @@ func (c *Cursor) Next() (Wall, bool, error) {
 	return w, true, nil
 }
 
-// Count counts the moments from one on and before another. Where each period
-// holds as many as any other, that is a division.
+// Count counts the moments at or after from and before to. If all periods have the same number of moments, it divides.
 func (r *Rule) Count(m *Meter, from, to Wall) (int64, error) {
 	from, to = max(from, r.start), min(to, Forever)
 	if r.never || from >= to {
@@ -82,14 +80,14 @@ func (r *Rule) Count(m *Meter, from, to Wall) (int64, error) {
 	return all - before, err
 }
 
-// product counts the moments before w, were there some before the start.
+// product counts the moments before w as if the rule had no start.
 func (k *walker) product(w Wall) (int64, error) {
 	if _, err := k.load(0); err != nil {
 		return 0, err
 	}
 	size := k.size
 	index := k.rule.index(w)
-	// Behind the last year there are no periods, but one can count on.
+	// There are no periods after the last year, but the arithmetic still holds.
 	if _, err := k.load(index); err != nil {
 		return 0, err
 	}
@@ -109,7 +107,7 @@ func (k *walker) sum(from, to Wall) (int64, error) {
 	return n, err
 }
 
-// Nth is the moment with n others, from the start on, before it.
+// Nth returns the moment that has n others between the start and itself.
 func (r *Rule) Nth(m *Meter, n int64) (Wall, bool, error) {
 	k := r.walker(m, Forever)
 	if r.never {
@@ -143,7 +141,7 @@ func (k *walker) nth(index, n int64) (Wall, bool, error) {
 	return 0, false, err
 }
 
-// Last is the last moment before one, if there is any.
+// Last returns the last moment before a given one, if there is any.
 func (r *Rule) Last(m *Meter, before Wall) (Wall, bool, error) {
 	before = min(before, Forever)
 	if r.never || before <= r.start {
@@ -166,7 +164,7 @@ func (r *Rule) Last(m *Meter, before Wall) (Wall, bool, error) {
 	return 0, false, nil
 }
 
-// holds loads a period that may be refused, and tells whether it was not.
+// holds loads a period, which the rule may reject, and reports whether the rule accepts it.
 func (k *walker) holds(index int64) (bool, error) {
 	if k.rule.length > 0 && k.rule.length <= secondsPerDay {
 		unit := k.rule.first + index*k.rule.interval
@@ -178,5 +176,5 @@ func (k *walker) holds(index int64) (bool, error) {
 	return k.load(index)
 }
 
-// Never tells whether it is plain that the rule has no moments.
+// Never reports whether the rule provably has no moments. A rule may have none even if it is false.
 func (r *Rule) Never() bool { return r.never }

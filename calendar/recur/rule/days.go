@@ -7,22 +7,20 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// daySet holds up to 366 days in a row as bits.
+// daySet holds up to 366 consecutive days as bits.
 type daySet [6]uint64
 
 func (s *daySet) add(day int)      { s[day>>6] |= 1 << (day & 63) }
 func (s *daySet) has(day int) bool { return s[day>>6]>>(day&63)&1 != 0 }
 
-// addRange adds the days from one to another, not including it, as far as they
-// are in a year of so many days.
+// addRange adds the days in [from, to) that lie within a year of this length.
 func (s *daySet) addRange(from, to, days int) {
 	for day := max(from, 0); day < min(to, days); day++ {
 		s.add(day)
 	}
 }
 
-// addMonth adds a month's days, given as bits, from the day on that is its
-// first.
+// addMonth adds a month's days, given as bits. first is the index of the month's first day.
 func (s *daySet) addMonth(first int, month uint32) {
 	s[first>>6] |= uint64(month) << (first & 63)
 	if first&63 > 32 && first>>6 < len(s)-1 {
@@ -53,7 +51,7 @@ func (s *daySet) below(day int) int {
 	return n + bits.OnesCount64(s[day>>6]&(1<<(day&63)-1))
 }
 
-// from finds the first day of the set from one on, or -1.
+// from returns the first day of the set at or after the given day, or -1.
 func (s *daySet) from(day int) int {
 	i := day >> 6
 	if i >= len(s) {
@@ -69,7 +67,7 @@ func (s *daySet) from(day int) int {
 	return i<<6 + bits.TrailingZeros64(word)
 }
 
-// nth is the day with n others of the set before it.
+// nth returns the day with n earlier days in the set.
 func (s *daySet) nth(n int) int {
 	for i, word := range s {
 		count := bits.OnesCount64(word)
@@ -81,7 +79,7 @@ func (s *daySet) nth(n int) int {
 	return -1
 }
 
-// slice cuts days out, of which the first becomes day 0.
+// slice returns the days in [from, to), renumbered so that from becomes day 0.
 func (s *daySet) slice(from, to int) daySet {
 	var cut daySet
 	for day := s.from(from); day >= 0 && day < to; day = s.from(day + 1) {
@@ -91,31 +89,30 @@ func (s *daySet) slice(from, to int) daySet {
 }
 
 const (
-	allMonths   = 1<<13 - 2 // a bit for each of 1 to 12
+	allMonths   = 1<<13 - 2 // bits 1 to 12
 	allWeekdays = 1<<7 - 1
 )
 
-// dayFilter is what the parts about days ask of a day. Every part limits, be it
-// by the letter of RFC 5545 or because the part that it "expands" stands for all
-// days of the period when nothing else is said.
+// dayFilter holds the conditions that the BY parts about days impose. Every part limits. By the letter of RFC 5545 some
+// parts "expand", but that is the same: without a part, all days of the period pass.
 type dayFilter struct {
 	all       bool
 	months    uint16
-	monthDays uint64 // the days of BYMONTHDAY
-	monthEnds uint64 // its negative ones: bit 1 is the last day
+	monthDays uint64 // positive BYMONTHDAY values
+	monthEnds uint64 // negative BYMONTHDAY values: bit 1 is the last day
 	yearDays  []int
 	weeks     []int
 	weekStart time.Weekday
 
-	weekdays uint8 // those of BYDAY without a number
+	weekdays uint8 // BYDAY entries without a number
 	numbered []ical.WeekdayNum
-	inMonth  bool // the numbers count in the month, not in the year
+	inMonth  bool // the numbers count within the month, not within the year
 
-	// skip is the SKIP of RFC 7529, where the rule moves days that a month does not have.
+	// skip is the SKIP of RFC 7529, if the rule moves days that a month does not have.
 	skip string
 }
 
-// newDayFilter takes over the parts and completes them from the start.
+// newDayFilter reads the parts of the rule and completes them from the start.
 func newDayFilter(r *ical.Recur, start ical.Civil) dayFilter {
 	f := dayFilter{
 		months: allMonths, yearDays: r.ByYearDay, weeks: r.ByWeekNo, weekStart: r.WeekStart,
@@ -146,9 +143,9 @@ func newDayFilter(r *ical.Recur, start ical.Civil) dayFilter {
 	return f
 }
 
-// complete takes from the start what the rule leaves open. RFC 5545 §3.3.10:
-// "Information, not contained in the rule, necessary to determine the various
-// recurrence instance start time and dates are derived from the Start Time".
+// complete takes from the start the parts that the rule leaves out. RFC 5545 §3.3.10: "Information, not contained in
+// the rule, necessary to determine the various recurrence instance start time and dates are derived from the Start
+// Time".
 func (f *dayFilter) complete(r *ical.Recur, start ical.Civil) {
 	if f.byDay() || len(r.ByMonthDay)+len(r.ByYearDay) > 0 {
 		return
@@ -166,7 +163,7 @@ func (f *dayFilter) complete(r *ical.Recur, start ical.Civil) {
 
 func (f *dayFilter) byDay() bool { return f.weekdays != 0 || len(f.numbered) > 0 }
 
-// year finds the days of a year that pass.
+// year returns the days of a year that pass.
 func (f *dayFilter) year(year int) daySet {
 	days := yearLength(year)
 	jan1 := ical.CivilDate(year, time.January, 1)
@@ -184,7 +181,7 @@ func (f *dayFilter) year(year int) daySet {
 	return set
 }
 
-// byMonths looks at what can be decided within each month.
+// byMonths applies the conditions that can be decided within each month.
 func (f *dayFilter) byMonths(year, weekday int) daySet {
 	var set daySet
 	first, moved := 0, false
@@ -195,7 +192,7 @@ func (f *dayFilter) byMonths(year, weekday int) daySet {
 			passing = f.monthDates(days)
 		}
 		if moved {
-			passing |= 1 // the day after the month before; December has all days
+			passing |= 1 // the day after the previous month; December has no missing days
 		}
 		moved = f.months>>month&1 != 0 && f.skip == "FORWARD" && f.monthDays>>(days+1) != 0
 		if f.byDay() && f.inMonth {
@@ -207,7 +204,7 @@ func (f *dayFilter) byMonths(year, weekday int) daySet {
 	return set
 }
 
-// monthDates are the days of a month that BYMONTHDAY asks for. RFC 7529 §4.1: SKIP is applied to these, before BYDAY.
+// monthDates returns the days of a month that match BYMONTHDAY. RFC 7529 §4.1: SKIP applies to these, before BYDAY.
 func (f *dayFilter) monthDates(days int) uint32 {
 	all := uint32(1<<days - 1)
 	if f.monthDays|f.monthEnds == 0 {
@@ -220,10 +217,9 @@ func (f *dayFilter) monthDates(days int) uint32 {
 	return dates & all
 }
 
-// monthWeekdays finds the days that BYDAY asks for in a month which begins on a
-// weekday.
+// monthWeekdays returns the days that match BYDAY in a month that begins on this weekday.
 func (f *dayFilter) monthWeekdays(weekday, days int) uint32 {
-	// Bit 0 is the weekday of the first day; eleven bits are five weeks' begin.
+	// Bit 0 is the weekday of the first day. The seven bits of a week repeat five times.
 	week := uint32(f.weekdays)<<7 | uint32(f.weekdays)
 	week = week >> weekday & allWeekdays
 	set := week | week<<7 | week<<14 | week<<21 | week<<28
@@ -250,8 +246,7 @@ func (f *dayFilter) byWeekdays(weekday, days int) *daySet {
 	return set
 }
 
-// nthWeekday finds a day of BYDAY in a period of so many days that begins on a
-// weekday, or -1.
+// nthWeekday returns a day of BYDAY in a period of this length that begins on this weekday, or -1.
 func nthWeekday(entry ical.WeekdayNum, weekday, days int) int {
 	day := (int(entry.Weekday)-weekday+7)%7 + 7*(entry.N-1)
 	if entry.N < 0 {
@@ -275,14 +270,13 @@ func numberedDays(numbers []int, days int) *daySet {
 	return set
 }
 
-// byWeeks finds the days of a calendar year that are in one of the weeks. The
-// first days of January may be in the last week of the year before, and the
-// last ones of December in week 1 of the next.
+// byWeeks returns the days of a calendar year that are in one of the weeks. The first days of January may be in the
+// last week of the previous year, and the last days of December in week 1 of the next.
 func (f *dayFilter) byWeeks(year int) *daySet {
 	set := new(daySet)
 	days := yearLength(year)
 	for y := year - 1; y <= year+1; y++ {
-		// Where week 1 of y begins, as a day of the year that is asked for.
+		// The first day of week 1 of y, counted in the requested year.
 		first := firstWeek(y, f.weekStart) + ical.CivilDate(y, time.January, 1).Days() - ical.CivilDate(year, time.January, 1).Days()
 		weeks := (yearLength(y) + firstWeek(y+1, f.weekStart) - firstWeek(y, f.weekStart)) / 7
 		for _, n := range f.weeks {
@@ -297,9 +291,8 @@ func (f *dayFilter) byWeeks(year int) *daySet {
 	return set
 }
 
-// firstWeek is the day of the year, perhaps a negative one, on which its week 1
-// begins: the first week with four days or more in the year (RFC 5545 §3.3.10,
-// ISO 8601).
+// firstWeek returns the first day of week 1, as a day of the year that may be negative. Week 1 is the first week with
+// at least four days in the year (RFC 5545 §3.3.10, ISO 8601).
 func firstWeek(year int, weekStart time.Weekday) int {
 	into := (int(ical.CivilDate(year, time.January, 1).Weekday()) - int(weekStart) + 7) % 7
 	if into <= 3 {

@@ -7,19 +7,18 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// period is one period of a rule, with its moments: those of a clock on each of
-// some days.
+// period is one period of a rule. Its moments are the times of a clock on each of its days.
 type period struct {
 	index  int64
-	base   int // the day that is day 0 of days
+	base   int // the absolute day of index 0 in days
 	days   daySet
 	perDay int64
 	clock  clock
-	chosen []int64 // the numbers of the moments that BYSETPOS chooses
+	chosen []int64 // the indices of the moments that BYSETPOS selects
 	size   int64
 }
 
-// at is the i-th moment.
+// at returns the i-th moment.
 func (p *period) at(i int64) Wall {
 	if p.chosen != nil {
 		i = p.chosen[i]
@@ -48,8 +47,7 @@ func (p *period) rank(w Wall) int64 {
 	return int64(before)
 }
 
-// choose applies BYSETPOS (RFC 5545 §3.3.10), which counts among all moments of
-// the period, even those before the start.
+// choose applies BYSETPOS (RFC 5545 §3.3.10). It counts all moments of the period, even those before the start.
 func (p *period) choose(positions []int) {
 	p.perDay = p.clock.size()
 	p.size = int64(p.days.size()) * p.perDay
@@ -74,12 +72,11 @@ func (p *period) choose(positions []int) {
 	p.size = int64(len(p.chosen))
 }
 
-// walker goes over the periods of a rule. It remembers the days of two years,
-// which is what a week can touch.
+// walker iterates over the periods of a rule. It caches the days of two years, because a week can touch two.
 type walker struct {
 	rule  *Rule
 	meter *Meter
-	to    Wall // periods that begin here or later are not looked for
+	to    Wall // periods that begin here or later are not searched
 	years [2]yearDays
 	period
 }
@@ -94,7 +91,7 @@ type yearDays struct {
 	set   daySet
 }
 
-// yearSteps is what finding the days of a year costs.
+// yearSteps is the cost of computing the days of a year.
 const yearSteps = 8
 
 func (k *walker) year(year int) (*yearDays, error) {
@@ -109,8 +106,8 @@ func (k *walker) year(year int) (*yearDays, error) {
 	return cached, nil
 }
 
-// nextDay finds the first day from one on that passes; one after all days when
-// none does. As the calendar repeats, it looks no further than 400 years.
+// nextDay returns the first day at or after day that passes, or maxDay+1 if there is none. The calendar repeats, so it
+// searches 400 years at most.
 func (k *walker) nextDay(day int) (int, error) {
 	if k.rule.days.all || day > maxDay {
 		return day, nil
@@ -128,8 +125,8 @@ func (k *walker) nextDay(day int) (int, error) {
 	return maxDay + 1, nil
 }
 
-// next loads the first period with a moment whose index is not below the one
-// given, and tells whether there is any before the walker's bound.
+// next loads the first period with a moment at or after index, and reports whether there is one before the walker's
+// bound.
 func (k *walker) next(index int64) (bool, error) {
 	if k.rule.never {
 		return false, nil
@@ -151,8 +148,7 @@ func (k *walker) next(index int64) (bool, error) {
 	return false, nil
 }
 
-// skip moves an index forward to a period of a day or less that isn't refused,
-// but no further than just behind last.
+// skip advances an index to the next accepted period, for periods of a day or less. It stops just past last.
 func (k *walker) skip(index, last int64) (int64, error) {
 	r := k.rule
 	if r.freq > ical.Daily {
@@ -172,8 +168,7 @@ func (k *walker) skip(index, last int64) (int64, error) {
 	return index, nil
 }
 
-// passing finds the first unit of a day or less, from one on, that is not
-// refused.
+// passing returns the first accepted unit at or after unit, for units of a day or less.
 func (k *walker) passing(unit int64) (int64, error) {
 	r := k.rule
 	perDay := secondsPerDay / r.length
@@ -194,9 +189,8 @@ func (k *walker) passing(unit int64) (int64, error) {
 	return int64(day)*perDay + r.clock.next(r.freq, 0), err
 }
 
-// load makes the period with that index the current one, and tells whether it
-// is within the years that iCalendar can write. A period of a day or less must
-// not be one that is refused.
+// load makes the period with this index the current one and reports whether it is within the years that iCalendar can
+// write. A period of a day or less must be an accepted one.
 func (k *walker) load(index int64) (bool, error) {
 	r := k.rule
 	k.index, k.days, k.clock = index, daySet{}, r.clock

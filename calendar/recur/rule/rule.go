@@ -1,11 +1,9 @@
-// Package rule expands one recurrence rule (RFC 5545 §3.3.10) on the wall
-// clock: it knows no zone, no exception and no component.
+// Package rule expands one recurrence rule (RFC 5545 §3.3.10) on the wall clock. It does not handle zones, exceptions
+// or components.
 //
-// A rule divides time into periods of its FREQ, of which every INTERVALth one
-// counts. The moments of a period are the product of some of its days, held as
-// bits, and some times of day, held as lists of hours, minutes and seconds: the
-// n-th moment, the number of moments before another one and the choice of
-// BYSETPOS are arithmetic, and no period is ever written out.
+// A rule divides time into periods of its FREQ and uses every INTERVALth one. The moments of a period are the product
+// of a set of days and a set of times of day, all held as bits. So the n-th moment, the number of moments before
+// another one and the selection of BYSETPOS are arithmetic, and no period is ever written out.
 package rule
 
 import (
@@ -16,23 +14,23 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Wall is a moment on the wall clock, as [ical.Civil.Seconds] counts it.
+// Wall is a moment on the wall clock, in the unit of [ical.Civil.Seconds].
 type Wall int64
 
-// Civil is the date and time of w.
+// Civil returns the date and time of w.
 func (w Wall) Civil() ical.Civil { return ical.CivilFromSeconds(int64(w)) }
 
 // WallOf is the inverse of [Wall.Civil].
 func WallOf(c ical.Civil) Wall { return Wall(c.Seconds()) }
 
-// Day is a day, as [ical.Civil.Days] counts it.
+// Day returns the day of w, in the unit of [ical.Civil.Days].
 func (w Wall) Day() int { return int(floorDiv(int64(w), secondsPerDay)) }
 
 const (
 	secondsPerHour = 3600
 	secondsPerDay  = 24 * secondsPerHour
 
-	// The Gregorian calendar repeats after 400 years, which are whole weeks.
+	// The Gregorian calendar repeats after 400 years, a whole number of weeks.
 	cycleYears  = 400
 	cycleDays   = 146097
 	maxYear     = 9999
@@ -44,28 +42,26 @@ const (
 // Forever is after every moment that a rule can have.
 const Forever = Wall((maxDay + 1) * secondsPerDay)
 
-// ErrUnsupported is what the errors about rules that are understood, but not
-// expanded, wrap.
+// ErrUnsupported is wrapped by the errors about valid rules that cannot be expanded.
 var ErrUnsupported = errors.New("the rule is not supported")
 
-// Rule is a rule with the start that completes it. It is immutable.
+// Rule is a recurrence rule completed with its start. It is immutable.
 type Rule struct {
 	freq     ical.Frequency
-	length   int64 // the seconds that a period of FREQ lasts; 0 for months and years
+	length   int64 // seconds in a period of FREQ; 0 for months and years
 	interval int64
 	start    Wall
-	week     int   // the first day of the week that holds start
-	first    int64 // the unit of the period that holds start
+	week     int   // the first day of the week that contains start
+	first    int64 // the unit of the period that contains start
 
 	days   dayFilter
 	clock  clock
 	setPos []int
-	cycle  int64 // so many periods without a moment tell that there will be none
+	cycle  int64 // after this many periods without a moment, there will be none
 	never  bool
 }
 
-// New completes a rule with its start. The parts about the time of day are
-// ignored when the start is a date.
+// New completes a rule with its start. If the start is a date, the parts about the time of day are ignored.
 func New(r *ical.Recur, start ical.Time) (*Rule, error) {
 	if err := supported(r, start); err != nil {
 		return nil, err
@@ -100,14 +96,14 @@ func supported(r *ical.Recur, start ical.Time) error {
 	}
 }
 
-// skips tells whether a rule moves days that a month does not have (RFC 7529 §4.1). Only rules of months and years
+// skips reports whether a rule moves days that a month does not have (RFC 7529 §4.1). Only monthly and yearly rules
 // name such days.
 func skips(r *ical.Recur) bool {
 	return (r.Skip == "BACKWARD" || r.Skip == "FORWARD") && r.Freq >= ical.Monthly
 }
 
-// skippable tells whether what a rule skips to is in a period of its own. The day after a month is in the next, which
-// must be a period too, and whose days are not counted.
+// skippable reports whether we can expand the SKIP of a rule. FORWARD moves a day to the next month. So that month must
+// be part of the same period or a period itself, and BYSETPOS must not count it.
 func skippable(r *ical.Recur) bool {
 	if len(r.ByYearDay)+len(r.ByWeekNo) > 0 || slices.ContainsFunc(r.ByMonthDay, func(day int) bool { return day < 0 }) {
 		return false
@@ -115,7 +111,7 @@ func skippable(r *ical.Recur) bool {
 	return r.Skip == "BACKWARD" || r.Freq == ical.Yearly || r.Interval <= 1 && len(r.BySetPos) == 0
 }
 
-// Frequency is the rule's FREQ.
+// Frequency returns the rule's FREQ.
 func (r *Rule) Frequency() ical.Frequency { return r.freq }
 
 func unitSeconds(freq ical.Frequency) int64 {
@@ -125,8 +121,7 @@ func unitSeconds(freq ical.Frequency) int64 {
 	}[freq]
 }
 
-// unit numbers the period of length FREQ (not of INTERVAL times it) that holds
-// a moment.
+// unit returns the number of the period of length FREQ (not INTERVAL times FREQ) that contains a moment.
 func (r *Rule) unit(w Wall) int64 {
 	switch r.freq {
 	case ical.Yearly:
@@ -141,7 +136,7 @@ func (r *Rule) unit(w Wall) int64 {
 	}
 }
 
-// cyclePeriods counts the periods after which a rule begins to repeat itself.
+// cyclePeriods counts the periods until a rule repeats itself.
 func (r *Rule) cyclePeriods() int64 {
 	units := int64(cycleYears)
 	if r.freq == ical.Monthly {
@@ -152,8 +147,8 @@ func (r *Rule) cyclePeriods() int64 {
 	return units / gcd(units, r.interval)
 }
 
-// possible tells whether some time of day can be reached at all: every period
-// of FREQ=SECONDLY;INTERVAL=2 begins at an even second, whatever BYSECOND asks.
+// possible reports whether any time of day can be reached. Every period of FREQ=SECONDLY;INTERVAL=2 begins at an even
+// second, whatever BYSECOND says.
 func (r *Rule) possible() bool {
 	if r.clock.empty() || !r.choosable() {
 		return false
@@ -171,8 +166,8 @@ func (r *Rule) possible() bool {
 	return false
 }
 
-// choosable tells whether BYSETPOS can choose anything from a period of a day or
-// less, all of which have as many moments.
+// choosable reports whether BYSETPOS can select anything from a period of a day or less. All such periods have the same
+// number of moments.
 func (r *Rule) choosable() bool {
 	if r.freq > ical.Daily || len(r.setPos) == 0 {
 		return true
@@ -181,7 +176,7 @@ func (r *Rule) choosable() bool {
 	return slices.ContainsFunc(r.setPos, func(position int) bool { return int64(max(position, -position)) <= size })
 }
 
-// uniform tells whether each period holds as many moments as any other.
+// uniform reports whether all periods have the same number of moments.
 func (r *Rule) uniform() bool {
 	switch {
 	case r.freq > ical.Weekly:
@@ -193,13 +188,12 @@ func (r *Rule) uniform() bool {
 	}
 }
 
-// index numbers the period, counted in INTERVALs from the start, that holds the
-// moment, or else the next one after it.
+// index returns the number of the period, in INTERVALs from the start, that contains w, or of the next one after w.
 func (r *Rule) index(w Wall) int64 {
 	return max(0, ceilDiv(r.unit(w)-r.first, r.interval))
 }
 
-// lastIndex numbers the last period that begins before a moment.
+// lastIndex returns the number of the last period that begins before a moment.
 func (r *Rule) lastIndex(before Wall) int64 {
 	return floorDiv(r.unit(before-1)-r.first, r.interval)
 }

@@ -1,5 +1,4 @@
-// Package ruletest makes random recurrence rules for tests that compare the
-// expansion with other engines.
+// Package ruletest generates random recurrence rules for tests that compare the expansion with other engines.
 package ruletest
 
 import (
@@ -22,16 +21,15 @@ func (c Case) String() string {
 	return "DTSTART:" + ical.Floating(c.Start).String() + " RRULE:" + c.Rule
 }
 
-// Generator makes cases, always the same ones for the same seed.
+// Generator generates cases, always the same ones for the same seed.
 type Generator struct{ random *rand.Rand }
 
-// New makes a generator.
+// New returns a generator.
 func New(seed uint64) *Generator {
 	return &Generator{random: rand.New(rand.NewPCG(seed, seed))}
 }
 
-// Next makes a rule that RFC 5545 allows. The rarer a part is in life, the
-// rarer it is here, but none is left out.
+// Next returns a rule that RFC 5545 allows. Parts that are rare in practice are rare here, but none is left out.
 func (g *Generator) Next() Case {
 	freq := ical.Frequency(1 + g.random.IntN(int(ical.Yearly)))
 	parts := []string{"FREQ=" + freq.String()}
@@ -51,8 +49,7 @@ func (g *Generator) Next() Case {
 	return Case{Rule: strings.Join(append(parts, by...), ";"), Start: start}
 }
 
-// days makes the parts about days which RFC 5545 §3.3.10 allows in a rule of
-// that frequency.
+// days generates the parts about days that RFC 5545 §3.3.10 allows in a rule of this frequency.
 func (g *Generator) days(freq ical.Frequency) []string {
 	var parts []string
 	add := func(allowed bool, odds int, part func() string) {
@@ -82,7 +79,7 @@ func (g *Generator) times() []string {
 	return parts
 }
 
-// numbers makes a list; where negative values are allowed, zero is not.
+// numbers generates a list. If negative values are allowed, zero is not.
 func (g *Generator) numbers(count, least, most int) string {
 	var list []string
 	for range 1 + g.random.IntN(count) {
