@@ -22,6 +22,9 @@ func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	l, is := s.brief.(*lanes)
 	if !is || l.most != 1 {
 		t.Fatalf("three connections have %+v, want one lane", s.brief)

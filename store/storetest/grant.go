@@ -209,14 +209,21 @@ func grantLetsIn(b *bundle) {
 	want := auth.Access{
 		Credential: auth.Credential{User: ann, Token: grant}, Digest: "digest", Scopes: calendar.ScopeRead, Expires: pair.Access.Expires,
 	}
-	gives(b, "access", want)(b.AccessByID(b.Context(), pair.Access.ID))
+	access := func(in Store) auth.Access {
+		got, err := in.AccessByID(b.Context(), pair.Access.ID)
+		b.must(err)
+		generation, err := in.CredentialGeneration(b.Context(), auth.Subject{Name: "ann"})
+		b.must(err)
+		same(b, "its generation", got.Generation, generation)
+		got.Generation = 0
+		return got
+	}
+	same(b, "access", access(b), want)
 	b.refuses(calendar.NotFound, "")(b.AccessByID(b.Context(), pair.Refresh.ID))
 	other := b.another()
 	b.must(b.RevokeToken(b.Context(), grant.ID, b.now()))
 	want.Token.Revoked = b.now()
-	got, err := other.AccessByID(b.Context(), pair.Access.ID)
-	b.must(err)
-	same(b, fmt.Sprint("access of ", grant.ID), got, want)
+	same(b, fmt.Sprint("access of ", grant.ID), access(other), want)
 }
 
 func grantPruned(b *bundle) {
