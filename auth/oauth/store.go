@@ -20,7 +20,8 @@ type Store interface {
 	// Crowd makes room for another client of a kind. First it deletes the idle ones: clients without a valid grant that
 	// were last used, or else created, before the bounds' limits. If the kind still has Most idle clients, it deletes
 	// the oldest one past the Soon limit. If there is none, it deletes the oldest unused client of the site that has
-	// most of them. Unavailable if that site has no more than the new client's own site.
+	// most of them. Unavailable if that site would then have no more
+	// of them than the new client's own site.
 	Crowd(ctx context.Context, kind Kind, b Bounds) error
 	// DropClient deletes a client. Its grants end at the given time. NotFound when there is none.
 	DropClient(ctx context.Context, id auth.ClientID, at time.Time) error
