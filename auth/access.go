@@ -10,7 +10,7 @@ import (
 
 // Access is the record against which an access token is checked. An OAuth client presents such a token for a grant.
 type Access struct {
-	// Credential is the grant's.
+	// Credential is the credential of the grant.
 	Credential
 	Digest SecretHash
 	// Scopes are the granted scopes that the client requested for this access token.

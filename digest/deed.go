@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// deeds lists what a user's assistants changed during the 24 hours up to a moment, with a link for each assistant to
-// undo it. It also returns a short summary. An assistant is any program with a token. Changes that other users'
+// deeds lists the changes by a user's assistants in the 24 hours up to a moment, with a link for each assistant to undo
+// them. It also returns a short summary. An assistant is any program with a token. Changes that other users'
 // assistants made in a shared calendar are left out. If more was changed than fits, the last part links to the whole
 // journal.
 func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, string, error) {

@@ -19,8 +19,8 @@ type OfferStore interface {
 	Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error)
 }
 
-// Offers are mails that ask users to accept a share. Each mail is written from the share's state when it leaves. No mail leaves if
-// the share was answered or withdrawn before.
+// Offers are mails that ask users to accept a share. Each mail is written from the share's state when it leaves. No
+// mail leaves if the share was answered or withdrawn before.
 type Offers struct {
 	Store OfferStore
 	// Host is the server's public name. Page is the address of the pages of offers; each has its id below it.

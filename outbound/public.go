@@ -7,7 +7,7 @@ import (
 )
 
 // special are the networks of the IANA special-purpose registries (RFC 6890) without public servers, in addition to
-// those that package netip knows.
+// the networks that package netip knows.
 var special = [...]netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
 	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT (RFC 6598)

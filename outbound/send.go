@@ -11,8 +11,8 @@ type Answer struct {
 	Header http.Header
 }
 
-// Send sends a request and reads the response to its end, so that the connection can be reused. Its errors are like
-// those of [Guard.Get], but every status is a valid response.
+// Send sends a request and reads the response to its end, so that the connection can be reused. It fails like
+// [Guard.Get], but accepts every status.
 func (g *Guard) Send(r *http.Request, l Limits) (Answer, error) {
 	answer, err := g.Client(l).Do(r) //nolint:gosec // the guard is made for users' addresses
 	if err != nil {

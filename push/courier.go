@@ -61,8 +61,8 @@ const (
 	// rest is the minimum pause between two polls, as a multiple of the first one's duration. It limits the load of
 	// polling.
 	rest = 4
-	// slots limits the concurrent messages, perUser those of one user, so that a user's slow receivers do not delay
-	// other users.
+	// slots limits the concurrent messages, perUser the messages of one user, so that a user's slow receivers do not
+	// delay other users.
 	slots, perUser = 32, 4
 	// queueMost limits the messages in memory; lagsMost limits the webhook messages created at once.
 	queueMost, lagsMost = 512, 50

@@ -29,7 +29,7 @@ const (
 	bodyMost    = 16 << 10
 )
 
-// told is the body of a message.
+// told is the body of a webhook message.
 type told struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
@@ -113,7 +113,7 @@ func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 }
 
 // lostMeanwhile reports whether the owner lost access to the calendar since the last message, and the version since
-// when they have it again. Earlier changes are not reported. The version is that of the share after the last loss or,
+// when they have it again. Earlier changes are not reported. It is the version of the share after the last loss or,
 // if the share had to be accepted, of the acceptance.
 func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (again calendar.Version, lost bool, err error) {
 	var given, accepted calendar.Version

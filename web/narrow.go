@@ -82,7 +82,7 @@ func (v *visit) narrowApp() error {
 	return showAgain(v, "narrow", func(v *visit) (narrowContent, error) { return v.narrowContent(t, scopes, keep) }, err)
 }
 
-// ticked returns the calendars that an app keeps, among the calendars that the visitor sees; nil if it keeps access to all.
+// ticked returns the calendars that an app keeps, among the calendars that the visitor sees; nil if it keeps all.
 func (v *visit) ticked(t auth.Token) ([]calendar.CalendarID, error) {
 	ids := v.r.PostForm["calendar"]
 	if len(ids) == 0 && t.Calendars == nil {

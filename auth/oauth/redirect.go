@@ -19,7 +19,7 @@ const (
 // program on the user's machine.
 var editors = [...]string{"cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "kiro", "trae", "claude", "raycast"}
 
-// hostForm is the syntax of hosts. Go's parser accepts more characters, such as those that would end the directive in
+// hostForm is the syntax of hosts. Go's parser accepts more characters, including ones that end the directive in
 // our Content-Security-Policy that names the host.
 var hostForm = regexp.MustCompile(`^([A-Za-z0-9._-]+|[0-9A-Fa-f:.]+)$`)
 

@@ -33,8 +33,8 @@ type Limits struct {
 	Sites int
 	// Fetches limits how many descriptions are fetched at once.
 	Fetches int
-	// Unused limits the life of a client that never got a grant, Idle the life of one without a valid grant. Most limits
-	// the number of such clients of each kind, and Soon is the minimum time that each is kept.
+	// Unused limits the life of a client that never got a grant, Idle the life of one without a valid grant. Most
+	// limits the number of such clients of each kind, and Soon is the minimum time that each is kept.
 	Unused, Idle, Soon time.Duration
 	Most               int
 }

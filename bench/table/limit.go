@@ -132,8 +132,8 @@ func (l *limit) take(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// limitsOf returns the limits of this machine. The names of commit limits begin with the engine. Without a database URL it
-// leaves out Postgres.
+// limitsOf returns the limits of this machine. The names of commit limits begin with the engine. Without a database URL
+// it leaves out Postgres.
 func limitsOf(dir, postgres string) []limit {
 	file := "file:" + filepath.Join(dir, "limits.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"
 	all := []limit{

@@ -176,7 +176,7 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 // held is the output of hold.
 type held struct{ URL, User, Password string }
 
-// hold is for this program as a command run by the server: it prints the server's address, and stays until
+// hold is for this program as the command of compat/with-server: it prints the server's address, and stays until
 // its input is closed.
 func hold() {
 	_ = json.NewEncoder(os.Stdout).Encode(held{os.Getenv("COMPAT_CALDAV"), os.Getenv("COMPAT_USER"), os.Getenv("COMPAT_PASSWORD")})
