@@ -128,7 +128,7 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 	}
 	// The first step expires when the password or another credential of the user changes.
 	if now, err := s.generation(ctx, u.Name); err != nil || now != t.Generation {
-		return Entry{}, cmp.Or(err, invalid("something about the account was changed meanwhile; begin again"))
+		return Entry{}, cmp.Or(err, invalid("the account has changed meanwhile; sign in again"))
 	}
 	way, err := s.checkCode(ctx, u, code)
 	if err != nil {
@@ -200,5 +200,5 @@ func errOnlyWay() error {
 // Tidy deletes expired sessions, vouchers and spent entries.
 func (s *Service) Tidy(ctx context.Context) error {
 	now := s.seconds()
-	return during("forgetting what has ended", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
+	return during("deleting expired entries", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
 }

@@ -111,7 +111,7 @@ func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error 
 
 func (spec TokenSpec) validate(now time.Time) error {
 	if strings.TrimSpace(spec.Name) == "" {
-		return invalid("a token needs a name that says what it is for, such as \"Claude on laptop\"")
+		return invalid("a token needs a name for its purpose, such as \"Claude on laptop\"")
 	}
 	if err := validateTitle("token's name", spec.Name); err != nil {
 		return err

@@ -59,7 +59,7 @@ func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
 }
 
 // errLink is the error for any invalid link.
-var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not good: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
+var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not valid: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
 
 // Open implements [calendar.Answers].
 func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error) {

@@ -163,7 +163,7 @@ func (g *Digests) Token(user calendar.UserID, address calendar.MailAddress) stri
 }
 
 // errStop is the error for any invalid link.
-var errStop = calendar.Errorf(calendar.NotFound, "", "this link is not good: it may have been cut off on its way; the settings of the account turn the mail off, too")
+var errStop = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may have been cut off on its way; the settings of the account turn the mail off, too")
 
 // Open returns the address that a link unsubscribes.
 func (g *Digests) Open(token string) (calendar.MailAddress, error) {

@@ -40,7 +40,7 @@ func CheckDoor(addr string) error {
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil || !loopback(host) {
-		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: whoever reaches it can hand mail in")
+		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: any host that can connect could deliver mail")
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ func (p *Proofs) link(user calendar.UserID, address calendar.MailAddress) (strin
 }
 
 // errProof is the error for any invalid link.
-var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not good: it may be older than a day, or was cut off on its way; the settings send another one")
+var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may be older than a day, or was cut off on its way; the settings send another one")
 
 // Open returns the user and address of a link. Its bearer has read mail at this address.
 func (p *Proofs) Open(token string) (calendar.UserID, calendar.MailAddress, error) {

@@ -44,8 +44,8 @@ const (
 	Nothing  Verdict = "no scheduling message"
 	Ours     Verdict = "a mail of our own"
 	Bad      Verdict = "bad"
-	Unproven Verdict = "not proven to be from whom it says"
-	Foreign  Verdict = "not from who may say so"
+	Unproven Verdict = "sender not verified"
+	Foreign  Verdict = "sender not allowed"
 	TooMany  Verdict = "too many"
 	Refused  Verdict = "refused"
 )

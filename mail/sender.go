@@ -207,7 +207,7 @@ func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
 		return s.Store.ConcludeLetter(ctx, l, false, s.Now(), s.Limits.Told)
 	}
 	if err := s.Middle.Delivered(ctx, l); err != nil {
-		s.Logger.WarnContext(ctx, "what came of a letter could not be noted", "letter", l.ID, "error", err)
+		s.Logger.WarnContext(ctx, "the outcome of a letter could not be recorded", "letter", l.ID, "error", err)
 		if s.Now().Sub(l.Posted) < s.Limits.GivenUp {
 			return nil
 		}

@@ -60,7 +60,7 @@ func ofHost(origins []string, host string) bool {
 // foreign explains the refusal. Its reader may be a user of our own pages.
 func foreign(origins []string, host string) string {
 	if ofHost(origins, host) {
-		return "this server does not know the name under which its pages were opened; BASE_URL tells it its name, or open them by its address"
+		return "this server does not know the name in the address of this page; set BASE_URL to it, or open the pages by IP address"
 	}
-	return "pages of this origin may not call; ALLOWED_ORIGINS names those that may"
+	return "pages of this origin may not call this server; ALLOWED_ORIGINS can allow them"
 }

@@ -39,7 +39,7 @@ func (m *ToolMeter) write(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	const calls = "caldav_mcp_tool_calls_total"
-	family(w, calls, "counter", "Calls of tools by what came of them.")
+	family(w, calls, "counter", "Tool calls by outcome.")
 	for _, k := range slices.SortedFunc(maps.Keys(m.calls), compareToolOutcomes) {
 		sample(w, calls, float64(m.calls[k]), "tool", k.tool, "outcome", k.outcome)
 	}

@@ -104,7 +104,7 @@ func (v *visit) backFromElsewhere() error {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	if j.Session != v.session.ID {
-		return calendar.Errorf(calendar.Invalid, "", "somebody else is signed in here by now; begin again")
+		return calendar.Errorf(calendar.Invalid, "", "another user has signed in here meanwhile; start again")
 	}
 	person, err := v.Provider.Answer(v.r.Context(), j.Asked, v.r.URL.Query())
 	if err != nil {
@@ -176,7 +176,7 @@ func (v *visit) link() error {
 func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if !v.CreateUsers() {
 		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
-			"nobody here is linked with this account of %s; sign in otherwise and link it on your security page, or ask the administrator", v.Provider.Name())
+			"no user here is linked with this account of %s; sign in another way and link it on your security page, or ask the administrator", v.Provider.Name())
 	}
 	wanted := p.Username
 	if _, err := auth.CanonicalName(wanted); err != nil {

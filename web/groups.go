@@ -92,7 +92,7 @@ func (v *visit) changeGroup() error {
 func (v *visit) addMembers(name string) error {
 	names := strings.FieldsFunc(v.field("members"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(names) == 0 {
-		return calendar.Errorf(calendar.Invalid, "", "say who is to be in the group, by user name")
+		return calendar.Errorf(calendar.Invalid, "", "enter the user names of the people to add")
 	}
 	_, err := v.Auth.AddMembers(v.r.Context(), name, names)
 	return err

@@ -144,7 +144,7 @@ func (v *visit) undoSince() error {
 		return err
 	}
 	if first.Token == "" {
-		return calendar.Errorf(calendar.Invalid, "", "only what an app or an assistant did with a token of its own can be taken back from there on")
+		return calendar.Errorf(calendar.Invalid, "", "only the changes of an app or an assistant with its own token can be undone from one of them on")
 	}
 	undone, err := v.Service.UndoSince(v.r.Context(), v.caller(), calendar.UndoSince{Token: first.Token, At: first.At, LeaveChanged: true})
 	if err != nil {

@@ -195,7 +195,7 @@ func formSource(address string) string {
 func (v *visit) decide() error {
 	query := v.r.PostFormValue("query")
 	if !v.sealed(query, v.r.PostFormValue("seal")) {
-		return calendar.Errorf(calendar.Stale, "", "this question was put to somebody else, or too long ago: begin again in the program that asks")
+		return calendar.Errorf(calendar.Stale, "", "this request was shown to another user or has expired: start again in the app that asked")
 	}
 	r, sent, err := v.asked(query)
 	if err != nil || sent {

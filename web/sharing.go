@@ -112,7 +112,7 @@ func (v *visit) share() error {
 	return v.onCalendar("shared", func(cal calendar.Calendar) error {
 		access, ok := shareChoices[v.field("access")]
 		if !ok {
-			return calendar.Errorf(calendar.Invalid, "", "say what they may do with the calendar")
+			return calendar.Errorf(calendar.Invalid, "", "choose their access to the calendar")
 		}
 		_, err := v.Service.Share(v.r.Context(), v.caller(), cal.ID, v.field("with"), access)
 		return err
@@ -196,7 +196,7 @@ func (v *visit) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, error) 
 	days, ok := linkLives[v.field("days")]
 	access := shareChoices[v.field("access")]
 	if !ok || access == calendar.NoAccess {
-		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "say what the link shows, and for how long")
+		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
 	}
 	spec := auth.LinkSpec{Name: v.field("name"), Access: access}
 	if days > 0 {

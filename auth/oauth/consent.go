@@ -41,7 +41,7 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 		Expires: now.Add(codeAge),
 	}, now.Add(-codeKept))
 	if err != nil {
-		return "", fmt.Errorf("keeping what the user allows: %w", err)
+		return "", fmt.Errorf("storing the grant: %w", err)
 	}
 	s.log.InfoContext(ctx, "a user let a client in", "client", r.Client.ID, "user", user, "scopes", auth.ScopeList(c.Scopes))
 	return r.answer(url.Values{"code": {string(code)}}), nil

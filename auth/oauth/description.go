@@ -104,7 +104,7 @@ func parseDescription(id auth.ClientID, body []byte) (Client, error) {
 	case m.ClientID != string(id):
 		return Client{}, fault(InvalidClient, "the description of the client is not good: its client_id is another one")
 	case m.ClientSecret != "" || m.Method != "" && m.Method != NoSecret:
-		return Client{}, fault(InvalidClient, "a client with a description has token_endpoint_auth_method none here: what is in it anybody can read")
+		return Client{}, fault(InvalidClient, "a client with a description must have token_endpoint_auth_method none: anyone can read the description")
 	}
 	if e := FaultOf(checkRedirects(m.Redirects, false)); e != nil {
 		return Client{}, fault(InvalidClient, "the description of the client is not good: %s", e.What)

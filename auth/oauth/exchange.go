@@ -193,5 +193,5 @@ func (s *Service) betrayed(ctx context.Context, grant calendar.TokenID, why stri
 	if err := s.store.RevokeToken(ctx, grant, s.seconds()); err != nil && !missing(err) {
 		return fmt.Errorf("ending the grant: %w", err)
 	}
-	return fault(InvalidGrant, "%s: what it gave was ended, ask the user again", why)
+	return fault(InvalidGrant, "%s: the grant has been revoked, ask the user again", why)
 }

@@ -43,7 +43,7 @@ func checkRedirect(address string, private bool) error {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return fault(InvalidRedirect, "a redirect is https, or http to this machine: %q", brief(address))
 	case !private || !ofProgram(u.Scheme):
-		return fault(InvalidRedirect, "nobody is redirected to the scheme %q: a program's own has a dot, as com.example.app", brief(u.Scheme))
+		return fault(InvalidRedirect, "redirects to the scheme %q are not allowed: an app's own scheme contains a dot, such as com.example.app", brief(u.Scheme))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Value
 	case !t.Used.IsZero() && now.Sub(t.Used) > grace:
 		return Tokens{}, s.betrayed(ctx, grant.ID, "a refresh token was shown again")
 	case t.Rival:
-		return Tokens{}, s.betrayed(ctx, grant.ID, "two tokens that came of one were both renewed")
+		return Tokens{}, s.betrayed(ctx, grant.ID, "two tokens from the same renewal were both renewed")
 	}
 	if got, err := target(site, form.Get("resource")); err != nil || got != grant.Resource {
 		return Tokens{}, fault(InvalidTarget, "the refresh token is for %s", grant.Resource)

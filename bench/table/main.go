@@ -42,13 +42,13 @@ func main() {
 	}
 	o := options{rows: regexp.MustCompile("")}
 	flag.DurationVar(&o.duration, "duration", time.Second, "how long each figure of each round is measured")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds, of which the medians are printed")
+	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds; the table shows their medians")
 	flag.IntVar(&o.objects, "objects", 1000, "events in the calendar, a multiple of four")
 	flag.Func("rows", "measure those rows alone whose names match; the import always runs", func(text string) (err error) {
 		o.rows, err = regexp.Compile(text)
 		return err
 	})
-	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/, in which the calendar "+calendarName+" is made; repeatable", func(text string) error {
+	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/; the calendar "+calendarName+" is created there; repeatable", func(text string) error {
 		p, err := peer(text)
 		o.peers = append(o.peers, p)
 		return err

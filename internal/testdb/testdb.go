@@ -108,7 +108,7 @@ func tidy(t testing.TB, end func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
 		if err := end(ctx); err != nil {
-			t.Errorf("tidying up; does the test close what it opened? %v", err)
+			t.Errorf("cleaning up; did the test close all connections? %v", err)
 		}
 	})
 }

@@ -164,7 +164,7 @@ func (a *account) compared(ctx context.Context, at *url.URL, was map[string]stri
 	for _, one := range m.Responses {
 		ref, own := refOf(r.from, one.Href)
 		if own && strings.Contains(one.Status, " 507") {
-			return next, nil, &mirror.Later{Why: "it lists only some of what it has"}
+			return next, nil, &mirror.Later{Why: "its list of objects is incomplete"}
 		}
 		p := one.good()
 		if own || p.Type.Collection != nil {

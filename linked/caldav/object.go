@@ -138,7 +138,7 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 }
 
 // errBlind refuses a write that could overwrite an unknown version.
-var errBlind = mirror.Refusef("the server does not say which version it has, so that somebody's change could be lost")
+var errBlind = mirror.Refusef("the server does not report the version of this object, so overwriting it could lose another change")
 
 // Delete implements [mirror.Source].
 func (a *account) Delete(ctx context.Context, remote string, o mirror.Object) error {

@@ -23,8 +23,8 @@ func Scopes() []string {
 }
 
 // Ended is the explanation for an owner whose grant has expired.
-const Ended = "If this comes back every seven days, the app at Google is in \"Testing\": whoever runs this server has to publish it " +
-	"(Google Auth Platform, Audience, Publish app), after which a key lasts. A key ends as well when it is unused for six months, or is taken back."
+const Ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access also ends when it is unused for six months, or when it is revoked."
 
 // Client returns this server's OAuth client at Google.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {

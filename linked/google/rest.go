@@ -104,7 +104,7 @@ func (e *Event) keep(lines string) error {
 		return nil
 	}
 	if len(lines) > linesBytes {
-		return mirror.Refusef("The event has %d bytes of properties for which Google has no field; it keeps %d. Take some out.", len(lines), linesBytes)
+		return mirror.Refusef("The event has %d bytes of properties without a field at Google, which keeps at most %d. Remove some.", len(lines), linesBytes)
 	}
 	if e.Extended == nil {
 		e.Extended = &Extended{}

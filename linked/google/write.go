@@ -186,7 +186,7 @@ func fresh(e *Event) *Event {
 // change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+		return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
 	}
 	if now.Master != nil {
 		if err := w.patch(ctx, now.Master, want.Master); err != nil {
@@ -227,7 +227,7 @@ func (w *write) instance(ctx context.Context, s *Series, now, want *Event) error
 	}
 	if now == nil {
 		if s.Master == nil {
-			return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+			return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
 		}
 		found, err := w.find(ctx, s.Master.ID, want.Original)
 		if err != nil {

@@ -204,7 +204,7 @@ func judge(answer *http.Response) error {
 	case code == http.StatusUnauthorized:
 		return mirror.ErrSignIn
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); what it last held stays here", code)}
+		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code)}
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: after(answer.Header.Get("Retry-After"))}
 	default:
@@ -225,7 +225,7 @@ func whole(text []byte) error {
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF")))
 	const begin, end = "BEGIN:VCALENDAR", "END:VCALENDAR"
 	if len(trimmed) < len(begin) || !bytes.EqualFold(trimmed[:len(begin)], []byte(begin)) {
-		return mirror.Refusef("what is there is no calendar in the format iCalendar")
+		return mirror.Refusef("there is no calendar in iCalendar format at this address")
 	}
 	if !bytes.EqualFold(trimmed[len(trimmed)-len(end):], []byte(end)) {
 		return &mirror.Later{Why: "the calendar ends in the middle"}

@@ -306,9 +306,9 @@ func (r *reader) reminder(c *ical.Component, e *Event) error {
 		case mailed:
 			return mirror.Refusef("Microsoft mails no reminders. Make it one that is shown.")
 		case !ok:
-			return mirror.Refusef("Microsoft reminds of an event so many minutes before it begins, and not at other moments.")
+			return mirror.Refusef("Microsoft supports only reminders a number of minutes ahead of the start.")
 		case e.ReminderOn && minutes != e.Minutes:
-			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Take some out.")
+			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Remove some.")
 		}
 		e.ReminderOn, e.Minutes = true, minutes
 	}

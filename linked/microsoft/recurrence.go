@@ -25,7 +25,7 @@ func (w writer) rule(r *Recurrence, start ical.Time) (ical.Recur, error) {
 	case "endDate":
 		day, err := time.Parse(time.DateOnly, r.Range.End)
 		if err != nil {
-			return out, fmt.Errorf("%q is no day on which a series ends", r.Range.End)
+			return out, fmt.Errorf("%q is not a day for the end of a series", r.Range.End)
 		}
 		last := start
 		last.Civil.Year, last.Civil.Month, last.Civil.Day = day.Date()

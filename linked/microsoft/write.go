@@ -155,7 +155,7 @@ func (w *write) host(ctx context.Context, e *Event) error {
 		return err
 	}
 	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
-		return mirror.Refusef("Microsoft takes whoever adds an event for its organizer, so an invitation of %s cannot be put there. Answer it where it came in.",
+		return mirror.Refusef("Microsoft makes the account that adds an event its organizer, so an invitation from %s cannot be stored there. Answer it where it arrived.",
 			e.Organizer.Address.Address)
 	}
 	return nil
@@ -181,7 +181,7 @@ func about(at time.Time) string { return window(at.Add(-24*time.Hour), at.Add(48
 // change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+		return mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
 	}
 	if now.Master != nil {
 		reset, err := w.patch(ctx, now.Master, want.Master)
@@ -303,7 +303,7 @@ func (w *write) day(original string, of *Event) string {
 // find returns the instance with an original start.
 func (w *write) find(ctx context.Context, s *Series, original string) (*Event, error) {
 	if s.Master == nil {
-		return nil, mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+		return nil, mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
 	}
 	at, err := time.Parse(time.RFC3339, original)
 	if err != nil {

@@ -68,11 +68,11 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	}
 	t := read(got)
 	if t.Refresh == "" {
-		return t, mirror.Refusef("The account was not linked for good: no key came back that lasts. Link it once more, and agree to all that is asked.")
+		return t, mirror.Refusef("The provider granted no lasting access. Link the account again, and grant everything that it asks for.")
 	}
 	for _, scope := range c.Scopes {
 		if t.Scopes != "" && !granted(t.Scopes, scope) {
-			return t, mirror.Refusef("The account was linked without leave to do what is needed (%s). Link it once more, and leave all boxes ticked.", scope)
+			return t, mirror.Refusef("The account was linked without a necessary permission (%s). Link it again, and leave all boxes ticked.", scope)
 		}
 	}
 	return t, nil

@@ -65,5 +65,5 @@ func attendee(c *ical.Component, who calendar.MailAddress) (*ical.Property, erro
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is not among those who are invited", who)
+	return nil, fmt.Errorf("%s is not an attendee", who)
 }

@@ -32,7 +32,7 @@ func (w *walker) asStrangers() error {
 	var wrong []error
 	for _, path := range paths {
 		if err := errors.Join(w.open(path), w.titled("Sign in"), w.quiet(secrets)); err != nil {
-			wrong = append(wrong, fmt.Errorf("/account/%s to nobody: %w", path, err))
+			wrong = append(wrong, fmt.Errorf("/account/%s without signing in: %w", path, err))
 		}
 	}
 	if err := w.newcomer(); err != nil {

@@ -293,7 +293,7 @@ func (w *walker) harmless() error {
 	}
 	text, err := ask[string](w, `document.querySelector("main").textContent`)
 	if err == nil && !strings.Contains(text, "<script>document.title") {
-		err = errors.New("the home page does not show what somebody wrote")
+		err = errors.New("the home page does not show the hostile event")
 	}
 	return err
 }
