@@ -12,7 +12,7 @@ import (
 )
 
 // Identity is an account at another service (an OpenID provider) that a user signs in with. The issuer never gives the
-// same subject to another person. It may come with a mail address.
+// same subject to another person, but it may give a mail address to another one.
 type Identity struct {
 	Issuer, Subject string
 	// Name is the person's display name at that service.
