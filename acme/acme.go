@@ -1,5 +1,5 @@
-// Package acme gets certificates from an authority (RFC 8555) and renews them, by autocert. What it gets is kept where all
-// processes find it, so that each name is asked for once, and any of them may answer the authority's question.
+// Package acme gets certificates from a certificate authority (RFC 8555) and renews them, with autocert. It stores them
+// in the shared store: each name is ordered only once, and any process can answer the authority's challenges.
 package acme
 
 import (
@@ -19,53 +19,56 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// LetsEncrypt is the directory of the authority that is asked unless another is named.
+// LetsEncrypt is the directory of the default authority.
 const LetsEncrypt = acme.LetsEncryptURL
 
-// Config says who is asked, for which names.
+// Config selects the authority and the host names.
 type Config struct {
-	// Names are those that the server is reached by; the first is for clients that name none.
+	// Names are the server's host names; the first is for clients without SNI.
 	Names []string
-	// Directory is the authority's address, Email where it writes to; there may be none.
+	// Directory is the authority's address. Email is the contact address for the account; it may be empty.
 	Directory, Email string
-	// Roots are what the authority itself is known by; nil for those of the machine.
+	// Roots are the trusted roots for connections to the authority; nil uses the system's.
 	Roots *x509.CertPool
 	Log   *slog.Logger
 	Now   func() time.Time
-	// Task is told of each try to get a certificate: it returns what to do it within, and what to call with whether it failed.
+	// Task traces each try to get a certificate. It returns the context for the try and a function to call with the
+	// outcome.
 	Task func(ctx context.Context, name string) (within context.Context, end func(failed bool, facts ...slog.Attr))
 }
 
-// Keeper has the certificates.
+// Keeper provides the certificates.
 type Keeper struct {
 	config Config
-	// agent is nil until the store is there.
+	// agent is nil until Run has the store.
 	agent atomic.Pointer[autocert.Manager]
-	// had are the names that there are certificates for.
+	// had are the names that already have a certificate.
 	had sync.Map
 }
 
 const (
-	// retryFirst is how long one waits after a refusal; twice as long each time, up to retryLast: authorities count.
+	// retryFirst is the wait after a failure. It doubles each time, up to retryLast, since authorities limit the number
+	// of tries.
 	retryFirst = time.Minute
 	retryLast  = 4 * time.Hour
-	// challengePath is where the authority asks (RFC 8555 §8.3).
+	// challengePath is the path of HTTP challenges (RFC 8555 §8.3).
 	challengePath = "/.well-known/acme-challenge/"
 )
 
-// New makes a Keeper that has no certificate until Run.
+// New makes a Keeper, which has no certificate until Run.
 func New(c Config) *Keeper { return &Keeper{config: c} }
 
 var errNone = errors.New("the server has no certificate yet")
 
-// TLS is for doors that speak it, and answers the authority's questions (RFC 8737).
+// TLS returns the configuration for listeners. It also answers TLS-ALPN challenges (RFC 8737).
 func (k *Keeper) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1", acme.ALPNProto}, GetCertificate: k.get,
 	}
 }
 
-// get shows what there is. A client's connection orders nothing: it would wait, and strangers could have us ask.
+// get returns an existing certificate. A client's connection never starts an order: it would have to wait, and
+// strangers could trigger orders.
 func (k *Keeper) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	agent := k.agent.Load()
 	if agent == nil {
@@ -84,12 +87,13 @@ func (k *Keeper) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return agent.GetCertificate(plain(name))
 }
 
-// plain is the greeting of a client of our days, for which there is one certificate, and not another for those who know RSA alone.
+// plain is the ClientHello of a modern client. It makes autocert keep a single ECDSA certificate, without another for
+// RSA-only clients.
 func plain(name string) *tls.ClientHelloInfo {
 	return &tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
-// Challenge answers what the authority asks by HTTP, and leaves all else to next.
+// Challenge answers HTTP challenges and passes other requests to next.
 func (k *Keeper) Challenge(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent := k.agent.Load()
@@ -98,14 +102,14 @@ func (k *Keeper) Challenge(next http.Handler) http.Handler {
 			return
 		}
 		if name, _, err := net.SplitHostPort(r.Host); err == nil {
-			r.Host = name // a port is no part of the name that was asked for
+			r.Host = name // the name has no port
 		}
 		agent.HTTPHandler(next).ServeHTTP(w, r)
 	})
 }
 
-// Run gets what is lacking, and renews until ctx ends. byHTTP tells that Challenge is asked at a door. That the authority refuses is in the log, and is
-// tried again.
+// Run orders missing certificates and renews them until ctx ends. byHTTP is set if a listener uses Challenge. Failures
+// are logged and retried.
 func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 	kept := &storage{shelf, k.config.Names, k.config.Now, k.config.Log}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -115,7 +119,7 @@ func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 		Client: &acme.Client{DirectoryURL: k.config.Directory, HTTPClient: &http.Client{Transport: transport, Timeout: time.Minute}},
 	}
 	if byHTTP {
-		agent.HTTPHandler(nil) // from now on it may choose that question
+		agent.HTTPHandler(nil) // from now on, autocert may choose HTTP challenges
 	}
 	k.agent.Store(agent)
 	var all sync.WaitGroup
@@ -126,7 +130,8 @@ func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 	<-ctx.Done()
 }
 
-// obtain gets the first certificate for a name, or the one that another process has got meanwhile. autocert renews it from then on.
+// obtain gets the first certificate for a name, or the one that another process has got meanwhile. autocert renews it
+// later.
 func (k *Keeper) obtain(ctx context.Context, agent *autocert.Manager, kept *storage, name string) {
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
 		within, end := k.config.Task(ctx, "certificate")

@@ -11,25 +11,25 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 )
 
-// Shelf is where certificates, keys and unanswered questions lie, for all processes.
+// Shelf stores certificates, keys and challenge responses for all processes.
 type Shelf interface {
-	// Certificate returns what lies under a name, and since when; nil for nothing.
+	// Certificate returns the data under a name and when it changed; nil if there is none.
 	Certificate(ctx context.Context, name string) (data []byte, changed time.Time, err error)
 	KeepCertificate(ctx context.Context, name string, data []byte) error
 	DropCertificate(ctx context.Context, name string) error
-	// Lease gives the lease of a name to a holder until a time, unless another holds it now.
+	// Lease takes the lease of a name for a holder, unless another one holds it now.
 	Lease(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
 	Release(ctx context.Context, name, holder string) error
 }
 
 const (
-	// lockFor is how long a lock outlives a process that died: longer than an order takes.
+	// lockFor is the lifetime of a lock after its process has died: longer than an order takes.
 	lockFor = 6 * time.Minute
-	// lockAgain is how often one waits for another's lock.
+	// lockAgain is the polling interval while another process holds the lock.
 	lockAgain = 500 * time.Millisecond
 )
 
-// storage is a shelf as autocert wants it.
+// storage adapts a Shelf to autocert's interface.
 type storage struct {
 	Shelf
 	names []string
@@ -46,7 +46,7 @@ func (s *storage) Get(ctx context.Context, key string) ([]byte, error) {
 	return data, err
 }
 
-// Put implements [autocert.Cache]. A certificate lies under its name, all else under names with a mark.
+// Put implements [autocert.Cache]. A certificate has the host name as its key; other data has a suffix.
 func (s *storage) Put(ctx context.Context, key string, data []byte) error {
 	err := s.KeepCertificate(ctx, key, data)
 	if err == nil && slices.Contains(s.names, key) {
@@ -58,7 +58,7 @@ func (s *storage) Put(ctx context.Context, key string, data []byte) error {
 // Delete implements [autocert.Cache].
 func (s *storage) Delete(ctx context.Context, key string) error { return s.DropCertificate(ctx, key) }
 
-// locked does something that one process does at a time. A lock ends with its work, or a while after its process has died.
+// locked runs work in one process at a time. The lock ends with the work, or a while after its process has died.
 func (s *storage) locked(ctx context.Context, key string, work func() error) error {
 	name, holder := "certificate "+key, rand.Text()
 	ticker := time.NewTicker(lockAgain)

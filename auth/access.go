@@ -8,21 +8,21 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Access is what an access token is checked against: a token that an OAuth client shows for a grant.
+// Access is the record against which an access token is checked. An OAuth client presents such a token for a grant.
 type Access struct {
-	// Credential is the grant's.
+	// Credential is the credential of the grant.
 	Credential
 	Digest SecretHash
-	// Scopes are what the client asked for when it got this one, of those that were granted.
+	// Scopes are the granted scopes that the client requested for this access token.
 	Scopes  calendar.Scope
 	Expires time.Time
 	// Generation is that of the user's credentials.
 	Generation int64
 }
 
-// VerifyAccess returns the caller for whom an access token speaks at a resource: ErrUnauthorized, whatever is wrong with
-// it, or Unavailable. It asks the store each time, as for links, and nobody pays for guesses, of which
-// there are none worth the name.
+// VerifyAccess returns the caller of an access token at a resource. The error is ErrUnauthorized for any fault of the
+// token, or Unavailable. It reads the store on every call, as VerifyLink does, and does not throttle: 32 random bytes
+// cannot be guessed.
 func (s *Service) VerifyAccess(ctx context.Context, token string, at Resource) (calendar.Caller, error) {
 	id, digest, ok := AccessForm.Parse(token)
 	if !ok || at == "" {
@@ -45,8 +45,8 @@ func (a Access) good(now time.Time) bool {
 	return a.User.GetsIn() && a.Token.Valid(now) && now.Before(a.Expires)
 }
 
-// caller is that of the grant, so that all that is counted by token, written to the journal or taken back goes
-// on when the access token is replaced by the next.
+// caller returns the caller of the grant. Counts, the journal and revocation go by the grant's token id, so they carry
+// over when the client gets its next access token.
 func (a Access) caller() calendar.Caller {
 	c := a.Credential.caller()
 	c.Scopes &= a.Scopes

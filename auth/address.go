@@ -8,41 +8,42 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Address is a mail address beside the user's main one, [calendar.User.Email]. It is theirs for invitations once it
-// is verified.
+// Address is an additional mail address of a user; the main one is [calendar.User.Email]. Once verified, it receives
+// the user's invitations.
 type Address struct {
 	// Text is in lower case.
 	Text    string
 	Created time.Time
-	// Verified is zero for what nobody has looked at yet.
+	// Verified is zero until the address is verified.
 	Verified time.Time
 }
 
-// maxAddresses bounds how many a user may have beside the main one.
+// maxAddresses limits a user's additional addresses.
 const maxAddresses = 10
 
 // AddressStore is the part of a [Store] that keeps mail addresses.
 type AddressStore interface {
-	// Addresses returns those of a user beside the main one, in order.
+	// Addresses returns a user's additional addresses, in order.
 	Addresses(ctx context.Context, user calendar.UserID) ([]Address, error)
-	// InsertAddress adds one. Exists when they have it already.
+	// InsertAddress adds an address. Exists when the user already has it.
 	InsertAddress(ctx context.Context, user calendar.UserID, a Address) error
-	// VerifyAddress makes it theirs. NotFound when they have not added it; Exists when it is another user's.
+	// VerifyAddress marks an address as verified. NotFound when the user has not added it; Exists when it belongs to
+	// another user.
 	VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error
-	// DropAddress takes one away. NotFound when they have no such.
+	// DropAddress removes an address. NotFound when the user does not have it.
 	DropAddress(ctx context.Context, user calendar.UserID, address string) error
-	// SwapAddress makes a verified address the main one, and the main one, if there is any, a verified one beside it.
-	// NotFound when they have no such.
+	// SwapAddress makes a verified address the main one. The former main address, if any, becomes a verified additional
+	// one. NotFound when the user does not have the address.
 	SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error
 }
 
-// Addresses returns a user's mail addresses beside the main one.
+// Addresses returns a user's additional mail addresses.
 func (s *Service) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {
 	all, err := s.store.Addresses(ctx, u.ID)
 	return all, during("listing mail addresses", err)
 }
 
-// AddAddress notes that a user says an address is theirs.
+// AddAddress adds an unverified mail address.
 func (s *Service) AddAddress(ctx context.Context, u calendar.User, text string) error {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "" {
@@ -72,19 +73,19 @@ func errHas(address string) error {
 	return calendar.Errorf(calendar.Exists, "", "%q is among the addresses already", address)
 }
 
-// VerifyAddress makes an address a user's own, once somebody has made sure that it is.
+// VerifyAddress marks an address as the user's own. The caller has checked that it is.
 func (s *Service) VerifyAddress(ctx context.Context, u calendar.User, text string) error {
 	err := s.store.VerifyAddress(ctx, u.ID, strings.ToLower(text), s.seconds())
 	err = reworded(err, calendar.Exists, "%q is another user's", shortened(text, maxTitle))
 	return during("verifying the address", err)
 }
 
-// DropAddress takes an address away from a user.
+// DropAddress removes a user's additional address.
 func (s *Service) DropAddress(ctx context.Context, u calendar.User, text string) error {
 	return during("removing the address", s.store.DropAddress(ctx, u.ID, strings.ToLower(text)))
 }
 
-// MainAddress makes a verified address the one that invitations name.
+// MainAddress makes a verified address the user's main one, which invitations name.
 func (s *Service) MainAddress(ctx context.Context, u calendar.User, text string) error {
 	return during("choosing the main address", s.store.SwapAddress(ctx, u.ID, strings.ToLower(text), s.seconds()))
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha1" //nolint:gosec // RFC 6238 has it, and apps know nothing else
+	"crypto/sha1" //nolint:gosec // RFC 6238 uses SHA-1, the only hash that all apps support
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
@@ -18,30 +18,30 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// One-time codes as every app makes them (RFC 6238 with the parameters of RFC 4226).
+// One-time codes with the parameters that all authenticator apps support (RFC 6238 and RFC 4226).
 const (
 	codeDigits  = 6
 	codeModulus = 1_000_000
 	codePeriod  = 30 * time.Second
 	// codeDrift is how many periods a phone's clock may be off.
 	codeDrift = 1
-	// codeSecretLength is that of the hash (RFC 4226 §4).
+	// codeSecretLength is the length of the HMAC's hash (RFC 4226 §4).
 	codeSecretLength = 20
-	// recoveryCodes is how many there are, recoveryGroups and recoveryGroup how they are written: 80 random bits.
+	// A user gets this many recovery codes. Each is written in groups and has 80 random bits.
 	recoveryCodes, recoveryGroups, recoveryGroup = 10, 4, 4
 )
 
-// CodeOffer is a secret for an app that makes codes, which counts from when a code of it was entered.
+// CodeOffer is a new secret for an authenticator app. It takes effect once the user enters a code made with it.
 type CodeOffer struct {
-	// Secret is what a person types into the app, Address what a phone opens in it.
+	// Secret is the text to type into the app; Address is the otpauth URI that a phone opens.
 	Secret, Address string
 	Parcel          Parcel
 }
 
-// OfferCodes makes a secret for an app.
+// OfferCodes makes a secret for an authenticator app.
 func (s *Service) OfferCodes(ctx context.Context, u calendar.User, site string) (CodeOffer, error) {
 	secret := make([]byte, codeSecretLength)
-	// Never fails: crypto/rand ends the program where the system has no randomness.
+	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(secret)
 	parcel, err := s.pack(ctx, newCodes, packed{User: u.ID, State: secret})
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) OfferCodes(ctx context.Context, u calendar.User, site string) 
 	return s.offer(u, site, secret, parcel), nil
 }
 
-// OfferAgain returns the offer of a parcel, for a user who mistyped the code.
+// OfferAgain returns the same offer again, for a user who mistyped the code.
 func (s *Service) OfferAgain(ctx context.Context, u calendar.User, site string, parcel Parcel) (CodeOffer, error) {
 	t, err := s.unpack(ctx, newCodes, parcel)
 	if err != nil || t.User != u.ID {
@@ -68,8 +68,8 @@ func (s *Service) offer(u calendar.User, site string, secret []byte, parcel Parc
 	return CodeOffer{Secret: text, Address: address.String(), Parcel: parcel}
 }
 
-// AcceptCodes takes the first code of an app: from then on the session's user signs in with codes. A user without
-// recovery codes gets some, too.
+// AcceptCodes checks the app's first code and turns one-time codes on for the session's user. A user without recovery
+// codes gets some, too.
 func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parcel, code string) (recovery []string, err error) {
 	u := session.User
 	t, err := s.unpack(ctx, newCodes, parcel)
@@ -90,12 +90,12 @@ func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parce
 	return s.recoverable(ctx, u)
 }
 
-// DropCodes ends a user's one-time codes.
+// DropCodes turns a user's one-time codes off.
 func (s *Service) DropCodes(ctx context.Context, u calendar.User) error {
 	return during("dropping the secret of the codes", s.store.DropCodeSecret(ctx, u.ID))
 }
 
-// stepOf returns the period whose code it is, of those about now.
+// stepOf returns the time step of a code, if it belongs to the current step or one within the drift.
 func (s *Service) stepOf(secret []byte, code string) (step int64, ok bool) {
 	now := s.now().Unix() / int64(codePeriod/time.Second)
 	for candidate := now - codeDrift; candidate <= now+codeDrift; candidate++ {
@@ -106,10 +106,10 @@ func (s *Service) stepOf(secret []byte, code string) (step int64, ok bool) {
 	return step, ok
 }
 
-// codeAt is the code of a period: RFC 4226 §5.3.
+// codeAt returns the code of a time step (RFC 4226 §5.3).
 func codeAt(secret []byte, step int64) string {
 	mac := hmac.New(sha1.New, secret)
-	_ = binary.Write(mac, binary.BigEndian, step) // a hash takes everything
+	_ = binary.Write(mac, binary.BigEndian, step) // a hash accepts any input
 	sum := mac.Sum(nil)
 	from := sum[len(sum)-1] & 0x0f
 	return fmt.Sprintf("%0*d", codeDigits, (binary.BigEndian.Uint32(sum[from:])&0x7fffffff)%codeModulus)
@@ -124,7 +124,7 @@ func (s *Service) spendAppCode(ctx context.Context, u calendar.User, code string
 	if !ok {
 		return ErrUnauthorized
 	}
-	// A code read over a shoulder comes too late.
+	// Each code works once, so a code that a bystander has read is useless.
 	if err := s.store.SpendCode(ctx, u.ID, step); err != nil {
 		return gone(err)
 	}
@@ -138,7 +138,7 @@ func (s *Service) spendRecoveryCode(ctx context.Context, u calendar.User, code s
 	return nil
 }
 
-// recoverable gives a user without recovery codes some, and returns them: they are shown once.
+// recoverable creates recovery codes for a user who has none and returns them: they are shown only once.
 func (s *Service) recoverable(ctx context.Context, u calendar.User) ([]string, error) {
 	f, err := s.Factors(ctx, u)
 	if err != nil || f.RecoveryCodes > 0 {
@@ -161,7 +161,7 @@ func (s *Service) NewRecoveryCodes(ctx context.Context, u calendar.User) ([]stri
 	return codes, nil
 }
 
-// recoveryHash is blind to how a code was typed. There is nothing to guess in 80 random bits.
+// recoveryHash ignores case and dashes. A fast hash is enough: 80 random bits cannot be guessed.
 func recoveryHash(user calendar.UserID, code string) SecretHash {
 	sum := sha256.Sum256([]byte(string(user) + " " + strings.ToLower(strings.ReplaceAll(code, "-", ""))))
 	return SecretHash(hex.EncodeToString(sum[:]))

@@ -1,5 +1,5 @@
-// Package auth identifies callers: it keeps users, passwords and access tokens, checks
-// credentials without letting a flood of wrong ones hurt anybody, and stands in front of the doors.
+// Package auth authenticates callers. It keeps users, passwords and access tokens, and it checks credentials at every
+// door so that a flood of wrong ones harms no other caller.
 //
-// [calendar.Caller.May] decides what the caller may then do.
+// [calendar.Caller.May] then decides about each action of the caller.
 package auth

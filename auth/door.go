@@ -15,44 +15,43 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Handler serves a request of a caller who is known. The caller is an argument, not a value
-// in the request's context.
+// Handler serves an authenticated request. The caller is an argument, not a value in the request's context.
 type Handler func(w http.ResponseWriter, r *http.Request, caller calendar.Caller)
 
-// Scheme is a way to send credentials, by its name in RFC 9110 §11.1.
+// Scheme is the name of an authentication scheme (RFC 9110 §11.1).
 type Scheme string
 
-// The schemes there are: RFC 7617 and RFC 6750.
+// The supported schemes: RFC 7617 and RFC 6750.
 const (
 	Basic  Scheme = "Basic"
 	Bearer Scheme = "Bearer"
 )
 
-// Door is how one door identifies its callers.
+// Door configures how one door (CalDAV, MCP, …) authenticates its callers.
 type Door struct {
-	// Schemes are those that the door takes, in the order in which it offers them.
+	// Schemes are the accepted schemes, in the order of the offers.
 	Schemes []Scheme
-	// Realm must be the same for everything behind one host name: Thunderbird asks again where it differs.
+	// Realm must be the same for all doors of one host name: Thunderbird asks for the password again where it differs.
 	Realm string
-	// ClientAddr returns where a request comes from, with the proxies that are trusted seen through.
+	// ClientAddr returns the client's address behind trusted proxies.
 	ClientAddr func(*http.Request) netip.Addr
 	// Refuse writes the body of a refusal: [RefuseText] or [RefuseJSON].
 	Refuse func(w http.ResponseWriter, status int)
-	// Protected says what OAuth clients are told of the door, as the request's sender reaches it, and
-	// whether they are let in at all. Nil is for a door without them.
+	// Protected describes the door to OAuth clients, with addresses as the request's sender reaches them. It returns
+	// false if the door does not admit OAuth clients; nil means that it never does.
 	Protected func(*http.Request) (Protected, bool)
 }
 
-// Protected is a door as OAuth clients know it: a protected resource (RFC 9728).
+// Protected describes a door to OAuth clients as a protected resource (RFC 9728).
 type Protected struct {
 	Resource Resource
-	// Metadata is the address of its description.
+	// Metadata is the address of the resource metadata.
 	Metadata string
-	// Scopes are what a client does well to ask for at first.
+	// Scopes are the scopes that a client should request first.
 	Scopes calendar.Scope
 }
 
-// protected is the same with nothing in it where clients are not let in.
+// protected returns d.Protected's answer, or the zero value if the door does not admit OAuth clients.
 func (d Door) protected(r *http.Request) Protected {
 	if d.Protected != nil {
 		if p, ok := d.Protected(r); ok {
@@ -62,13 +61,13 @@ func (d Door) protected(r *http.Request) Protected {
 	return Protected{}
 }
 
-// storeRetry is when to come back while the store is away or everybody logs in.
+// storeRetry is the Retry-After while the store is unavailable or too many logins are waiting.
 const storeRetry = 2 * time.Second
 
 const maxAgent = 100
 
-// Require lets only those through to next whose credentials are good, and, where body or answer take
-// long, still are.
+// Require passes only authenticated requests to next. If the body or the response takes long, it checks the credentials
+// again meanwhile.
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := s.now()
@@ -101,16 +100,16 @@ func (s *Service) identify(d Door, r *http.Request) (calendar.Caller, error) {
 	return caller, err
 }
 
-// presented returns what a request brings: the scheme as we spell it, and what follows it.
+// presented returns the credentials of a request: the scheme in our spelling, and the rest of the header field.
 func presented(r *http.Request) (Scheme, string) {
-	// Two of them would let a proxy in front and us see different users.
+	// With two fields, a proxy and this server could see different users.
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
 		return "", ""
 	}
 	name, credentials, _ := strings.Cut(values[0], " ")
 	for scheme := range verifiers {
-		// RFC 9110 §11.1: the name has no case.
+		// RFC 9110 §11.1: scheme names are case-insensitive.
 		if strings.EqualFold(name, string(scheme)) {
 			return scheme, strings.TrimSpace(credentials)
 		}
@@ -118,7 +117,7 @@ func presented(r *http.Request) (Scheme, string) {
 	return "", ""
 }
 
-// verifiers says how the credentials of each scheme are checked.
+// verifiers checks the credentials of each scheme.
 var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error){
 	Bearer: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
 		return s.VerifyBearer(ctx, credentials, from)
@@ -132,7 +131,7 @@ var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials str
 	},
 }
 
-// parseBasic reads the credentials of RFC 7617 §2: the password may have colons, the name not.
+// parseBasic reads the credentials of RFC 7617 §2: the password may contain colons, the name may not.
 func parseBasic(credentials string) (user, password string, ok bool) {
 	raw, err := base64.StdEncoding.DecodeString(credentials)
 	if err != nil {
@@ -141,7 +140,7 @@ func parseBasic(credentials string) (user, password string, ok bool) {
 	return strings.Cut(string(raw), ":")
 }
 
-// refuse answers a caller who does not get in.
+// refuse writes the response to a caller who is not admitted.
 func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
 	var throttled *ThrottledError
 	switch {
@@ -158,8 +157,7 @@ func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err err
 	}
 }
 
-// away tells whether to try again is all that is left to do: the store cannot be reached, or does
-// not answer, or the one who asked has gone.
+// away reports whether the caller can only try again: the store is unavailable or too slow, or the client has gone.
 func away(err error) bool {
 	return calendar.ReasonOf(err) == calendar.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
@@ -169,7 +167,7 @@ func later(d Door, w http.ResponseWriter, status int, after time.Duration) {
 	d.Refuse(w, status)
 }
 
-// challenge offers each scheme in a header field of its own: some clients read only the first of a list.
+// challenge offers each scheme in its own header field: some clients read only the first of a list.
 func challenge(d Door, w http.ResponseWriter, r *http.Request) {
 	sent, _ := presented(r)
 	for _, scheme := range d.Schemes {
@@ -177,7 +175,7 @@ func challenge(d Door, w http.ResponseWriter, r *http.Request) {
 		if scheme == Basic {
 			params += `, charset="UTF-8"` // RFC 7617 §2.1
 		}
-		// RFC 6750 §3.1: a client that sent a token is told that it is no longer good.
+		// RFC 6750 §3.1: a client that sent a token learns that it is invalid.
 		if scheme == Bearer && sent == Bearer {
 			params += `, error="invalid_token", error_description="The access token is not good, or no longer."`
 		}
@@ -188,13 +186,13 @@ func challenge(d Door, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// params say where to learn how to get a token (RFC 9728 §5.1), and what to ask for (RFC 6750 §3).
+// params tell the client where to read how to get a token (RFC 9728 §5.1) and which scopes to request (RFC 6750 §3).
 func (p Protected) params(scopes calendar.Scope) string {
 	return `, resource_metadata=` + quoted(p.Metadata) + `, scope=` + quoted(strings.Join(ScopeNames(scopes), " "))
 }
 
-// Insufficient tells an OAuth client that its user has to allow more first (RFC 6750 §3.1): all that it may do
-// now and what it lacks, since what it gets next takes the place of what it has.
+// Insufficient tells an OAuth client that its user must grant more scopes first (RFC 6750 §3.1). It names the present
+// and the missing scopes, since the next grant replaces the present one.
 func (d Door) Insufficient(w http.ResponseWriter, r *http.Request, c calendar.Caller, lacks calendar.Scope) {
 	params := ` realm=` + quoted(d.Realm) + `, error="insufficient_scope", error_description="The user has not allowed this yet."`
 	if p := d.protected(r); p.Metadata != "" {
@@ -209,7 +207,7 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
-// refusals says what each status means: a word for programs, a sentence for people.
+// refusals gives the error code and the sentence for people of each status.
 var refusals = map[int]struct{ word, sentence string }{
 	http.StatusUnauthorized:        {"unauthorized", "Log in with your user name and password, or with an access token."},
 	http.StatusForbidden:           {"insufficient_scope", "The user has not allowed this program to do that."},
@@ -218,12 +216,12 @@ var refusals = map[int]struct{ word, sentence string }{
 	http.StatusInternalServerError: {"internal", "The server could not check your credentials."},
 }
 
-// RefuseText writes a refusal for people.
+// RefuseText writes a refusal in plain text.
 func RefuseText(w http.ResponseWriter, status int) {
 	write(w, status, "text/plain; charset=utf-8", refusals[status].sentence+"\n")
 }
 
-// RefuseJSON writes a refusal for programs: {"error":"unauthorized"}.
+// RefuseJSON writes a refusal in JSON: {"error":"unauthorized"}.
 func RefuseJSON(w http.ResponseWriter, status int) {
 	write(w, status, "application/json", `{"error":"`+refusals[status].word+`"}`)
 }
@@ -234,13 +232,13 @@ func write(w http.ResponseWriter, status int, contentType, body string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body)) // a client that has gone does not read it
+	_, _ = w.Write([]byte(body)) // the client may have gone
 }
 
-// agent returns a User-Agent fit for the journal: one line, not too long.
+// agent shortens a User-Agent to one line for the journal.
 func agent(header string) string { return agentWithin(header, maxAgent) }
 
-// agentWithin returns one line of at most so many characters.
+// agentWithin returns the header as one line of at most so many characters.
 func agentWithin(header string, most int) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -11,77 +11,77 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Factors are what a user can prove themselves with.
+// Factors are a user's means of authentication.
 type Factors struct {
 	Password, Codes                     bool
 	Passkeys, Identities, RecoveryCodes int
 }
 
-// Second tells whether a session takes more than a password.
+// Second reports whether signing in takes more than a password.
 func (f Factors) Second() bool { return f.Codes || f.Passkeys > 0 }
 
-// ByPassword tells whether a password opens one, with a code where it does not do so alone.
+// ByPassword reports whether the user can sign in with the password, with a code as well if a second factor is set up.
 func (f Factors) ByPassword() bool {
 	return f.Password && (!f.Second() || f.Codes || f.RecoveryCodes > 0)
 }
 
-// Guarded tells whether the password opens no door to programs.
+// Guarded reports whether programs may not authenticate with the password.
 func (f Factors) Guarded() bool { return f.Second() || f.Identities > 0 }
 
-// FactorStore is the part of a [Store] that keeps second factors. Whatever changes what [Credential.Guarded] says moves
-// the generation on. The recovery codes go with the last second factor.
+// FactorStore is the part of a [Store] that keeps second factors. Any change of [Credential.Guarded] increments the
+// credential generation. Removing the last second factor also removes the recovery codes.
 type FactorStore interface {
 	// UserByID returns a user, or NotFound.
 	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
-	// Factors returns what a user has; of nobody, nothing.
+	// Factors returns a user's factors, or the zero value if the user does not exist.
 	Factors(ctx context.Context, user calendar.UserID) (Factors, error)
-	// Spend notes that something was used that is good once. Exists when it was already.
+	// Spend records the use of something that works only once. Exists when it was used before.
 	Spend(ctx context.Context, name string, until time.Time) error
-	// Tidy drops what has ended: sessions that were not seen since idle, vouchers and what was spent before now.
+	// Tidy deletes sessions last seen before idle, and vouchers and spent entries that expired before now.
 	Tidy(ctx context.Context, now, idle time.Time) error
 
 	// CodeSecret returns the secret of a user's one-time codes, or NotFound.
 	CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error)
-	// SetCodeSecret gives a user another one; codes up to a step are not taken.
+	// SetCodeSecret replaces a user's secret; codes up to and including the step are not accepted.
 	SetCodeSecret(ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64) error
-	// SpendCode notes the step of a code. NotFound when that or a later one was used.
+	// SpendCode records the step of a used code. NotFound when this step or a later one was used.
 	SpendCode(ctx context.Context, user calendar.UserID, step int64) error
-	// DropCodeSecret takes a user's one-time codes away, if there are any.
+	// DropCodeSecret removes a user's secret, if there is one.
 	DropCodeSecret(ctx context.Context, user calendar.UserID) error
 	// SetRecoveryCodes replaces a user's recovery codes.
 	SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []SecretHash) error
-	// SpendRecoveryCode takes one away. NotFound when they have no such.
+	// SpendRecoveryCode removes one recovery code. NotFound when the user has no such code.
 	SpendRecoveryCode(ctx context.Context, user calendar.UserID, code SecretHash) error
-	// DropFactors takes all second factors of a user away.
+	// DropFactors removes all second factors of a user.
 	DropFactors(ctx context.Context, user calendar.UserID) error
 
-	// Passkeys returns a user's, the oldest first.
+	// Passkeys returns a user's passkeys, the oldest first.
 	Passkeys(ctx context.Context, user calendar.UserID) ([]Passkey, error)
-	// InsertPasskey makes one. Exists when there is one of that id, whosever it is.
+	// InsertPasskey adds a passkey. Exists when any user has one with that id.
 	InsertPasskey(ctx context.Context, user calendar.UserID, p Passkey) error
-	// UsePasskey notes a use, and what is known of the passkey since. NotFound when it is gone.
+	// UsePasskey records a use and the passkey's new data. NotFound when it is gone.
 	UsePasskey(ctx context.Context, user calendar.UserID, id PasskeyID, data []byte, at time.Time) error
-	// DropPasskey takes one of a user's away. NotFound when they have no such.
+	// DropPasskey removes a passkey. NotFound when the user has no such passkey.
 	DropPasskey(ctx context.Context, user calendar.UserID, id PasskeyID) error
 }
 
-// Entry is how far a sign-in came: a session, or what it still takes.
+// Entry is the outcome of a sign-in step: a session, or a request for the second step.
 type Entry struct {
 	Session Session
-	// Secret is the session's, or empty where a second step is still to come.
+	// Secret is the session's secret, or empty if a second step must follow.
 	Secret Secret
-	// Parcel goes with the second step; Factors are what it can be taken with.
+	// Parcel must come back with the second step; Factors are the user's choices for it.
 	Parcel  Parcel
 	Factors Factors
 }
 
-// Done tells whether there is a session.
+// Done reports whether there is a session.
 func (e Entry) Done() bool { return e.Secret != "" }
 
-// SignIn takes a user's name and password: that is a session, or the first step to one. The errors are those of
+// SignIn checks a name and a password and returns a session or the first step to one. It fails like
 // [Service.VerifyBasic].
 func (s *Service) SignIn(ctx context.Context, user, password string, from netip.Addr, browser string) (Entry, error) {
-	// Read before the password is looked at: a change in between must end the second step, too.
+	// Read before the password is checked, so that a change in between invalidates the second step as well.
 	generation, err := s.generation(ctx, strings.ToLower(user))
 	if err != nil {
 		return Entry{}, err
@@ -110,13 +110,13 @@ func (s *Service) enter(ctx context.Context, u calendar.User, way Way, browser s
 	return Entry{Session: session, Secret: secret}, err
 }
 
-// Factors returns what a user can prove themselves with.
+// Factors returns a user's means of authentication.
 func (s *Service) Factors(ctx context.Context, u calendar.User) (Factors, error) {
 	f, err := s.store.Factors(ctx, u.ID)
 	return f, during("looking up what "+u.Name+" signs in with", err)
 }
 
-// SecondStep takes a code of the user's app, or one of their recovery codes.
+// SecondStep completes a sign-in with a code of the user's app or a recovery code.
 func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser string) (Entry, error) {
 	t, err := s.unpack(ctx, secondStep, parcel)
 	if err != nil {
@@ -126,9 +126,9 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 	if err != nil {
 		return Entry{}, gone(err)
 	}
-	// The first step stands no more once the password was changed, or anything else that lets the user in.
+	// The first step expires when the password or another credential of the user changes.
 	if now, err := s.generation(ctx, u.Name); err != nil || now != t.Generation {
-		return Entry{}, cmp.Or(err, invalid("something about the account was changed meanwhile; begin again"))
+		return Entry{}, cmp.Or(err, invalid("the account has changed meanwhile; sign in again"))
 	}
 	way, err := s.checkCode(ctx, u, code)
 	if err != nil {
@@ -137,14 +137,13 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 	return s.enter(ctx, u, way, browser)
 }
 
-// generation is that of a user's credentials; of nobody's, 0.
+// generation returns the generation of a user's credentials, or 0 if the user does not exist.
 func (s *Service) generation(ctx context.Context, name string) (int64, error) {
 	n, err := s.store.CredentialGeneration(ctx, Subject{Name: name})
 	return n, during("reading the credential generation", err)
 }
 
-// addFactor keeps a second factor. The first one ends what a password alone had opened: all sessions but the one in
-// which the factor was made.
+// addFactor stores a second factor. If it is the user's first, all other sessions end: a password alone opened them.
 func (s *Service) addFactor(ctx context.Context, session Session, keep func() error) error {
 	before, err := s.Factors(ctx, session.User)
 	if err != nil {
@@ -156,7 +155,7 @@ func (s *Service) addFactor(ctx context.Context, session Session, keep func() er
 	return s.EndSessions(ctx, session.User, session.ID)
 }
 
-// gone makes a user who is no longer there somebody who does not get in.
+// gone turns NotFound into ErrUnauthorized, for a user who no longer exists.
 func gone(err error) error {
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return ErrUnauthorized
@@ -164,8 +163,8 @@ func gone(err error) error {
 	return fmt.Errorf("looking up who signs in: %w", err)
 }
 
-// checkCode counts wrong codes by user only, from wherever it comes: a caller who gets here knows the password, so
-// that nobody else can use the guesses up.
+// checkCode counts wrong codes per user only, not per address: the caller here knows the password, so strangers
+// cannot use up the attempts.
 func (s *Service) checkCode(ctx context.Context, u calendar.User, code string) (Way, error) {
 	if err := s.throttle.takeStep(u.ID); err != nil {
 		return "", err
@@ -184,7 +183,7 @@ func (s *Service) spendCode(ctx context.Context, u calendar.User, code string) (
 	return ByRecovery, s.spendRecoveryCode(ctx, u, code)
 }
 
-// DropFactors takes all second factors of a user away, for a user who has lost them.
+// DropFactors removes all second factors of a user who has lost them.
 func (s *Service) DropFactors(ctx context.Context, name string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -193,13 +192,13 @@ func (s *Service) DropFactors(ctx context.Context, name string) error {
 	return during("taking second factors away", s.store.DropFactors(ctx, u.ID))
 }
 
-// errOnlyWay keeps people from locking themselves out.
+// errOnlyWay keeps users from locking themselves out.
 func errOnlyWay() error {
 	return invalid("it is your only way in; choose a password or make a passkey first")
 }
 
-// Tidy forgets sessions, links to choose a password and the like that have ended.
+// Tidy deletes expired sessions, vouchers and spent entries.
 func (s *Service) Tidy(ctx context.Context) error {
 	now := s.seconds()
-	return during("forgetting what has ended", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
+	return during("deleting expired entries", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
 }

@@ -13,8 +13,7 @@ type flights struct {
 	open map[flightKey]*flight
 }
 
-// flightKey holds the generation, so that a request which came after a revocation never joins a
-// check that began before it.
+// flightKey includes the generation, so that a request after a revocation never joins an older check.
 type flightKey struct {
 	digest     digest
 	generation int64
@@ -28,8 +27,8 @@ type flight struct {
 
 func newFlights() *flights { return &flights{open: map[flightKey]*flight{}} }
 
-// do runs work, or waits for the outcome of a run for the same key. The work runs in the
-// goroutine of the first caller, so a panic ends where panics of requests are caught.
+// do runs work, or waits for a running call with the same key. The work runs in the first caller's goroutine, so a
+// panic is caught like any other panic of a request.
 func (f *flights) do(ctx context.Context, key flightKey, work func() (verdict, error)) (verdict, error) {
 	f.mu.Lock()
 	if other, ok := f.open[key]; ok {

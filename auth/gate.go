@@ -9,10 +9,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// gate bounds how many hashes are computed at once, and how many callers wait for their turn: each hash takes a core and DefaultCost's
-// memory for tens of milliseconds. A caller who was right before has a gate of their own, which strangers cannot fill. Other callers
-// have a rank, the number of recent wrong passwords from their site. The lowest rank goes first, and pushes the highest out of a full line: a
-// flood of guesses delays the first sign-in of a person, and does not refuse it.
+// gate limits how many hashes are computed at once and how many callers wait. Each hash occupies a core and
+// DefaultCost's memory for tens of milliseconds. Callers whose credential was right before have a separate gate, which
+// strangers cannot fill.
+//
+// Other callers have a rank: the number of recent wrong passwords from their site. The lowest rank goes first and
+// evicts the highest from a full line. A flood of guesses therefore delays a person's first sign-in but does not refuse
+// it.
 type gate struct {
 	places chan struct{}
 	most   int
@@ -22,20 +25,21 @@ type gate struct {
 	line []*waiter // by rank, then by arrival
 }
 
-// waiter is a caller in line.
+// waiter is a queued caller.
 type waiter struct {
 	rank int
-	// first is closed when the caller is next, out when another one has taken their place.
+	// first is closed when the caller is next; out is closed when another caller has evicted this one.
 	first, out chan struct{}
 	called     bool
 }
 
-// newGate makes a gate for so many callers, those at work among them.
+// newGate makes a gate that admits so many callers in total, running and waiting.
 func newGate(callers, places int, wait time.Duration) *gate {
 	return &gate{places: make(chan struct{}, places), most: callers - places, wait: wait}
 }
 
-// do runs work in one of the places. It is Unavailable when the line is full of callers with no higher rank, or does not move.
+// do runs work in one of the places. It returns Unavailable if the line is full of callers with no higher rank, or if
+// the wait takes too long.
 func (g *gate) do(ctx context.Context, rank int, work func() error) error {
 	select {
 	case g.places <- struct{}{}:
@@ -102,7 +106,7 @@ func (g *gate) leave(w *waiter) {
 	g.call()
 }
 
-// call tells the first in line that they are next.
+// call wakes the first waiter.
 func (g *gate) call() {
 	if len(g.line) > 0 && !g.line[0].called {
 		g.line[0].called = true
@@ -110,7 +114,7 @@ func (g *gate) call() {
 	}
 }
 
-// waiting is how many callers are in line.
+// waiting returns the number of queued callers.
 func (g *gate) waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// GroupStore is the part of a [Store] that keeps groups. A group is a user whose Group is set: InsertUser makes it and DeleteUser
-// removes it, and no other method that looks for users finds it.
+// GroupStore is the part of a [Store] that keeps groups. A group is a user whose Group is set. InsertUser creates it
+// and DeleteUser removes it; no other method that looks for users finds it.
 type GroupStore interface {
 	// Groups returns all groups by name.
 	Groups(ctx context.Context) ([]calendar.User, error)
@@ -18,19 +18,21 @@ type GroupStore interface {
 	GroupByName(ctx context.Context, name string) (calendar.User, error)
 	// Members returns the users in a group, by name.
 	Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error)
-	// PutMember takes a user into a group; false where they are in it. They have what is shared with it at once.
+	// PutMember adds a user to a group and returns false if the user is a member already. The group's shares take
+	// effect at once.
 	PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (bool, error)
-	// DropMember takes a user out of it, with all that came of it. NotFound when they are not in it.
+	// DropMember removes a user from a group, with the shares that came from it. NotFound when the user is not a
+	// member.
 	DropMember(ctx context.Context, group, user calendar.UserID) error
 }
 
-// Group is a name with which calendars are shared, and who is meant by it.
+// Group is a named set of users to share calendars with.
 type Group struct {
 	calendar.User
 	Members []calendar.User
 }
 
-// CreateGroup makes a group without members. Its name is one among those of users.
+// CreateGroup makes a group without members. Groups and users share one namespace.
 func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar.User, error) {
 	name, err := CanonicalName(name)
 	if err != nil {
@@ -60,7 +62,7 @@ func (s *Service) Groups(ctx context.Context) ([]Group, error) {
 	return groups, nil
 }
 
-// group returns the group of a name, or NotFound.
+// group returns a group by name, or NotFound.
 func (s *Service) group(ctx context.Context, name string) (calendar.User, error) {
 	canonical, err := CanonicalName(name)
 	if err != nil {
@@ -70,7 +72,8 @@ func (s *Service) group(ctx context.Context, name string) (calendar.User, error)
 	return g, reworded(err, calendar.NotFound, "there is no group %q", canonical)
 }
 
-// AddMembers takes users into a group: all of them, or none where one does not exist. It returns those who were not in it.
+// AddMembers adds users to a group: all of them, or none if one does not exist. It returns the users who were not
+// members before.
 func (s *Service) AddMembers(ctx context.Context, group string, users []string) (added []string, err error) {
 	g, all, err := s.party(ctx, group, users)
 	if err != nil {
@@ -88,7 +91,7 @@ func (s *Service) AddMembers(ctx context.Context, group string, users []string) 
 	return added, nil
 }
 
-// RemoveMembers takes users out of a group; what they had by it alone ends at once.
+// RemoveMembers removes users from a group. Access that came only from the group ends at once.
 func (s *Service) RemoveMembers(ctx context.Context, group string, users []string) error {
 	g, all, err := s.party(ctx, group, users)
 	if err != nil {
@@ -111,7 +114,7 @@ func (s *Service) RemoveMembers(ctx context.Context, group string, users []strin
 	return nil
 }
 
-// party is a group and some users, all of whom there are.
+// party returns a group and some users. It fails if one of them does not exist.
 func (s *Service) party(ctx context.Context, group string, users []string) (g calendar.User, all []calendar.User, err error) {
 	if g, err = s.group(ctx, group); err != nil {
 		return g, nil, err
@@ -126,7 +129,8 @@ func (s *Service) party(ctx context.Context, group string, users []string) (g ca
 	return g, all, nil
 }
 
-// DeleteGroup removes a group. What its members had by it alone ends; the calendars stay their owners'.
+// DeleteGroup removes a group. Its members lose the access that came only from it; the calendars stay with their
+// owners.
 func (s *Service) DeleteGroup(ctx context.Context, name string) error {
 	g, err := s.group(ctx, name)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// HandOver seals an app password for a device of its user's on which nobody is signed in: it goes there in an address
-// that the device scans, and nowhere else.
+// HandOver seals an app password for a device where its user is not signed in. It travels only in an address that
+// the device scans.
 func (s *Service) HandOver(ctx context.Context, u calendar.User, app Secret) (Parcel, error) {
 	return s.pack(ctx, aDevice, packed{User: u.ID, State: []byte(app)})
 }
 
-// TakeOver returns the caller as whom a parcel lets the device in, and the secret. An app password that was revoked
-// meanwhile is ErrUnauthorized.
+// TakeOver opens such a parcel and returns the caller that it authenticates and the secret. ErrUnauthorized when the
+// app password was revoked meanwhile.
 func (s *Service) TakeOver(ctx context.Context, p Parcel, from netip.Addr) (calendar.Caller, Secret, error) {
 	t, err := s.unpack(ctx, aDevice, p)
 	if err != nil {

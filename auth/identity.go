@@ -11,29 +11,29 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Identity is a person for whom another service vouches: the names of the service and of the person, which is never
-// given to anybody else. Their mail address there may be.
+// Identity is an account at another service (an OpenID provider) that a user signs in with. The issuer never gives the
+// same subject to another person, but it may give a mail address to another one.
 type Identity struct {
 	Issuer, Subject string
-	// Name is what they are called there, for people to read.
+	// Name is the person's display name at that service.
 	Name    string
 	Created time.Time
 }
 
 // IdentityStore is the part of a [Store] that keeps identities.
 type IdentityStore interface {
-	// UserByIdentity returns whose identity it is, or NotFound.
+	// UserByIdentity returns the user linked with an identity, or NotFound.
 	UserByIdentity(ctx context.Context, issuer, subject string) (calendar.User, error)
-	// Identities returns a user's, the oldest first.
+	// Identities returns a user's identities, the oldest first.
 	Identities(ctx context.Context, user calendar.UserID) ([]Identity, error)
-	// InsertIdentity gives a user an identity. Exists when it is somebody's.
+	// InsertIdentity links an identity with a user. Exists when it is linked already, with any user.
 	InsertIdentity(ctx context.Context, user calendar.UserID, i Identity) error
-	// DropIdentity takes it away. NotFound when they have no such.
+	// DropIdentity removes an identity. NotFound when the user does not have it.
 	DropIdentity(ctx context.Context, user calendar.UserID, issuer, subject string) error
 }
 
-// SignInByIdentity opens a session for a person for whom another service vouches. It has asked for all that it wants, so
-// it stands for both steps. NotFound when nobody here is linked with the identity.
+// SignInByIdentity opens a session for a person whom another service has authenticated. That service decides how
+// strictly to check, so it replaces both steps. NotFound when no user is linked with the identity.
 func (s *Service) SignInByIdentity(ctx context.Context, i Identity, browser string) (Entry, error) {
 	u, err := s.store.UserByIdentity(ctx, i.Issuer, i.Subject)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Service) SignInByIdentity(ctx context.Context, i Identity, browser stri
 	return s.enter(ctx, u, ByIdentity, browser)
 }
 
-// ProveByIdentity lets somebody who is signed in prove their identity again.
+// ProveByIdentity re-authenticates a signed-in user through another service.
 func (s *Service) ProveByIdentity(ctx context.Context, session Session, i Identity) error {
 	u, err := s.store.UserByIdentity(ctx, i.Issuer, i.Subject)
 	if err != nil {
@@ -54,14 +54,14 @@ func (s *Service) ProveByIdentity(ctx context.Context, session Session, i Identi
 	return s.prove(ctx, session)
 }
 
-// LinkIdentity lets a user sign in by another service from now on.
+// LinkIdentity lets a user sign in through another service.
 func (s *Service) LinkIdentity(ctx context.Context, u calendar.User, i Identity) error {
 	i.Created, i.Name = s.seconds(), agent(i.Name)
 	err := reworded(s.store.InsertIdentity(ctx, u.ID, i), calendar.Exists, "that account is linked with a user already")
 	return during("linking", err)
 }
 
-// OfferIdentity seals an identity until the session's user has said that it is to be linked.
+// OfferIdentity seals an identity until the session's user confirms that it may be linked.
 func (s *Service) OfferIdentity(ctx context.Context, session Session, i Identity) (Parcel, error) {
 	state, err := json.Marshal(i)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) OfferIdentity(ctx context.Context, session Session, i Identity
 	return s.pack(ctx, linking, packed{User: session.User.ID, Once: string(session.ID), State: state})
 }
 
-// AcceptIdentity links what was offered in the same session.
+// AcceptIdentity links the identity that was offered in the same session.
 func (s *Service) AcceptIdentity(ctx context.Context, session Session, t Parcel) error {
 	parcel, err := s.unpack(ctx, linking, t)
 	if err != nil {
@@ -86,13 +86,13 @@ func (s *Service) AcceptIdentity(ctx context.Context, session Session, t Parcel)
 	return s.LinkIdentity(ctx, session.User, i)
 }
 
-// Identities returns what a user is linked with.
+// Identities returns a user's linked identities.
 func (s *Service) Identities(ctx context.Context, u calendar.User) ([]Identity, error) {
 	all, err := s.store.Identities(ctx, u.ID)
 	return all, during("listing identities", err)
 }
 
-// UnlinkIdentity ends that. A user with no other way in must make one first.
+// UnlinkIdentity removes a linked identity. It refuses if the user has no other way to sign in.
 func (s *Service) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, subject string) error {
 	f, err := s.Factors(ctx, u)
 	if err != nil {
@@ -104,13 +104,13 @@ func (s *Service) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, s
 	return during("unlinking", s.store.DropIdentity(ctx, u.ID, issuer, subject))
 }
 
-// SealState keeps what a browser brings back from the other service.
+// SealState seals the state that a browser brings back from the other service.
 func (s *Service) SealState(ctx context.Context, state []byte) (Parcel, error) {
 	return s.pack(ctx, elsewhere, packed{Once: rand.Text(), State: state})
 }
 
-// OpenState is the inverse of SealState. It is good once, and so often from where it comes: what is in it has the
-// other service asked.
+// OpenState is the inverse of SealState. A state works once. Each use leads to a request to the other service, so the
+// number of uses per address is limited.
 func (s *Service) OpenState(ctx context.Context, from netip.Addr, t Parcel) ([]byte, error) {
 	parcel, err := s.unpack(ctx, elsewhere, t)
 	if err != nil {

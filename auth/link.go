@@ -11,30 +11,29 @@ import (
 // LinkID is the public half of a link's secret, in lower-case hexadecimal.
 type LinkID string
 
-// Link is what may be known of a secret address at which anybody reads a calendar without logging
-// in: all but its secret.
+// Link is a secret address for reading a calendar without signing in. This type has everything but the secret.
 type Link struct {
 	ID LinkID
-	// Name says to which person it was given, or is empty.
+	// Name says who got the link; it may be empty.
 	Name         string
 	Owner        calendar.User
 	Calendar     calendar.CalendarID
 	CalendarName string
-	// Access is ReadAccess, or FreeBusyAccess for a link that tells only busy times.
+	// Access is ReadAccess, or FreeBusyAccess for a link that shows only busy times.
 	Access  calendar.Access
 	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
-	// Trashed tells that the calendar lies in the trash, where it cannot be read.
+	// Trashed is set while the calendar is in the trash and cannot be read.
 	Trashed bool
 }
 
-// Valid tells whether the link is good at a time.
+// Valid reports whether the link works at the given time.
 func (l Link) Valid(at time.Time) bool {
 	return l.Revoked.IsZero() && !l.Trashed && (l.Expires.IsZero() || at.Before(l.Expires))
 }
 
-// Caller returns the caller that a link stands for: the calendar's owner, as far as the link goes.
+// Caller returns the caller that a link stands for: the calendar's owner, restricted to the link's access.
 func (l Link) Caller() calendar.Caller {
 	return calendar.Caller{
 		User: l.Owner, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{l.Calendar}, Most: l.Access,
@@ -42,36 +41,32 @@ func (l Link) Caller() calendar.Caller {
 	}
 }
 
-// LinkSpec is what a new link is to be.
+// LinkSpec describes a new link.
 type LinkSpec struct {
-	// Name says to which person it is given; it may be empty.
+	// Name says who gets the link; it may be empty.
 	Name   string
 	Access calendar.Access
-	// Expires is when it ends; zero for never.
+	// Expires is zero for a link that never expires.
 	Expires time.Time
 }
 
 // LinkStore is the part of a [Store] that keeps links.
 type LinkStore interface {
-	// LinkByID returns a link with what its secret is checked against, also when it is revoked
-	// or expired, or NotFound.
+	// LinkByID returns a link and the hash of its secret, even if it is revoked or expired, or NotFound.
 	LinkByID(ctx context.Context, id LinkID) (Link, SecretHash, error)
-	// Links returns the links to a user's calendars, or to everybody's for an empty id, in the
-	// order of user name, calendar name, time of creation and id.
+	// Links returns the links to a user's calendars, or all links for an empty id, ordered by user name, calendar name,
+	// time of creation and id.
 	Links(ctx context.Context, owner calendar.UserID) ([]Link, error)
-	// InsertLink makes a link. NotFound when the owner has no such calendar, or it lies in the
-	// trash; only the ids of both are looked at.
+	// InsertLink adds a link. NotFound when the owner has no such calendar or it is in the trash. It looks only at the
+	// ids of both.
 	InsertLink(ctx context.Context, l Link, h SecretHash) error
-	// RevokeLink ends a link at a time. NotFound when there is none; one that is revoked already
-	// keeps its time.
+	// RevokeLink revokes a link. NotFound when there is none; a link that is revoked already keeps its time.
 	RevokeLink(ctx context.Context, id LinkID, at time.Time) error
-	// TouchLink notes that a link was used, unless a later use is known. One that is gone is no
-	// error.
+	// TouchLink records a use, unless a later one is recorded. A missing link is no error.
 	TouchLink(ctx context.Context, id LinkID, at time.Time) error
 }
 
-// CreateLink makes a link to a calendar of the caller's and returns its secret, which nobody can
-// get again.
+// CreateLink creates a link to one of the caller's calendars and returns its secret, which cannot be read again.
 func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar, spec LinkSpec) (Link, Secret, error) {
 	if err := c.May(calendar.ShareCalendar, cal); err != nil {
 		return Link{}, "", err
@@ -95,7 +90,7 @@ func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calenda
 	return l, Secret(encodeRaw(raw)), nil
 }
 
-// maxLinks is how many living links a user has to their calendars.
+// maxLinks limits a user's valid links.
 const maxLinks = 500
 
 func (s *Service) roomForLink(ctx context.Context, owner calendar.UserID, now time.Time) error {
@@ -122,10 +117,10 @@ func (spec LinkSpec) validate(now time.Time) error {
 	return nil
 }
 
-// VerifyLink returns the link of a secret: ErrUnauthorized, whatever is wrong with it, or Unavailable. It asks
-// the store each time, so that what is revoked ends at once in every process. Nobody is made to wait for
-// guesses: there is nothing to guess in 32 random bytes, and any web page could make its readers' networks
-// guess, for which their own links and logins would then wait.
+// VerifyLink returns the link of a secret. The error is ErrUnauthorized for any fault of the link, or Unavailable. It
+// reads the store on every call, so a revocation takes effect at once in every process. It does not throttle: 32 random
+// bytes cannot be guessed. Any web page could make its visitors send wrong links, and throttling would then lock their
+// networks out of their own links and logins.
 func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
@@ -144,7 +139,7 @@ func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
 	return l, nil
 }
 
-// Links returns the links to a user's calendars, or everybody's for an empty name.
+// Links returns the links to a user's calendars, or all links for an empty name.
 func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
 	of, err := s.idOf(ctx, owner)
 	if err != nil {
@@ -154,7 +149,7 @@ func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
 	return all, during("listing links", err)
 }
 
-// RevokeLink ends a link at once, in every process.
+// RevokeLink revokes a link at once, in every process.
 func (s *Service) RevokeLink(ctx context.Context, id LinkID) error {
 	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q", shortened(string(id), maxTitle))
 	return during("revoking the link", err)

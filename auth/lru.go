@@ -2,8 +2,7 @@ package auth
 
 import "container/list"
 
-// lru is a map with a bound: what has not been used for the longest time makes room. It has no
-// lock of its own.
+// lru is a map of limited size: a new entry evicts the least recently used one. It does not lock.
 type lru[K comparable, V any] struct {
 	max   int
 	order *list.List // of *entry[K, V], the latest used first

@@ -12,15 +12,15 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// digest stands for a credential in memory. It is keyed with what only this process has, so a
-// memory dump of it gives nothing to guess from without the key.
+// digest stands for a credential in memory. Its key exists only in this process, so a memory dump without the key gives
+// no basis for guessing.
 type digest [sha256.Size]byte
 
-// verdict is what a credential turned out to be.
+// verdict is the result of checking a credential.
 type verdict struct {
 	right  bool
 	caller calendar.Caller
-	// expires is when the token does; zero for never.
+	// expires is the token's expiry; zero for never.
 	expires time.Time
 }
 
@@ -28,28 +28,28 @@ func (v verdict) good(now time.Time) bool {
 	return v.right && (v.expires.IsZero() || now.Before(v.expires))
 }
 
-// memory holds verdicts, so that a password is hashed once and not with every request. Each hangs on its user's
-// generation in the store: when that moves, whichever process moved it, the verdict is worth nothing.
+// memory caches verdicts, so that a password is hashed once and not for every request. A verdict holds for one
+// generation of its user's credentials. When any process increments the generation in the store, the verdict is void.
 type memory struct {
-	// macs are *keyed.
+	// macs holds *keyed.
 	macs     sync.Pool
 	ttlWrong time.Duration
 
 	mu    sync.Mutex
 	right *lru[digest, dated]
-	// wrong has a bound of its own, lest a flood of wrong credentials pushes out the right ones.
+	// wrong has its own limit, so that a flood of wrong credentials does not evict the right ones.
 	wrong *lru[digest, dated]
-	// known are credentials that were right at some time. It outlives the generation: it grants
-	// nothing but a place ahead of strangers.
+	// known holds credentials that were right at some time, in any generation. It grants only a place ahead of
+	// strangers.
 	known *lru[digest, struct{}]
 }
 
-// dated is a verdict with the generation that was read before the credential was looked up: what was revoked in
-// between is not taken for good.
+// dated is a verdict with the generation that was read before the credential was looked up. A revocation in between
+// therefore invalidates it.
 type dated struct {
 	verdict
 	generation int64
-	// until is when a wrong one is forgotten.
+	// until is the expiry of a wrong verdict.
 	until time.Time
 }
 
@@ -59,7 +59,7 @@ func (d dated) stands(generation int64, now time.Time) bool {
 
 func newMemory(l Limits) *memory {
 	key := make([]byte, sha256.Size)
-	// Never fails: crypto/rand ends the program where the system has no randomness.
+	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(key)
 	return &memory{
 		macs:     sync.Pool{New: func() any { return &keyed{mac: hmac.New(sha256.New, key)} }},
@@ -69,14 +69,14 @@ func newMemory(l Limits) *memory {
 	}
 }
 
-// keyed is what a digest takes. Every request takes one.
+// keyed holds the buffers for computing a digest. Every request needs one, so they are pooled.
 type keyed struct {
 	mac hash.Hash
-	// text is what goes into it, and then the sum.
+	// text is the input and afterwards the sum.
 	text []byte
 }
 
-// digest is injective in its parts: each is preceded by its length.
+// digest is injective in its parts: the length precedes each.
 func (m *memory) digest(parts ...string) digest {
 	k, _ := m.macs.Get().(*keyed)
 	defer m.macs.Put(k)
@@ -87,12 +87,12 @@ func (m *memory) digest(parts ...string) digest {
 	}
 	k.mac.Reset()
 	k.mac.Write(k.text)
-	clear(k.text) // no credential stays in it
+	clear(k.text) // no credential stays in memory
 	k.text = k.mac.Sum(k.text[:0])
 	return digest(k.text)
 }
 
-// recall returns the verdict on a credential if it was given in this generation, and, where it was wrong, not long ago.
+// recall returns the cached verdict on a credential if it is of this generation and, for a wrong one, recent.
 func (m *memory) recall(d digest, generation int64, now time.Time) (verdict, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -108,7 +108,7 @@ func (m *memory) recall(d digest, generation int64, now time.Time) (verdict, boo
 	return verdict{}, false
 }
 
-// remember keeps a verdict of a generation.
+// remember caches a verdict for a generation.
 func (m *memory) remember(d digest, generation int64, now time.Time, v verdict) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -121,7 +121,7 @@ func (m *memory) remember(d digest, generation int64, now time.Time, v verdict) 
 	m.wrong.put(d, dated{v, generation, now.Add(m.ttlWrong)})
 }
 
-// knows tells whether the credential was right before.
+// knows reports whether the credential was right before.
 func (m *memory) knows(d digest) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// NarrowToken takes from a token, or a grant, what it may do beyond some scopes, and, unless they are nil, what it reaches
-// beyond some calendars: at once, in every process. Something must be left.
+// NarrowToken restricts a token or grant to the given scopes and, unless calendars is nil, to the given calendars. It
+// takes effect at once, in every process. At least one scope and one calendar must remain.
 func (s *Service) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
 	cred, err := s.store.TokenByID(ctx, id)
 	if err != nil {

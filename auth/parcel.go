@@ -12,11 +12,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Parcel is what somebody brings back with the next step: sealed, so that nobody else can read or make it, and good for
-// minutes. The server keeps nothing for a visitor who goes away in the middle.
+// Parcel is sealed form state: the browser returns it with the next step. It is encrypted and authenticated, and valid
+// for minutes. The server therefore stores nothing for visitors who leave halfway.
 type Parcel string
 
-// errand is what a parcel is for. One for another errand is no good.
+// errand is the purpose of a parcel. A parcel is valid for one purpose only.
 type errand string
 
 const (
@@ -31,24 +31,25 @@ const (
 	parcelPurpose        = "parcels"
 )
 
-// ParcelLasts is how long a parcel is good for.
+// ParcelLasts is the validity of a parcel.
 const ParcelLasts = 10 * time.Minute
 
-// packed is what is in a parcel.
+// packed is the content of a parcel.
 type packed struct {
 	User calendar.UserID `json:"user,omitempty"`
-	// Once names what must not happen twice.
+	// Once is the name of a parcel that works only once.
 	Once  string `json:"once,omitempty"`
 	State []byte `json:"state,omitempty"`
-	// Generation is that of the user's credentials when the parcel was made, where it must still be the same.
+	// Generation is the generation of the user's credentials when the parcel was made. Some purposes require that it
+	// has not changed.
 	Generation int64 `json:"generation,omitempty"`
 	Until      int64 `json:"until"`
 }
 
-// until is when what is in the parcel ends.
+// until returns the parcel's expiry.
 func (t packed) until() time.Time { return time.Unix(t.Until, 0).UTC() }
 
-// cipher asks the store for its key once.
+// cipher reads the key from the store on first use.
 func (s *Service) cipher(ctx context.Context) (cipher.AEAD, error) {
 	if box := s.box.Load(); box != nil {
 		return *box, nil
@@ -83,7 +84,7 @@ func (s *Service) pack(ctx context.Context, of errand, t packed) (Parcel, error)
 	return Parcel(base64.RawURLEncoding.EncodeToString(sealed)), nil
 }
 
-// unpack opens a parcel. A bad or expired one is Invalid: to begin anew helps.
+// unpack opens a parcel. The error is Invalid if the parcel is damaged or expired; the user must start over.
 func (s *Service) unpack(ctx context.Context, of errand, text Parcel) (t packed, err error) {
 	box, err := s.cipher(ctx)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// PasskeyID is the authenticator's own name for a passkey, in base64url.
+// PasskeyID is the id that the authenticator chose, in base64url.
 type PasskeyID string
 
-// Passkey is one that a user signs in with.
+// Passkey is a WebAuthn credential of a user.
 type Passkey struct {
 	ID PasskeyID
-	// Name tells it from the user's others.
+	// Name distinguishes the user's passkeys.
 	Name    string
 	Created time.Time
 	// Used is zero for never.
 	Used time.Time
-	// Data is what a signature is checked with.
+	// Data is the record needed to verify a signature.
 	Data []byte
 }
 
-// maxPasskeys bounds what one user's sign-in has to look through.
+// maxPasskeys limits how many passkeys one sign-in must search.
 const maxPasskeys = 20
 
-// BeginPasskey asks a user's authenticator for a new passkey.
+// BeginPasskey asks a user's authenticator to create a passkey.
 func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site, u calendar.User) (options string, t Parcel, err error) {
 	p, err := s.personOf(ctx, u)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site, u calenda
 	return string(c.Options), t, err
 }
 
-// AddPasskey keeps the authenticator's new passkey. A user without recovery codes gets some.
+// AddPasskey stores the authenticator's new passkey. A user without recovery codes gets some.
 func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, name, answer string) (recovery []string, err error) {
 	u := session.User
 	parcel, err := s.unpack(ctx, makePasskey, t)
@@ -78,7 +78,7 @@ func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Ses
 	return s.recoverable(ctx, u)
 }
 
-// BeginPasskeySignIn asks for a signature by whatever passkey there is.
+// BeginPasskeySignIn asks the browser for a signature by any passkey of this site.
 func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (options string, t Parcel, err error) {
 	c, err := site.BeginUsing()
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (op
 	return string(c.Options), t, err
 }
 
-// SignInByPasskey opens a session for the holder of a passkey. The authenticator has asked for a finger or a PIN, so it
-// stands for both steps.
+// SignInByPasskey opens a session for the holder of a passkey. The authenticator has verified the person by fingerprint
+// or PIN, so a passkey replaces both steps.
 func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel, answer, browser string) (Entry, error) {
 	u, err := s.checkPasskey(ctx, site, t, answer)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parc
 	return s.enter(ctx, u, ByPasskey, browser)
 }
 
-// ProveByPasskey lets somebody who is signed in prove their identity again.
+// ProveByPasskey re-authenticates a signed-in user with a passkey.
 func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, answer string) error {
 	u, err := s.checkPasskey(ctx, site, t, answer)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session
 	return s.prove(ctx, session)
 }
 
-// checkPasskey returns whose signature it is. None counts twice.
+// checkPasskey returns the user who made the signature. A signature works only once.
 func (s *Service) checkPasskey(ctx context.Context, site passkey.Site, t Parcel, answer string) (calendar.User, error) {
 	parcel, err := s.unpack(ctx, usePasskey, t)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Service) checkPasskey(ctx context.Context, site passkey.Site, t Parcel,
 	return u, nil
 }
 
-// unlessRefused tells a refused visitor no more than the refusal; the log says what happened.
+// unlessRefused hides the reason of a refusal from the visitor; the log has it.
 func (s *Service) unlessRefused(ctx context.Context, err error) error {
 	if !errors.Is(err, passkey.ErrRefused) {
 		return err
@@ -156,13 +156,13 @@ func (s *Service) personOf(ctx context.Context, u calendar.User) (passkey.Person
 	return p, err
 }
 
-// Passkeys returns a user's, the oldest first.
+// Passkeys returns a user's passkeys, the oldest first.
 func (s *Service) Passkeys(ctx context.Context, u calendar.User) ([]Passkey, error) {
 	all, err := s.store.Passkeys(ctx, u.ID)
 	return all, during("listing passkeys", err)
 }
 
-// DropPasskey ends one of a user's passkeys.
+// DropPasskey removes one of a user's passkeys.
 func (s *Service) DropPasskey(ctx context.Context, u calendar.User, id PasskeyID) error {
 	f, err := s.Factors(ctx, u)
 	if err != nil {

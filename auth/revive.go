@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// Living counts the tokens and the links that are good now.
+// Living counts the tokens and links that are valid now.
 func (s *Service) Living(ctx context.Context) (tokens, links int, err error) {
 	now := s.now()
 	allTokens, err := s.Tokens(ctx, "")
@@ -13,13 +13,13 @@ func (s *Service) Living(ctx context.Context) (tokens, links int, err error) {
 	}
 	allLinks, err := s.Links(ctx, "")
 	for i := range allLinks {
-		// One whose calendar is in the trash is good again when that is.
+		// A link whose calendar is in the trash works again once the calendar is restored.
 		allLinks[i].Trashed = false
 	}
 	return len(living(allTokens, Token.Valid, now)), len(living(allLinks, Link.Valid, now)), err
 }
 
-// RevokeAll ends all tokens, links and sessions at once, in every process.
+// RevokeAll revokes all tokens, links and sessions at once, in every process.
 func (s *Service) RevokeAll(ctx context.Context) error {
 	return during("revoking all tokens and links", s.store.RevokeAll(ctx, s.seconds()))
 }

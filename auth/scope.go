@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// scopes names each scope as people write it, in the order that lists have.
+// scopes gives the name of each scope, in the order used in lists.
 var scopes = [...]struct {
 	name  string
 	scope calendar.Scope
@@ -19,7 +19,7 @@ var scopes = [...]struct {
 	{"mail", calendar.ScopeMail},
 }
 
-// ParseScopes reads a comma list of scopes, such as "read,write".
+// ParseScopes parses a comma-separated list of scopes, such as "read,write".
 func ParseScopes(list string) (calendar.Scope, error) {
 	var set calendar.Scope
 	for word := range strings.SplitSeq(list, ",") {
@@ -41,10 +41,10 @@ func scopeOf(name string) calendar.Scope {
 	return 0
 }
 
-// ScopeList writes a set of scopes as ParseScopes reads it.
+// ScopeList formats a set of scopes for ParseScopes.
 func ScopeList(set calendar.Scope) string { return strings.Join(ScopeNames(set), ",") }
 
-// ScopeNames are the names of a set of scopes; there is no set without a list of them.
+// ScopeNames returns the names of a set of scopes, never nil.
 func ScopeNames(set calendar.Scope) []string {
 	names := []string{}
 	for _, s := range scopes {

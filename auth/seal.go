@@ -12,15 +12,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Seal is the HMAC-SHA-256 of a token's secret under a key that only the store has. There is nothing to
-// guess in 32 random bytes, so it need not cost what a password's hash does. It covers the token's id, and is of no use
-// for another one.
+// Seal is the HMAC-SHA-256 of a token's secret under a key that only the store has. It can be cheap, unlike a password
+// hash: 32 random bytes cannot be guessed. It covers the token's id, so it is useless for another token.
 type Seal string
 
-// sealPurpose is what the seals' key is derived for.
+// sealPurpose is the purpose of the seals' key in the store.
 const sealPurpose = "token seals"
 
-// sealer makes seals. The key is read when it is first needed: the tables may not be there before.
+// sealer computes seals. It reads the key on first use: the tables may not exist earlier.
 type sealer struct {
 	store Store
 	mu    sync.Mutex
@@ -34,7 +33,7 @@ func (s *sealer) seal(ctx context.Context, id calendar.TokenID, half string) (Se
 		return "", err
 	}
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id)) // of one length, like the half that follows
+	mac.Write([]byte(id)) // of fixed length, as is the half that follows
 	mac.Write([]byte(half))
 	return Seal(hex.EncodeToString(mac.Sum(nil))), nil
 }
@@ -53,8 +52,8 @@ func (s *sealer) keyOf(ctx context.Context) ([]byte, error) {
 	return key, nil
 }
 
-// unseal decides on a token by its seal, which takes no hash and no place in any line. It leaves open what
-// it has no seal of: a password, or a token that was last used before there were seals.
+// unseal decides on a token by its seal, without a hash or a place in the gate. It leaves open passwords and tokens
+// without a seal, that is, tokens last used before seals existed.
 func (s *Service) unseal(ctx context.Context, a attempt) (v verdict, decided bool, err error) {
 	if a.subject.Token == "" {
 		return verdict{}, false, nil
@@ -75,7 +74,7 @@ func (s *Service) unseal(ctx context.Context, a attempt) (v verdict, decided boo
 	return cred.verdict(), true, nil
 }
 
-// sealLate gives a token its seal that has none, now that its secret is at hand.
+// sealLate adds the seal to a token that has none, while its secret is at hand.
 func (s *Service) sealLate(ctx context.Context, id calendar.TokenID, half string) {
 	seal, err := s.sealer.seal(ctx, id, half)
 	if err == nil {

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Secret is the whole text of a token or a link, which is shown once and never stored.
+// Secret is the full text of a token or link. It is shown once and never stored.
 type Secret string
 
 // LogValue keeps a Secret out of the log.
@@ -25,20 +25,20 @@ const (
 	encodedLength = (idLength + secretLength) / 3 * 4
 )
 
-// newRaw makes what a token or a link is: an id and a secret. The id is random as well, so a stranger who does
-// not have one cannot even make the server look for one.
+// newRaw makes the bytes of a token or link: an id and a secret. The id is random too, so a stranger without a valid id
+// cannot even cause a check of the secret.
 func newRaw() []byte {
 	raw := make([]byte, idLength+secretLength)
-	// Never fails: crypto/rand ends the program where the system has no randomness.
+	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(raw)
 	return raw
 }
 
-// SecretHash is the SHA-256 of a whole secret with its id. There is nothing to guess in 32 random bytes, so it need
-// not cost anything; since it covers the id, it is of no use for another one.
+// SecretHash is the SHA-256 of a whole secret with its id. It can be cheap: 32 random bytes cannot be guessed. It
+// covers the id, so it is useless for another secret.
 type SecretHash string
 
-// rawParts returns the public half in hexadecimal, and the hash of the whole.
+// rawParts returns the public half in hexadecimal and the hash of the whole.
 func rawParts(raw []byte) (id string, h SecretHash) {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(raw[:idLength]), SecretHash(hex.EncodeToString(sum[:]))
@@ -46,13 +46,13 @@ func rawParts(raw []byte) (id string, h SecretHash) {
 
 func encodeRaw(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
-// decodeRaw is its inverse. There is one text for each: no bits are left over.
+// decodeRaw is the inverse of encodeRaw. Each value has exactly one text: no bits are left over.
 func decodeRaw(encoded string) (raw []byte, ok bool) {
 	if len(encoded) != encodedLength {
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	// The decoder skips line breaks, so the length says more than the error.
+	// The decoder skips line breaks, so check the length as well.
 	return raw, err == nil && len(raw) == idLength+secretLength
 }
 
@@ -63,7 +63,7 @@ func newSecret() (id calendar.TokenID, half string, text Secret) {
 	return id, half, Secret(tokenPrefix + encodeRaw(raw))
 }
 
-// parseSecret takes a token's text apart.
+// parseSecret splits a token's text.
 func parseSecret(text string) (id calendar.TokenID, half string, ok bool) {
 	encoded, found := strings.CutPrefix(text, tokenPrefix)
 	if !found {
@@ -77,7 +77,7 @@ func parseSecret(text string) (id calendar.TokenID, half string, ok bool) {
 	return id, half, true
 }
 
-// halves returns the id in hexadecimal, which no shell takes for a flag.
+// halves returns the id in hexadecimal, which no shell takes for a flag, and the secret half.
 func halves(raw []byte) (calendar.TokenID, string) {
 	return calendar.TokenID(hex.EncodeToString(raw[:idLength])), string(raw[idLength:])
 }
@@ -87,23 +87,23 @@ func looksLikeToken(text string) bool {
 	return ok
 }
 
-// Form is a kind of secret that nobody chooses, by how its text begins.
+// Form is a kind of generated secret, identified by its prefix.
 type Form string
 
-// AccessForm is the form of the token that an OAuth client shows at the MCP door.
+// AccessForm is the form of the access tokens that OAuth clients present at the MCP door.
 const AccessForm Form = "mcpa_"
 
 // SecretID is the public half of such a secret, in lower-case hexadecimal.
 type SecretID string
 
-// New makes a secret.
+// New generates a secret.
 func (f Form) New() (SecretID, SecretHash, Secret) {
 	raw := newRaw()
 	id, hash := rawParts(raw)
 	return SecretID(id), hash, Secret(f) + Secret(encodeRaw(raw))
 }
 
-// Parse takes a secret's text apart.
+// Parse splits a secret's text.
 func (f Form) Parse(text string) (SecretID, SecretHash, bool) {
 	encoded, found := strings.CutPrefix(text, string(f))
 	if !found {
@@ -117,7 +117,7 @@ func (f Form) Parse(text string) (SecretID, SecretHash, bool) {
 	return SecretID(id), hash, true
 }
 
-// Is compares in a time that tells nothing.
+// Is compares in constant time.
 func (h SecretHash) Is(other SecretHash) bool {
 	return subtle.ConstantTimeCompare([]byte(h), []byte(other)) == 1
 }

@@ -13,70 +13,69 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Limits bound what logins can make the program keep or compute.
+// Limits bound the memory and computing time that logins can use.
 type Limits struct {
-	// RememberWrong is for how long a credential is remembered that was wrong. One that was right is for as long
-	// as none of its user's changes.
+	// RememberWrong is how long a wrong credential stays cached. A right one stays until the user's credentials change.
 	RememberWrong time.Duration
-	// Credentials bounds how many of each kind are: about 700 bytes each.
+	// Credentials limits the cached credentials of each kind: about 700 bytes each.
 	Credentials int
-	// Places is how many hashes are computed at once for strangers, and as many for proven callers. OnePlace has
-	// both wait for one.
+	// Places is how many hashes are computed at once for strangers, and as many again for known callers. With OnePlace,
+	// both share a single place.
 	Places   int
 	OnePlace bool
-	// Line and KnownLine bound how many of either wait for a place.
+	// Line and KnownLine limit how many strangers and known callers wait for a place.
 	Line, KnownLine int
-	// Wait bounds for how long they do.
+	// Wait limits how long they wait.
 	Wait time.Duration
-	// PerAccount bounds wrong credentials for one account from one network, PerNetwork those from
-	// one network, PerSite those from all networks that one subscriber of IPv6 may have.
+	// PerAccount limits wrong credentials for one account from one network, and PerNetwork for all accounts from one
+	// network. PerSite covers all networks that one IPv6 subscriber may have.
 	PerAccount, PerNetwork, PerSite Rate
-	// PerSecondStep bounds wrong codes of one user, from wherever they come.
+	// PerSecondStep limits a user's wrong codes, from any address.
 	PerSecondStep Rate
-	// PerReturn bounds how often one site comes back from another service, which is asked each time.
+	// PerReturn limits how often one site returns from an identity provider, since each return causes a request to it.
 	PerReturn Rate
-	// Buckets bounds how many accounts and networks are counted.
+	// Buckets limits how many accounts and networks are tracked.
 	Buckets int
 }
 
-// Small returns the limits for a process that may have little memory: one hash at a time, 19 MiB, where there would be
-// four, and fewer credentials that are remembered.
+// Small returns limits for a process with little memory. It computes one hash (19 MiB) at a time instead of up to four,
+// and it caches fewer credentials.
 func (l Limits) Small() Limits {
 	l.OnePlace, l.Credentials, l.Buckets = true, 4096, 4096
 	return l
 }
 
-// DefaultLimits returns the limits that serve unless told otherwise. A single network or site cannot fill
-// Line, since PerNetwork.Burst and PerSite.Burst are smaller.
+// DefaultLimits returns the default limits. A single network or site cannot fill Line, since PerNetwork.Burst and
+// PerSite.Burst are smaller.
 func DefaultLimits() Limits {
 	return Limits{
-		// Two apps of each of 16,000 people.
+		// Two apps each for 16,000 people.
 		RememberWrong: time.Minute, Credentials: 32768,
-		// More places than cores make no hash ready sooner, and each takes its memory.
+		// More places than cores make no hash faster, and each place takes its memory.
 		Places: min(2, runtime.GOMAXPROCS(0)), Line: 64, KnownLine: 256, Wait: 3 * time.Second,
 		PerAccount: Rate{Burst: 10, Every: 6 * time.Second},
 		PerNetwork: Rate{Burst: 40, Every: time.Second},
 		PerSite:    Rate{Burst: 60, Every: time.Second / 4},
-		// 1,440 guesses a day, of each of which three codes in a million would be right.
+		// 1,440 guesses a day; three codes in a million are right at any time.
 		PerSecondStep: Rate{Burst: 6, Every: time.Minute},
 		PerReturn:     Rate{Burst: 40, Every: 3 * time.Second},
 		Buckets:       16384,
 	}
 }
 
-// Config has the parts and settings of a Service.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
 	Store Store
-	// Now is the clock.
+	// Now returns the current time.
 	Now func() time.Time
-	// NewID makes a random identifier (a UUID) for a new user.
+	// NewID generates an id (a UUID) for a new user.
 	NewID  func() string
 	Logger *slog.Logger
 	Hasher Hasher
 	Limits Limits
 }
 
-// Service knows the users, and their sessions and credentials.
+// Service authenticates users and manages their sessions and credentials.
 type Service struct {
 	store  Store
 	now    func() time.Time
@@ -91,16 +90,16 @@ type Service struct {
 	memory       *memory
 	flights      *flights
 	throttle     *throttle
-	// strangers and known are the gates before the hasher.
+	// strangers and known are the gates in front of the hasher.
 	strangers, known *gate
 	uses             *uses
-	// returns counts who comes back from another service.
+	// returns limits returns from an identity provider, by address.
 	returns *Limiter
-	// box seals parcels, once its key is known.
+	// box seals parcels; nil until the key has been read.
 	box atomic.Pointer[cipher.AEAD]
 }
 
-// New makes a Service. It starts nothing; see [Service.Run].
+// New makes a Service. It starts no goroutine; see [Service.Run].
 func New(c Config) *Service {
 	l := c.Limits
 	strangers, known := newGate(l.Line, l.Places, l.Wait), newGate(l.KnownLine, l.Places, l.Wait)
@@ -115,10 +114,10 @@ func New(c Config) *Service {
 	}
 }
 
-// seconds is the time as the store keeps it.
+// seconds returns the current time at the store's resolution.
 func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Second) }
 
-// hash makes the hash of a new password or secret.
+// hash computes the hash of a new password or secret.
 func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
 	err = s.known.do(ctx, 0, func() error {
 		h, err = s.hasher.Hash(secret)
@@ -127,15 +126,15 @@ func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
 	return h, err
 }
 
-// Load is how much logging in costs just now.
+// Load is the present cost of logins.
 type Load struct {
-	// Hashing are the hashes that are being computed, Waiting the logins that wait for a place.
+	// Hashing counts the hashes in progress, Waiting the logins that wait for a place.
 	Hashing, Waiting int
-	// Hashed counts all hashes that were checked, Busy the logins that were sent away since too many waited.
+	// Hashed counts all hashes checked so far, Busy the logins refused because too many waited.
 	Hashed, Busy uint64
 }
 
-// Load returns it.
+// Load returns the present load.
 func (s *Service) Load() Load {
 	l := Load{Hashed: s.hashed.Load(), Busy: s.busy.Load()}
 	for _, g := range []*gate{s.strangers, s.known} {
@@ -148,7 +147,7 @@ func (s *Service) Load() Load {
 	return l
 }
 
-// check checks a secret when there is a place to.
+// check compares a secret with a hash, once the gate has a place.
 func (s *Service) check(ctx context.Context, g *gate, rank int, secret string, h Hash) (c Check, err error) {
 	defer func() {
 		if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
@@ -163,7 +162,7 @@ func (s *Service) check(ctx context.Context, g *gate, rank int, secret string, h
 	return c, err
 }
 
-// during says what was being done when an error came; without one there is nothing to say.
+// during wraps an error with the action that failed; nil stays nil.
 func during(what string, err error) error {
 	if err == nil {
 		return nil
@@ -171,7 +170,7 @@ func during(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// reworded says an error of one reason in words for people; any other stays as it is.
+// reworded replaces the text of an error of the given reason with one for people. Other errors stay unchanged.
 func reworded(err error, r calendar.Reason, format string, args ...any) error {
 	if err != nil && calendar.ReasonOf(err) == r {
 		return calendar.Errorf(r, "", format, args...)
@@ -179,12 +178,12 @@ func reworded(err error, r calendar.Reason, format string, args ...any) error {
 	return err
 }
 
-// living are those that are good at a time.
+// living keeps the elements that are good at the given time.
 func living[T any](all []T, good func(T, time.Time) bool, at time.Time) []T {
 	return slices.DeleteFunc(all, func(one T) bool { return !good(one, at) })
 }
 
-// invalid is a refusal of something that a person entered.
+// invalid refuses a person's input.
 func invalid(format string, args ...any) error {
 	return calendar.Errorf(calendar.Invalid, "", format, args...)
 }

@@ -12,10 +12,10 @@ import (
 // SessionID is the public half of a session's secret, in lower-case hexadecimal.
 type SessionID string
 
-// Way is how somebody signed in.
+// Way is how a user signed in.
 type Way string
 
-// The ways there are.
+// The supported ways.
 const (
 	ByPassword Way = "password"
 	ByCode     Way = "password and code"
@@ -25,35 +25,34 @@ const (
 )
 
 const (
-	// sessionIdle is after how long without a request a session ends.
+	// A session ends after sessionIdle without a request.
 	sessionIdle = 30 * 24 * time.Hour
-	// provenFor is for how long somebody who proved their identity may do what hands out power.
+	// provenFor is how long a proof of identity lasts for actions that grant access.
 	provenFor = 15 * time.Minute
-	// maxBrowser is what of a browser's name for itself is kept: what tells browsers apart stands at its end.
+	// maxBrowser limits the stored User-Agent. It is long because the end of the text distinguishes browsers.
 	maxBrowser = 300
-	// maxSessions is in how many browsers a user is signed in: one more ends that which was not seen for longest.
+	// maxSessions limits a user's sessions: one more ends the least recently seen.
 	maxSessions = 100
 )
 
-// Session is a browser that is signed in: all that may be known of it but its secret.
+// Session is a signed-in browser, without its secret.
 type Session struct {
 	ID   SessionID
 	User calendar.User
 	Way  Way
-	// Agent is the browser's name for itself.
+	// Agent is the browser's User-Agent.
 	Agent         string
 	Created, Seen time.Time
-	// Proven is when the person last proved their identity.
+	// Proven is when the user last proved their identity.
 	Proven time.Time
 }
 
-// Caller returns the session's user, as the journal names them.
+// Caller returns the session's user as a caller, for the journal.
 func (s Session) Caller() calendar.Caller {
 	return calendar.Caller{User: s.User, Scopes: calendar.ScopeAll, Agent: "web"}
 }
 
-// Fresh tells whether the person proved their identity so lately that they need not do so again for what
-// hands out power.
+// Fresh reports whether the user proved their identity recently enough for actions that grant access.
 func (s Session) Fresh(now time.Time) bool {
 	return !now.Before(s.Proven) && now.Sub(s.Proven) < provenFor
 }
@@ -62,19 +61,19 @@ func (s Session) valid(now time.Time) bool { return s.User.GetsIn() && now.Sub(s
 
 // SessionStore is the part of a [Store] that keeps sessions.
 type SessionStore interface {
-	// SessionByID returns a session with what its secret is checked against, or NotFound.
+	// SessionByID returns a session and the hash of its secret, or NotFound.
 	SessionByID(ctx context.Context, id SessionID) (Session, SecretHash, error)
-	// Sessions returns a user's sessions, the latest seen first.
+	// Sessions returns a user's sessions, the most recently seen first.
 	Sessions(ctx context.Context, user calendar.UserID) ([]Session, error)
-	// InsertSession makes a session. NotFound when there is no such user.
+	// InsertSession adds a session. NotFound when the user does not exist.
 	InsertSession(ctx context.Context, s Session, h SecretHash) error
-	// ProveSession notes that the person proved their identity again. NotFound when it has ended.
+	// ProveSession records a new proof of identity. NotFound when the session has ended.
 	ProveSession(ctx context.Context, id SessionID, at time.Time) error
-	// TouchSession notes that a session was used, unless a later use is known. One that has ended is no error.
+	// TouchSession records a use, unless a later one is recorded. An ended session is no error.
 	TouchSession(ctx context.Context, id SessionID, at time.Time) error
-	// EndSession ends a user's session. NotFound when they have no such.
+	// EndSession ends a user's session. NotFound when the user has no such session.
 	EndSession(ctx context.Context, user calendar.UserID, id SessionID) error
-	// EndSessions ends all sessions of a user but one, which may be of no name.
+	// EndSessions ends all sessions of a user but one; an empty id ends all.
 	EndSessions(ctx context.Context, user calendar.UserID, but SessionID) error
 }
 
@@ -83,7 +82,7 @@ func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, bro
 	id, hash := rawParts(raw)
 	session := Session{ID: SessionID(id), User: u, Way: way, Agent: agentWithin(browser, maxBrowser), Created: now, Seen: now, Proven: now}
 	if way == ByIdentity {
-		// The other service may have let them in because it knew the browser.
+		// The other service may have admitted the browser without asking the person.
 		session.Proven = now.Add(-provenFor)
 	}
 	if err := s.roomForSession(ctx, u.ID); err != nil {
@@ -95,7 +94,7 @@ func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, bro
 	return session, Secret(encodeRaw(raw)), nil
 }
 
-// roomForSession ends those that were not seen for longest, so that there is room for one more.
+// roomForSession ends the least recently seen sessions, to make room for one more.
 func (s *Service) roomForSession(ctx context.Context, user calendar.UserID) error {
 	all, err := s.store.Sessions(ctx, user)
 	if err != nil {
@@ -111,8 +110,8 @@ func (s *Service) roomForSession(ctx context.Context, user calendar.UserID) erro
 	return nil
 }
 
-// Session returns the session of a secret: ErrUnauthorized, whatever is wrong with it, or Unavailable. It asks the
-// store each time, so that what has ended is over at once in every process.
+// Session returns the session of a secret. The error is ErrUnauthorized for any fault of the secret, or Unavailable. It
+// reads the store on every call, so an ended session is invalid at once in every process.
 func (s *Service) Session(ctx context.Context, secret string) (Session, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
@@ -131,8 +130,8 @@ func (s *Service) Session(ctx context.Context, secret string) (Session, error) {
 	return session, nil
 }
 
-// Prove lets somebody who is signed in prove their identity again, by what signs them in: their password, and a code of
-// their app or a recovery code where they have a second factor.
+// Prove re-authenticates a signed-in user by password and, if a second factor is set up, a code of the app or a
+// recovery code.
 func (s *Service) Prove(ctx context.Context, session Session, password, code string, from netip.Addr) error {
 	c, err := s.verifyPassword(ctx, session.User.Name, password, from)
 	if err != nil {
@@ -154,7 +153,7 @@ func (s *Service) prove(ctx context.Context, session Session) error {
 	return during("renewing the session", s.store.ProveSession(ctx, session.ID, s.seconds()))
 }
 
-// Sessions returns the browsers in which a user is signed in, the latest seen first.
+// Sessions returns a user's signed-in browsers, the most recently seen first.
 func (s *Service) Sessions(ctx context.Context, u calendar.User) ([]Session, error) {
 	all, err := s.store.Sessions(ctx, u.ID)
 	if err != nil {
@@ -168,7 +167,7 @@ func (s *Service) EndSession(ctx context.Context, u calendar.User, id SessionID)
 	return during("ending the session", s.store.EndSession(ctx, u.ID, id))
 }
 
-// EndSessions signs a user out everywhere but in one browser, which may be of no name.
+// EndSessions signs a user out everywhere but in one browser; an empty id means everywhere.
 func (s *Service) EndSessions(ctx context.Context, u calendar.User, but SessionID) error {
 	return during("ending sessions", s.store.EndSessions(ctx, u.ID, but))
 }

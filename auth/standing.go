@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Standing returns the caller for whom a credential speaks that was shown some time ago, as of now: the password of a user
-// or, where it is named, their token. ErrUnauthorized where it lets no program in any more.
+// Standing re-authenticates a caller of the past: it returns the present caller of the user's password or, if token is
+// set, of that token. ErrUnauthorized when the credential no longer admits programs.
 func (s *Service) Standing(ctx context.Context, user calendar.User, token calendar.TokenID) (calendar.Caller, error) {
 	find := func() (Credential, error) { return s.store.PasswordByName(ctx, user.Name) }
 	if token != "" {

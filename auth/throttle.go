@@ -9,55 +9,54 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Rate is how often something may be done: Burst times at once, then once in Every.
+// Rate is the limit of a token bucket: Burst at once, then one per Every.
 type Rate struct {
 	Burst int
 	Every time.Duration
 }
 
-// ThrottledError says that too many wrong credentials came from where this one came from.
+// ThrottledError means that too many wrong credentials came from this account or network.
 type ThrottledError struct {
-	// RetryAfter is when it makes sense to try again.
+	// RetryAfter is when a retry may succeed.
 	RetryAfter time.Duration
 }
 
-// Error tells how long to wait, in whole seconds.
+// Error includes the wait in whole seconds.
 func (t *ThrottledError) Error() string {
 	return fmt.Sprintf("too many failed logins; try again in %d s", t.Seconds())
 }
 
-// Seconds returns RetryAfter as the header of that name has it.
+// Seconds returns RetryAfter for the header field of that name.
 func (t *ThrottledError) Seconds() int { return seconds(t.RetryAfter) }
 
-// seconds rounds up: to come back a moment too early is to be refused again.
+// seconds rounds up: a client that retries too early is refused again.
 func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
 
-// account is what guesses are counted for: a user name or a token's id, whether it exists or not.
+// account is the user name or token id that guesses are counted for, whether it exists or not.
 type account string
 
-// pair is an account as tried from one network.
+// pair is an account and the network that tries it.
 type pair struct {
 	account account
 	network netip.Prefix
 }
 
-// throttle counts wrong credentials before they cost anything. A pair that is flooded blocks
-// neither another account from the same network nor the same account from another one, so that
-// nobody can be locked out by a stranger; the count by network alone stops an attacker who walks through
-// the accounts.
+// throttle counts attempts before they cost anything. Flooding a pair blocks neither other accounts from the same
+// network nor the same account from other networks, so a stranger cannot lock a user out. The count per network stops
+// an attacker who tries many accounts.
 type throttle struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	// pairs, nets and sites are buckets, each kind by when it is full again.
+	// pairs, nets and sites are token buckets.
 	pairs       buckets[pair]
 	nets, sites buckets[netip.Prefix]
 	steps       buckets[calendar.UserID]
-	// wrongs are the wrong credentials of a site in the last hours.
+	// wrongs counts a site's wrong credentials of the last hours.
 	wrongs buckets[netip.Prefix]
 }
 
-// wrongRate forgets one wrong credential every ten minutes. Its burst bounds the count; it refuses no attempt.
+// wrongRate forgets one wrong credential every ten minutes. Its burst caps the count; it refuses no attempt.
 var wrongRate = Rate{Burst: 1000, Every: 10 * time.Minute}
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
@@ -70,8 +69,8 @@ func newThrottle(now func() time.Time, l Limits) *throttle {
 	}
 }
 
-// take pays for one guess; only what is admitted is counted, so a flood that is refused already
-// neither drains the network's bucket nor pushes other buckets out.
+// take pays for one guess. It counts only admitted attempts, so a flood that is refused already does not drain the
+// network's bucket or evict other buckets.
 func (t *throttle) take(p pair) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +86,8 @@ func (t *throttle) take(p pair) error {
 	return nil
 }
 
-// rank returns the number of recent wrong credentials from a site. An attempt counts as wrong while it is being checked.
+// rank returns the number of recent wrong credentials from a site. An attempt counts as wrong while it is being
+// checked.
 func (t *throttle) rank(network netip.Prefix) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -95,7 +95,7 @@ func (t *throttle) rank(network netip.Prefix) int {
 	return max(0, int((full.Sub(t.now())+wrongRate.Every-1)/wrongRate.Every))
 }
 
-// giveBack returns what take took: the credential was right, or nothing was computed.
+// giveBack undoes take: the credential was right, or no hash was computed.
 func (t *throttle) giveBack(p pair) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (t *throttle) giveBack(p pair) {
 	t.wrongs.giveBack(siteOf(p.network))
 }
 
-// takeStep pays for one guess of a second step.
+// takeStep pays for one guess of a second factor.
 func (t *throttle) takeStep(user calendar.UserID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,14 +117,14 @@ func (t *throttle) takeStep(user calendar.UserID) error {
 	return nil
 }
 
-// giveStepBack returns what takeStep took: the code was right.
+// giveStepBack undoes takeStep: the code was right.
 func (t *throttle) giveStepBack(user calendar.UserID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.steps.giveBack(user)
 }
 
-// buckets are of one size, each by the time at which it is full again, which is all that it has to remember.
+// buckets are token buckets of one rate. Each stores only the time when it will be full.
 type buckets[K comparable] struct {
 	rate Rate
 	full *lru[K, time.Time]
@@ -134,7 +134,7 @@ func newBuckets[K comparable](rate Rate, most int) buckets[K] {
 	return buckets[K]{rate, newLRU[K, time.Time](most)}
 }
 
-// wait is for how long there is nothing in a bucket; zero or less when there is.
+// wait returns how long a bucket stays empty; zero or less if it is not.
 func (b buckets[K]) wait(key K, now time.Time) time.Duration {
 	full, _ := b.full.get(key)
 	_, wait := b.rate.take(full, now)
@@ -153,13 +153,13 @@ func (b buckets[K]) giveBack(key K) {
 	}
 }
 
-// take moves on the time at which a bucket is full again. A positive wait means that it is empty.
+// take returns the bucket's next time of being full. A positive wait means that it is empty.
 func (r Rate) take(full, now time.Time) (next time.Time, wait time.Duration) {
 	whole := time.Duration(r.Burst) * r.Every
 	if full.Before(now) {
 		full = now
 	}
-	// A clock that was set back must not keep anybody out for as long.
+	// After the clock was set back, a bucket must not stay empty for longer than a full refill.
 	if full.After(now.Add(whole)) {
 		full = now.Add(whole)
 	}
@@ -167,8 +167,8 @@ func (r Rate) take(full, now time.Time) (next time.Time, wait time.Duration) {
 	return next, next.Sub(now) - whole
 }
 
-// networkOf returns the network that an address is counted under: itself for IPv4, its /64 for
-// IPv6, which is what a single subscriber has. Names that are no addresses share one bucket.
+// networkOf returns the network that an address is counted under: the address itself for IPv4, and the /64 for IPv6,
+// the block of a single subscriber. Invalid addresses share one bucket.
 func networkOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 64
@@ -182,8 +182,8 @@ func networkOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// siteOf returns what all networks of one subscriber have in common: of IPv6, where anybody can get a /48
-// with 65,536 networks; for IPv4 the address is all.
+// siteOf returns the part that all networks of one subscriber share: the /48 for IPv6, since anyone can get one with
+// its 65,536 networks. For IPv4 it is the address.
 func siteOf(network netip.Prefix) netip.Prefix {
 	if !network.Addr().Is6() {
 		return network
@@ -191,7 +191,7 @@ func siteOf(network netip.Prefix) netip.Prefix {
 	return netip.PrefixFrom(network.Addr(), 48).Masked()
 }
 
-// Limiter bounds what strangers may do that costs something, by where they come from.
+// Limiter limits costly actions of unauthenticated callers, by site.
 type Limiter struct {
 	now func() time.Time
 
@@ -199,12 +199,12 @@ type Limiter struct {
 	sites buckets[netip.Prefix]
 }
 
-// NewLimiter makes a Limiter that remembers so many places.
+// NewLimiter makes a Limiter that tracks at most so many sites.
 func NewLimiter(now func() time.Time, r Rate, most int) *Limiter {
 	return &Limiter{now: now, sites: newBuckets[netip.Prefix](r, most)}
 }
 
-// Take pays for one thing; a positive answer says how long to wait for it instead.
+// Take pays for one action. A positive result is the time to wait before the next attempt.
 func (l *Limiter) Take(from netip.Addr) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,57 +12,54 @@ import (
 
 // Token is an access token without its secret.
 type Token struct {
-	// ID is the public half, in lower-case hexadecimal. It names the token in lists, in the
-	// journal and on the command line.
+	// ID is the public half, in lower-case hexadecimal. Lists, the journal and the command line show it.
 	ID       calendar.TokenID
 	User     calendar.UserID
 	UserName string
-	// Name says what the token is for: "Claude on laptop".
+	// Name is the token's purpose: "Claude on laptop".
 	Name   string
 	Scopes calendar.Scope
-	// Calendars are the only ones that the token reaches. Nil means all of the user's; what is
-	// not nil but empty reaches none.
+	// Calendars restricts the token to some calendars. Nil means all of the user's; an empty list means none.
 	Calendars []calendar.CalendarID
-	// Tools are the only ones that an assistant is offered, in order; nil means all there are.
+	// Tools restricts the tools offered to an assistant, in order; nil means all.
 	Tools   []calendar.ToolName
 	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
-	// Client is the OAuth client that the token was granted to; empty for one that is shown by itself. A
-	// grant has no secret: its client shows access tokens, which end within the hour.
+	// Client is the OAuth client that holds the grant; empty for a token that is presented itself. A grant has no
+	// secret: its client presents access tokens, which expire within the hour.
 	Client ClientID
-	// Resource is the address that a grant is good for.
+	// Resource is the address that a grant is valid for.
 	Resource Resource
 }
 
 // ClientID names an OAuth client (RFC 6749 §2.2).
 type ClientID string
 
-// Resource is the address of what a grant is for (RFC 8707).
+// Resource is the address of a protected resource (RFC 8707).
 type Resource string
 
-// Valid tells whether the token is good at a time.
+// Valid reports whether the token is valid at the given time.
 func (t Token) Valid(at time.Time) bool {
 	return t.Revoked.IsZero() && (t.Expires.IsZero() || at.Before(t.Expires))
 }
 
 // TokenSpec describes a new token.
 type TokenSpec struct {
-	// User is the name of the user for whom it speaks.
+	// User is the name of the token's user.
 	User string
-	// Name says its purpose; people tell their tokens apart by it.
+	// Name is the token's purpose, for the user's lists.
 	Name   string
 	Scopes calendar.Scope
-	// Calendars are the only ones that it reaches; nil means all of the user's.
+	// Calendars restricts the token to some calendars; nil means all of the user's.
 	Calendars []calendar.CalendarID
-	// Tools are the only ones that an assistant is offered; nil means all. Which there are, the
-	// caller knows.
+	// Tools restricts the tools offered to an assistant; nil means all. The caller checks the names.
 	Tools []calendar.ToolName
-	// Expires is when it ends; zero for never.
+	// Expires is zero for a token that never expires.
 	Expires time.Time
 }
 
-// CreateToken makes a token and returns its text, which nobody can get again.
+// CreateToken creates a token and returns its text, which cannot be read again.
 func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secret, error) {
 	now := s.seconds()
 	if err := spec.validate(now); err != nil {
@@ -97,10 +94,10 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	return t, text, nil
 }
 
-// maxTokens is how many living tokens a user has, grants of OAuth among them: pages and answers list them all.
+// maxTokens limits a user's valid tokens, including OAuth grants: pages and answers list them all.
 const maxTokens = 500
 
-// RoomForToken refuses one more where there are too many.
+// RoomForToken refuses a further token when the user has too many.
 func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error {
 	all, err := s.store.Tokens(ctx, user)
 	if err != nil {
@@ -114,12 +111,12 @@ func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error 
 
 func (spec TokenSpec) validate(now time.Time) error {
 	if strings.TrimSpace(spec.Name) == "" {
-		return invalid("a token needs a name that says what it is for, such as \"Claude on laptop\"")
+		return invalid("a token needs a name for its purpose, such as \"Claude on laptop\"")
 	}
 	if err := validateTitle("token's name", spec.Name); err != nil {
 		return err
 	}
-	// There are tools that need no scope, and a token only for these gets none.
+	// Some tools need no scope, and a token for only these has none.
 	if spec.Scopes == 0 && spec.Tools == nil || spec.Scopes&^calendar.ScopeEvery != 0 {
 		return invalid("a token needs at least one of the scopes %s", ScopeList(calendar.ScopeEvery))
 	}
@@ -135,7 +132,7 @@ func (spec TokenSpec) validate(now time.Time) error {
 	return nil
 }
 
-// Tokens returns a user's tokens, or everybody's for an empty name: revoked and expired ones too.
+// Tokens returns a user's tokens, or all tokens for an empty name, including revoked and expired ones.
 func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 	of, err := s.idOf(ctx, user)
 	if err != nil {
@@ -145,7 +142,7 @@ func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 	return all, during("listing tokens", err)
 }
 
-// RevokeToken ends a token at once, in every process.
+// RevokeToken revokes a token at once, in every process.
 func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
 	err := reworded(s.store.RevokeToken(ctx, id, s.seconds()), calendar.NotFound, "there is no token %q", shortened(string(id), maxTitle))
 	return during("revoking the token", err)

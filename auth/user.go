@@ -13,21 +13,21 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// NewUser describes a new user. All but Name and Password may be empty.
+// NewUser describes a new user. Only Name and Password are required.
 type NewUser struct {
 	Name, DisplayName, Email string
 	// Timezone is an IANA name.
 	Timezone string
 	Password string
-	// Invited makes a user who has no password yet: a link lets them choose one, or they sign in elsewhere.
+	// Invited creates a user without a password: they choose one through a link, or sign in elsewhere.
 	Invited bool
 	Admin   bool
-	// Room makes a room or a resource, as whom nobody gets in.
+	// Room creates a room or a resource, which cannot sign in.
 	Room calendar.Room
 }
 
-// userName is the form of user names. They stand in URLs and in Basic credentials, so no
-// colon (RFC 7617 §2), no slash, and nothing that a client would encode in two ways.
+// userName is the syntax of user names. They appear in URLs and in Basic credentials: no colon (RFC 7617 §2), no slash,
+// and no character that clients encode differently.
 var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
 
 const (
@@ -35,8 +35,8 @@ const (
 	maxEmail = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
 )
 
-// CanonicalName returns a user name as it is stored, in lower case: people type theirs with a
-// capital, and phones add one.
+// CanonicalName returns the stored, lower-case form of a user name: people type theirs with a capital, and phones add
+// one.
 func CanonicalName(name string) (string, error) {
 	lower := strings.ToLower(name)
 	if !userName.MatchString(lower) {
@@ -46,7 +46,7 @@ func CanonicalName(name string) (string, error) {
 	return lower, nil
 }
 
-// CreateUser makes a user who can log in.
+// CreateUser creates a user.
 func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, error) {
 	name, err := CanonicalName(n.Name)
 	if err != nil {
@@ -79,21 +79,21 @@ func (n NewUser) validate() error {
 	return validatePassword(n.Password)
 }
 
-// UserEdit changes the properties of a user: nil leaves one, an empty text takes it away.
+// UserEdit changes a user's properties: nil leaves a property unchanged, an empty text clears it.
 type UserEdit struct {
 	DisplayName, Email, Timezone         *string
 	WeekStart, WorkingDays, WorkingHours *string
-	// Admin and Disabled are for administrators.
+	// Only administrators may set Admin and Disabled.
 	Admin, Disabled *bool
-	// The quotas are, too: see [calendar.Quota].
+	// Only administrators may set the quotas; see [calendar.Quota].
 	QuotaCalendars, QuotaObjects, QuotaBytes *int64
-	// Capacity, Bookers and ByHand are of rooms: see [calendar.Room].
+	// Capacity, Bookers and ByHand belong to rooms; see [calendar.Room].
 	Capacity *int64
 	Bookers  *string
 	ByHand   *bool
 }
 
-// Validate refuses what users cannot be.
+// Validate rejects invalid values.
 func (e UserEdit) Validate() error {
 	for _, part := range [...]struct {
 		text  *string
@@ -124,7 +124,7 @@ func (e UserEdit) Validate() error {
 	return nil
 }
 
-// Leaves tells whether a user is by now as the edit would have them.
+// Leaves reports whether the edit would leave the user unchanged.
 func (e UserEdit) Leaves(u calendar.User) bool {
 	return left(e.DisplayName, u.DisplayName) && left(e.Email, u.Email) && left(e.Timezone, u.Timezone) &&
 		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
@@ -135,7 +135,7 @@ func (e UserEdit) Leaves(u calendar.User) bool {
 
 func left[T comparable](next *T, now T) bool { return next == nil || *next == now }
 
-// ChangeUser changes the properties of a user, in every process at once, and returns them as they then are.
+// ChangeUser changes a user's properties, in every process at once, and returns the changed user.
 func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (cale
 	return s.User(ctx, name)
 }
 
-// validateTitle refuses what would not print as one line.
+// validateTitle rejects texts that are too long or do not print as one line.
 func validateTitle(what, text string) error {
 	if utf8.RuneCountInString(text) > maxTitle {
 		return invalid("the %s is longer than %d characters", what, maxTitle)
@@ -174,19 +174,19 @@ func validateEmail(email string) error {
 	if email == "" {
 		return nil
 	}
-	// Whatever mail takes beyond the bare address ("Alice <alice@example.com>") differs from it.
+	// ParseAddress accepts more than a bare address ("Alice <alice@example.com>"); such input differs from the result.
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !printable(email) {
 		return invalid("%q is no e-mail address; it looks like name@example.com", shortened(email, maxTitle))
 	}
 	return nil
 }
 
-// CheckTimezone refuses what is no zone that a user can have. An empty name is for none.
+// CheckTimezone rejects unknown time zones. An empty name is valid and means none.
 func CheckTimezone(name string) error {
 	if name == "" {
 		return nil
 	}
-	// "Local" is the server's own zone, which means nothing to the user.
+	// "Local" is the server's own zone.
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
 		return invalid("%q is no time zone; use an IANA name such as Europe/Berlin", shortened(name, maxTitle))
 	}
@@ -199,7 +199,7 @@ func (s *Service) Users(ctx context.Context) ([]calendar.User, error) {
 	return all, during("listing users", err)
 }
 
-// User returns the user of a name, or NotFound.
+// User returns a user by name, or NotFound.
 func (s *Service) User(ctx context.Context, name string) (calendar.User, error) {
 	canonical, err := CanonicalName(name)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Service) User(ctx context.Context, name string) (calendar.User, error) 
 	return u, during("looking up the user", reworded(err, calendar.NotFound, "there is no user %q", canonical))
 }
 
-// idOf returns the id of the user of a name; of no name, no id.
+// idOf returns a user's id by name; an empty name gives an empty id.
 func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error) {
 	if name == "" {
 		return "", nil
@@ -218,8 +218,8 @@ func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error
 	return u.ID, err
 }
 
-// SetPassword gives a user another password; the old one ends at once, in every process, and so do all
-// sessions. Tokens stay good.
+// SetPassword replaces a user's password. The old one and all sessions end at once, in every process; tokens stay
+// valid.
 func (s *Service) SetPassword(ctx context.Context, name, password string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *Service) SetPassword(ctx context.Context, name, password string) error 
 	return s.setPassword(ctx, u, password, "")
 }
 
-// ChangePassword is SetPassword for somebody who is signed in, and stays so.
+// ChangePassword replaces the password of a signed-in user. Their present session stays.
 func (s *Service) ChangePassword(ctx context.Context, session Session, password string) error {
 	return s.setPassword(ctx, session.User, password, session.ID)
 }
@@ -258,13 +258,13 @@ func notARoom(u calendar.User) error {
 	return nil
 }
 
-// EndAccess ends a user's sessions, tokens, app passwords, OAuth grants and codes, and links to choose a password, in every process. The
+// EndAccess ends a user's sessions, tokens, app passwords, OAuth grants, codes and vouchers in every process. The
 // password and its second factors stay.
 func (s *Service) EndAccess(ctx context.Context, u calendar.User) error {
 	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))
 }
 
-// DeleteUser removes a user with all that is theirs.
+// DeleteUser removes a user and everything that belongs to them.
 func (s *Service) DeleteUser(ctx context.Context, name string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {

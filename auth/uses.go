@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// useEvery is how fine the time of a last use is kept.
+	// useEvery is the resolution of the last-use time.
 	useEvery = time.Minute
-	// usesWaiting bounds the uses that wait to be written; what is beyond is dropped, since the
-	// next use comes soon.
+	// usesWaiting limits the queue of unwritten uses. When it is full, further uses are dropped: the next use comes
+	// soon.
 	usesWaiting = 256
-	// useTimeout bounds the writing of one, so that a store which hangs does not hold up the end.
+	// useTimeout limits one write, so that a hanging store does not delay the shutdown.
 	useTimeout = 5 * time.Second
 )
 
-// uses notes when tokens, links and sessions are used, out of the request's way.
+// uses records the last use of tokens, links and sessions in the background.
 type uses struct {
 	mu     sync.Mutex
 	noted  *lru[used, time.Time]
 	queued chan use
 }
 
-// used is the thing that was used: a token, a link or a session.
+// used identifies a used token, link or session.
 type used struct {
 	token   calendar.TokenID
 	link    LinkID
@@ -54,8 +54,8 @@ func (u *uses) note(what used, now time.Time) {
 	}
 }
 
-// Run writes down when tokens, links and sessions were last used, until ctx ends; then it writes what is left and
-// returns. Without it everything works but that time.
+// Run writes the last-use times of tokens, links and sessions until ctx ends. Then it writes the queued ones and
+// returns. Without Run, everything works except these times.
 func (s *Service) Run(ctx context.Context) {
 	for {
 		select {

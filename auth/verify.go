@@ -10,42 +10,41 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// ErrUnauthorized says that a credential is not good. It does not say why: an attacker must
-// not learn which half was wrong.
+// ErrUnauthorized means that a credential is not valid. It does not say why: an attacker must not learn which half was
+// wrong.
 var ErrUnauthorized = errors.New("the credentials are not valid")
 
-// judgeTimeout bounds one check of a credential with its store reads. It does not end with the
-// request, since others may wait for the same verdict.
+// judgeTimeout limits one check of a credential with its store reads. A check outlives its request, since others may
+// wait for the same verdict.
 const judgeTimeout = 15 * time.Second
 
-// attempt is one credential as it was presented.
+// attempt is a presented credential.
 type attempt struct {
 	digest digest
-	// subject is whose credential it would be.
+	// subject is the user or token that the credential claims.
 	subject Subject
-	// pair is what the attempt is counted for if it is wrong.
+	// pair is the key for counting a wrong attempt.
 	pair   pair
 	secret string
-	// rank is the attempt's in the line before the hasher.
+	// rank is the attempt's rank in the gate.
 	rank int
 	load func(ctx context.Context) (Credential, error)
-	// decoy says that a missing Credential must cost as much as a wrong one. A token needs none:
-	// its id is too long to guess.
+	// decoy is set if a missing Credential must cost as much as a wrong one. A token needs no decoy: its id is too long
+	// to guess.
 	decoy bool
 }
 
-// VerifyBasic returns the caller who logs in with a user name and a password, or with a token in place of
-// the password, from an address: ErrUnauthorized, *ThrottledError, or Unavailable when the store
-// is away or too many log in at once.
+// VerifyBasic authenticates a user name with a password, or with a token in its place, from an address. The error is
+// ErrUnauthorized, *ThrottledError, or Unavailable when the store is unavailable or too many logins are waiting.
 func (s *Service) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
 	name, err := CanonicalName(user)
-	// Nobody has such a name or password, whatever the store holds: to be quick gives nothing away.
+	// No user can have such a name or password, so a quick refusal reveals nothing about the store.
 	if err != nil || password == "" || len(password) > maxPassword {
 		return calendar.Caller{}, ErrUnauthorized
 	}
 	if looksLikeToken(password) {
 		c, err := s.VerifyBearer(ctx, password, from)
-		// The name must be the token's: clients show it, and build addresses from it.
+		// The name must be the token owner's: clients show it and build addresses from it.
 		if err == nil && c.User.Name != name {
 			return calendar.Caller{}, ErrUnauthorized
 		}
@@ -57,14 +56,14 @@ func (s *Service) VerifyBasic(ctx context.Context, user, password string, from n
 		load: func(ctx context.Context) (Credential, error) {
 			c, err := s.store.PasswordByName(ctx, name)
 			if c.Guarded {
-				c.Hash = "" // as wrong as any other, so that a program learns nothing of it
+				c.Hash = "" // looks like any wrong password, so a program learns nothing about it
 			}
 			return c, err
 		},
 	})
 }
 
-// verifyPassword returns the user of a name and a password, for a person who signs in.
+// verifyPassword authenticates a person by name and password, for signing in.
 func (s *Service) verifyPassword(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
 	name, err := CanonicalName(user)
 	if err != nil || password == "" || len(password) > maxPassword {
@@ -77,7 +76,7 @@ func (s *Service) verifyPassword(ctx context.Context, user, password string, fro
 	})
 }
 
-// VerifyBearer returns the caller for whom a token speaks. The errors are those of VerifyBasic.
+// VerifyBearer returns the caller of a bearer token. Its errors are the same as for VerifyBasic.
 func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Addr) (calendar.Caller, error) {
 	id, half, ok := parseSecret(token)
 	if !ok {
@@ -90,9 +89,8 @@ func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Add
 	})
 }
 
-// StillGood tells whether the token that a caller came with is good at this moment, for one who has
-// listened since then: ErrUnauthorized where it is not. A password is asked for with each request,
-// so nobody listens with one.
+// StillGood re-checks the token of a caller that holds a stream open, and returns ErrUnauthorized if it is no longer
+// valid. It ignores passwords: they come with each request, so no stream is opened with one.
 func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 	if c.Token == "" {
 		return nil
@@ -107,8 +105,8 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 	return nil
 }
 
-// verify answers from memory if it can. The generation is read with every request: that is what
-// makes a revocation count at once, also when another process made it.
+// verify answers from the cache if possible. It reads the generation for every request, so a revocation by any process
+// takes effect at once.
 func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error) {
 	generation, err := s.store.CredentialGeneration(ctx, a.subject)
 	if err != nil {
@@ -131,16 +129,16 @@ func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error
 	return v.caller, nil
 }
 
-// noteUse notes that a token lets somebody in.
+// noteUse records a token's use.
 func (s *Service) noteUse(c calendar.Caller) {
 	if c.Token != "" {
 		s.uses.note(used{token: c.Token}, s.now())
 	}
 }
 
-// judge finds out whether a credential is right, and remembers it.
+// judge checks a credential and caches the verdict.
 func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdict, error) {
-	// Another flight may have landed since verify asked.
+	// Another check may have finished since verify looked.
 	if v, ok := s.memory.recall(a.digest, generation, s.now()); ok {
 		return v, nil
 	}
@@ -155,7 +153,7 @@ func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdi
 	return s.judgeByHash(ctx, a, generation)
 }
 
-// judgeByHash is judge for what takes a hash, which is paid for first.
+// judgeByHash is judge for credentials that need a hash. It pays the throttle first.
 func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) (verdict, error) {
 	known := s.memory.knows(a.digest)
 	if !known {
@@ -175,7 +173,7 @@ func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) 
 	return v, err
 }
 
-// weigh looks the credential up and checks it; hashed tells whether that took a hash.
+// weigh looks up the credential and checks it; hashed is set if that took a hash.
 func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, hashed bool, err error) {
 	cred, err := a.load(ctx)
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
@@ -207,17 +205,17 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 	return cred.verdict(), true, nil
 }
 
-// usable tells whether the bearer of the credential is let in, should it be right.
+// usable reports whether the credential, if right, admits its bearer.
 func (c Credential) usable(now time.Time) bool {
 	return c.User.GetsIn() && (c.Token.ID == "" || c.Token.Valid(now))
 }
 
-// verdict is the meaning of a right credential.
+// verdict returns the verdict for a right credential.
 func (c Credential) verdict() verdict {
 	return verdict{right: true, caller: c.caller(), expires: c.Token.Expires}
 }
 
-// caller returns the caller for whom a credential speaks, once it is checked.
+// caller returns the caller of a verified credential.
 func (c Credential) caller() calendar.Caller {
 	if c.Token.ID == "" {
 		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll}
@@ -228,8 +226,8 @@ func (c Credential) caller() calendar.Caller {
 	}
 }
 
-// strengthen replaces a hash that was made with lesser parameters, now that the password is at
-// hand. When it fails, the login is right all the same.
+// strengthen replaces a hash made with weaker parameters, while the password is at hand. A failure does not affect the
+// login.
 func (s *Service) strengthen(ctx context.Context, cred Credential, password string) {
 	next, err := s.hash(ctx, password)
 	if err == nil {

@@ -11,40 +11,39 @@ import (
 )
 
 const (
-	// askAgain is how long an answer goes out before its credential is looked at again: a client
-	// that reads slowly would go on reading long after it was revoked.
+	// askAgain is how long a response may run before the credential is checked again. Otherwise a slow reader could go
+	// on long after a revocation.
 	askAgain = 10 * time.Second
-	// slowBody is how long after the credential a body may have come without another look at it.
+	// slowBody is how old the check may be when a request body ends; after a longer time the credential is checked
+	// again.
 	slowBody = time.Second
 )
 
-// vigil is a request under way. Whether its caller would be let in at this moment is asked again
-// where it takes long.
+// vigil re-authorizes a request that takes long.
 type vigil struct {
 	service *Service
 	door    Door
 	w       http.ResponseWriter
 	r       *http.Request
 	caller  calendar.Caller
-	// asked is when the credential was looked at last.
+	// asked is when the credential was last checked.
 	asked   time.Time
 	refused bool
 }
 
-// watch returns what a door works with in place of the two: the body ends with ErrUnauthorized, and
-// the answer breaks off, once the credential is no longer good.
+// watch returns wrapped versions of the response writer and the request. Once the credential is no longer valid, the
+// body ends with ErrUnauthorized and the response breaks off.
 func (v *vigil) watch() (http.ResponseWriter, *http.Request) {
 	r := v.r
 	if r.Body != nil && r.Body != http.NoBody {
-		// The code that handed the request in goes on with a body of its own.
+		// The caller of this handler keeps the unwrapped body.
 		r = r.WithContext(r.Context())
 		r.Body = &vouchedBody{r.Body, v}
 	}
 	return &vouchedAnswer{v.w, v}, r
 }
 
-// still looks at the credential if that was last done longer ago than this. What the store cannot
-// tell just now is an error of its own.
+// still checks the credential again if the last check is at least this old. A failing store is a separate error.
 func (v *vigil) still(age time.Duration) error {
 	now := v.service.now()
 	if now.Sub(v.asked) < age {
@@ -81,7 +80,7 @@ func (v *vigil) lapsed(age time.Duration) error {
 // renew is for [Proof].
 func (v *vigil) renew() error { return v.lapsed(0) }
 
-// vouchedBody is a body whose end only they reach whose credential is good by then.
+// vouchedBody is a body that returns EOF only if the credential is still valid then.
 type vouchedBody struct {
 	io.ReadCloser
 	*vigil
@@ -98,8 +97,8 @@ func (b *vouchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// vouchedAnswer is an answer that goes on for as long as the credential is good. Where it is not, the
-// connection breaks, so that no client takes what it got for the whole.
+// vouchedAnswer is a response that continues while the credential is valid. Otherwise it breaks the connection, so that
+// no client takes a partial response for a complete one.
 type vouchedAnswer struct {
 	http.ResponseWriter
 	*vigil

@@ -14,16 +14,16 @@ type VoucherID string
 // VoucherKind is the purpose of a voucher.
 type VoucherKind string
 
-// The kinds there are: a new user chooses their first password, and one who has lost it another.
+// The kinds: a new user chooses their first password, and a user who has lost theirs another one.
 const (
 	Invitation VoucherKind = "invitation"
 	Reset      VoucherKind = "reset"
 )
 
-// voucherLasts is for how long they are good: an invitation may wait for a holiday, a reset is waited for.
+// voucherLasts is the validity of each kind: an invitation may wait through a holiday, a reset is expected.
 var voucherLasts = map[VoucherKind]time.Duration{Invitation: 7 * 24 * time.Hour, Reset: 24 * time.Hour}
 
-// Voucher is a link by which somebody chooses a user's password, once.
+// Voucher is an invite or reset link: it lets a user choose a password, once.
 type Voucher struct {
 	ID               VoucherID
 	User             calendar.User
@@ -33,19 +33,20 @@ type Voucher struct {
 
 // VoucherStore is the part of a [Store] that keeps vouchers.
 type VoucherStore interface {
-	// VoucherByID returns a voucher with what its secret is checked against, also when it has expired, or NotFound.
+	// VoucherByID returns a voucher and the hash of its secret, even if it has expired, or NotFound.
 	VoucherByID(ctx context.Context, id VoucherID) (Voucher, SecretHash, error)
-	// Vouchers returns all that have not been used, by user name.
+	// Vouchers returns all unused vouchers, by user name.
 	Vouchers(ctx context.Context) ([]Voucher, error)
-	// SetVoucher makes a voucher in place of the user's others. NotFound when there is no such user.
+	// SetVoucher adds a voucher and removes the user's others. NotFound when the user does not exist.
 	SetVoucher(ctx context.Context, v Voucher, h SecretHash) error
-	// DropVouchers takes a user's vouchers back.
+	// DropVouchers revokes a user's vouchers.
 	DropVouchers(ctx context.Context, user calendar.UserID) error
-	// Redeem uses a voucher up: the user gets a password, and all their sessions end. NotFound when it is gone.
+	// Redeem uses up a voucher: it sets the user's password and ends all their sessions. NotFound when the voucher is
+	// gone.
 	Redeem(ctx context.Context, id VoucherID, h Hash) error
 }
 
-// Vouch makes a link for a user, in place of those they have. Its secret is shown once.
+// Vouch creates a link for a user and revokes their others. Its secret is shown once.
 func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Voucher, Secret, error) {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Vou
 	return v, Secret(encodeRaw(raw)), nil
 }
 
-// Voucher returns the voucher of a link. One that is used, has expired or never was is NotFound.
+// Voucher returns the voucher of a link. NotFound when it is used, expired or unknown.
 func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
 	raw, ok := decodeRaw(secret)
 	if !ok {
@@ -84,7 +85,7 @@ func errUsed() error {
 	return calendar.Errorf(calendar.NotFound, "", "this link has been used, has expired or was replaced; ask for another one")
 }
 
-// Redeem gives the user of a link the password that they chose, and signs them out everywhere.
+// Redeem sets the password that the user of a link chose, and ends all their sessions.
 func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar.User, error) {
 	v, err := s.Voucher(ctx, secret)
 	if err != nil {
@@ -104,7 +105,7 @@ func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar
 	return v.User, during("choosing the password", err)
 }
 
-// Vouchers returns the links that wait to be used, by user name.
+// Vouchers returns the unused links, by user name.
 func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
 	all, err := s.store.Vouchers(ctx)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
 	return living(all, func(v Voucher, now time.Time) bool { return now.Before(v.Expires) }, s.now()), nil
 }
 
-// DropVouchers takes the links of a user back.
+// DropVouchers revokes a user's links.
 func (s *Service) DropVouchers(ctx context.Context, u calendar.User) error {
 	return during("taking links back", s.store.DropVouchers(ctx, u.ID))
 }

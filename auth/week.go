@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Weekdays are the words for them, Monday first.
+// Weekdays returns the names of the days, Monday first.
 func Weekdays() []string { return []string{"mon", "tue", "wed", "thu", "fri", "sat", "sun"} }
 
 func checkWeekStart(day string) error {
@@ -25,7 +25,7 @@ func checkWorkingDays(days string) error {
 	return nil
 }
 
-// checkWorkingHours takes hours of one day, such as 09:00-17:30.
+// checkWorkingHours validates the hours of one day, such as 09:00-17:30.
 func checkWorkingHours(hours string) error {
 	if hours == "" {
 		return nil

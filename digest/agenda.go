@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// tomorrow lists what is on tomorrow, and tells how much that is.
+// tomorrow lists tomorrow's events and returns their number.
 func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (letter.NotePart, int, error) {
 	spent := m.Service.Meter(ctx, c)
 	defer spent.Close()
@@ -40,7 +40,7 @@ func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (
 	return part, len(found.Occurrences) + found.More, nil
 }
 
-// span says when something takes place on a day, which begins at midnight.
+// span formats an event's times on a day, given by its midnight.
 func span(day time.Time, start, end recur.Moment) string {
 	const clock = "15:04"
 	until := day.AddDate(0, 0, 1)
@@ -59,7 +59,7 @@ func span(day time.Time, start, end recur.Moment) string {
 	return in(start.Time) + "–" + in(end.Time)
 }
 
-// short cuts what people wrote.
+// short shortens a user's text.
 func short(text string) string {
 	if r := []rune(text); len(r) > textMost {
 		return string(r[:textMost]) + "…"

@@ -11,9 +11,10 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// deeds lists what a user's assistants changed in the day that ends at a moment, with a link for each to take it back; and
-// says in short how much that is. An assistant is a program with a token, as on the pages. What others' assistants changed in a calendar that is
-// shared is theirs to look at. Where more was changed than is told, the last part leads to all of it.
+// deeds lists the changes by a user's assistants in the 24 hours up to a moment, with a link for each assistant to undo
+// them. It also returns a short summary. An assistant is any program with a token. Changes that other users'
+// assistants made in a shared calendar are left out. If more was changed than fits, the last part links to the whole
+// journal.
 func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, string, error) {
 	q := calendar.HistoryQuery{User: c.User.ID, Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true}
 	var parts []letter.NotePart
@@ -55,7 +56,7 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 	return parts, said, nil
 }
 
-// by begins the list of an assistant.
+// by makes the empty list of an assistant.
 func (m *Maker) by(one calendar.Change) letter.NotePart {
 	page := *m.Journal
 	page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
@@ -64,7 +65,7 @@ func (m *Maker) by(one calendar.Change) letter.NotePart {
 	}
 }
 
-// with adds a change to a list that has room, the latest first.
+// with adds a change to a list, if there is room; the latest comes first.
 func with(p letter.NotePart, one calendar.Change, local *time.Location) letter.NotePart {
 	if len(p.Lines) == deedsMost {
 		p.More++

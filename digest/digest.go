@@ -12,26 +12,26 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Maker makes the mails of users' days.
+// Maker composes digests.
 type Maker struct {
 	Service *service.Service
-	// Journal is the page of changes, on which they are taken back.
+	// Journal is the page for reviewing and undoing changes.
 	Journal *url.URL
 }
 
 const (
-	// eventsMost bounds the events of a day, deedsMost the changes of one assistant, assistantsMost the assistants.
+	// eventsMost limits the events of a day, deedsMost the changes per assistant, assistantsMost the assistants.
 	eventsMost, deedsMost, assistantsMost = 60, 10, 10
-	// journalPage and pagesMost bound what is read of the journal.
+	// journalPage and pagesMost limit how much of the journal is read.
 	journalPage, pagesMost = 100, 5
-	// textMost is how much is said of one thing.
+	// textMost limits the length of an item.
 	textMost = 200
 )
 
-// dayForm is a day as people read it.
+// dayForm is the date format for people.
 const dayForm = "Monday, 2 January"
 
-// Note is what there is to tell a user at a moment, in their zone: with no parts where there is nothing.
+// Note returns a user's digest for a moment, in their zone. It has no parts if there is nothing to report.
 func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at time.Time) (letter.Note, error) {
 	c := calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "digest"}
 	var n letter.Note
@@ -60,7 +60,7 @@ func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at
 	return n, nil
 }
 
-// tomorrow is when the day after begins.
+// tomorrow returns the next midnight.
 func tomorrow(at time.Time) time.Time {
 	y, m, d := at.Date()
 	return time.Date(y, m, d+1, 0, 0, 0, 0, at.Location())

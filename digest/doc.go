@@ -1,2 +1,2 @@
-// Package digest finds what there is to tell a user of their day: what is on tomorrow, and what assistants changed today.
+// Package digest composes a user's daily mail: tomorrow's events, and today's changes by assistants.
 package digest

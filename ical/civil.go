@@ -16,9 +16,8 @@ const (
 	maxYear = 9999
 )
 
-// Civil is what a clock and a calendar on a wall show: a date and a time of
-// day in the Gregorian calendar, without a zone. It is comparable; the zero
-// Civil is no valid date.
+// Civil is a wall-clock date and time in the Gregorian calendar, without a zone. It is comparable; the zero Civil is no
+// valid date.
 type Civil struct {
 	Year   int
 	Month  time.Month
@@ -28,13 +27,12 @@ type Civil struct {
 	Second int
 }
 
-// CivilDate is midnight at the beginning of a day.
+// CivilDate returns midnight at the start of a day.
 func CivilDate(year int, month time.Month, day int) Civil {
 	return Civil{Year: year, Month: month, Day: day}
 }
 
-// CivilFromDays is midnight of the day that lies so many days after
-// 1970-01-01 (before it, when negative).
+// CivilFromDays returns midnight of the day that is so many days after 1970-01-01. A negative number counts back.
 func CivilFromDays(days int) Civil {
 	// The year is taken to begin on March 1st, which puts the leap day last;
 	// 400 such years ("an era") always have the same number of days.
@@ -106,10 +104,10 @@ func (c Civil) AddSeconds(seconds int64) Civil {
 	return CivilFromSeconds(c.Seconds() + seconds)
 }
 
-// Date is midnight of the same day.
+// Date returns midnight of the same day.
 func (c Civil) Date() Civil { return CivilDate(c.Year, c.Month, c.Day) }
 
-// Weekday tells the day of the week.
+// Weekday returns the day of the week.
 func (c Civil) Weekday() time.Weekday {
 	const thursday = int(time.Thursday) // 1970-01-01
 	return time.Weekday(c.Days() + thursday - floorDiv(c.Days()+thursday, 7)*7)
@@ -129,17 +127,16 @@ func (c Civil) Compare(d Civil) int {
 	)
 }
 
-// Before tells whether c is earlier than d.
+// Before reports whether c is earlier than d.
 func (c Civil) Before(d Civil) bool { return c.Compare(d) < 0 }
 
-// After tells whether c is later than d.
+// After reports whether c is later than d.
 func (c Civil) After(d Civil) bool { return c.Compare(d) > 0 }
 
-// IsZero tells whether c was never set.
+// IsZero reports whether c is the zero value.
 func (c Civil) IsZero() bool { return c == Civil{} }
 
-// Valid tells whether the date and the time of day exist, in the years that
-// iCalendar can write.
+// Valid reports whether the date and the time of day exist, in the years that iCalendar can represent.
 func (c Civil) Valid() bool {
 	return c.Year >= minYear && c.Year <= maxYear &&
 		c.Month >= time.January && c.Month <= time.December &&
@@ -147,8 +144,7 @@ func (c Civil) Valid() bool {
 		c.Hour >= 0 && c.Hour < 24 && c.Minute >= 0 && c.Minute < 60 && c.Second >= 0 && c.Second < 60
 }
 
-// String writes c in the manner of ISO 8601, for people and logs. Values of
-// properties are written by [Time.String].
+// String formats c like ISO 8601, for people and logs. [Time.String] formats property values.
 func (c Civil) String() string {
 	return fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", c.Year, int(c.Month), c.Day, c.Hour, c.Minute, c.Second)
 }
@@ -168,7 +164,7 @@ func DaysIn(year int, month time.Month) int {
 	}
 }
 
-// IsLeap tells whether a year has a February 29th.
+// IsLeap reports whether a year has a February 29th.
 func IsLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
 
 func floorDiv(a, b int) int { return int(floorDiv64(int64(a), int64(b))) }

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// Component is what stands between BEGIN and END: properties and components in
-// the order in which they were written. A *Property or *Component belongs to
-// one place in one tree; Clone it before adding it elsewhere.
+// Component is a component between BEGIN and END: its properties and sub-components in their original order. A
+// *Property or *Component may be in only one place of one tree; Clone it before adding it elsewhere.
 type Component struct {
 	name  string // upper-case
 	begin string // the BEGIN line as read; empty in a new component
@@ -16,25 +15,24 @@ type Component struct {
 	items []item
 }
 
-// item is one of the two.
+// item is a property or a component.
 type item struct {
 	property  *Property
 	component *Component
 }
 
-// NewComponent makes an empty component. Bytes that no name can hold become
-// '-'.
+// NewComponent makes an empty component. Bytes that are invalid in a name become '-'.
 func NewComponent(name string) *Component {
 	return &Component{name: upperName(cleanName(name))}
 }
 
-// Name is the upper-case name, such as VEVENT.
+// Name returns the upper-case name, such as VEVENT.
 func (c *Component) Name() string { return c.name }
 
-// Line is the number of the BEGIN line, 0 in a new component.
+// Line returns the line number of BEGIN, or 0 in a new component.
 func (c *Component) Line() int { return c.line }
 
-// Properties walks over the component's own properties, in order.
+// Properties iterates over the component's own properties, in order.
 func (c *Component) Properties() iter.Seq[*Property] {
 	return func(yield func(*Property) bool) {
 		for _, it := range c.items {
@@ -45,7 +43,7 @@ func (c *Component) Properties() iter.Seq[*Property] {
 	}
 }
 
-// Property is the first property of that name, or nil.
+// Property returns the first property with the name, or nil.
 func (c *Component) Property(name string) *Property {
 	if i := c.index(name); i >= 0 {
 		return c.items[i].property
@@ -53,7 +51,7 @@ func (c *Component) Property(name string) *Property {
 	return nil
 }
 
-// All lists the properties of that name, in order.
+// All returns the properties with the name, in order.
 func (c *Component) All(name string) []*Property {
 	var found []*Property
 	name = upperName(name)
@@ -65,7 +63,7 @@ func (c *Component) All(name string) []*Property {
 	return found
 }
 
-// Components walks over the direct sub-components, in order.
+// Components iterates over the direct sub-components, in order.
 func (c *Component) Components() iter.Seq[*Component] {
 	return func(yield func(*Component) bool) {
 		for _, it := range c.items {
@@ -76,7 +74,7 @@ func (c *Component) Components() iter.Seq[*Component] {
 	}
 }
 
-// AllComponents lists the direct sub-components of that name, in order.
+// AllComponents returns the direct sub-components with the name, in order.
 func (c *Component) AllComponents(name string) []*Component {
 	var found []*Component
 	name = upperName(name)
@@ -88,8 +86,7 @@ func (c *Component) AllComponents(name string) []*Component {
 	return found
 }
 
-// Add puts properties behind the last one. RFC 5545 §3.6.1: the properties of
-// an event come before its alarms.
+// Add adds properties after the last one. RFC 5545 §3.6.1: the properties of an event come before its alarms.
 func (c *Component) Add(all ...*Property) {
 	at := 0
 	for i, it := range c.items {
@@ -104,8 +101,7 @@ func (c *Component) Add(all ...*Property) {
 	c.items = slices.Insert(c.items, at, added...)
 }
 
-// Set puts a property in the place of the first one of its name and drops the
-// others; where there is none, it adds it.
+// Set replaces the first property of the same name and removes the others; if there is none, it adds the property.
 func (c *Component) Set(p *Property) {
 	i := c.index(p.name)
 	if i < 0 {
@@ -119,8 +115,8 @@ func (c *Component) Set(p *Property) {
 	c.items = slices.DeleteFunc(c.items, func(it item) bool { return it.isProperty(p.name) && it.property != p })
 }
 
-// SetText gives the first property of that name another text and keeps its
-// parameters and place; where there is none, it adds one.
+// SetText sets the text of the first property with the name and keeps its parameters and place; if there is none, it
+// adds one.
 func (c *Component) SetText(name, text string) *Property {
 	p := c.Property(name)
 	if p == nil {
@@ -132,7 +128,7 @@ func (c *Component) SetText(name, text string) *Property {
 	return p
 }
 
-// Remove drops all properties of that name and counts them.
+// Remove removes all properties with the name and returns their number.
 func (c *Component) Remove(name string) int {
 	before := len(c.items)
 	name = upperName(name)
@@ -140,25 +136,24 @@ func (c *Component) Remove(name string) int {
 	return before - len(c.items)
 }
 
-// RemoveProperty drops one property and tells whether it was there.
+// RemoveProperty removes one property and reports whether it was there.
 func (c *Component) RemoveProperty(p *Property) bool {
 	return c.remove(item{property: p})
 }
 
-// RemoveFunc drops the properties that are unwanted, and counts them.
+// RemoveFunc removes the unwanted properties and returns their number.
 func (c *Component) RemoveFunc(unwanted func(*Property) bool) int {
 	before := len(c.items)
 	c.items = slices.DeleteFunc(c.items, func(it item) bool { return it.property != nil && unwanted(it.property) })
 	return before - len(c.items)
 }
 
-// AddComponent puts a sub-component at the end.
+// AddComponent adds a sub-component at the end.
 func (c *Component) AddComponent(sub *Component) {
 	c.items = append(c.items, item{component: sub})
 }
 
-// InsertComponent puts a sub-component before another one, or at the end when
-// that one is not there.
+// InsertComponent inserts a sub-component in front of another one, or at the end if the other one is not there.
 func (c *Component) InsertComponent(sub, before *Component) {
 	i := slices.Index(c.items, item{component: before})
 	if before == nil || i < 0 {
@@ -167,12 +162,12 @@ func (c *Component) InsertComponent(sub, before *Component) {
 	c.items = slices.Insert(c.items, i, item{component: sub})
 }
 
-// RemoveComponent drops one sub-component and tells whether it was there.
+// RemoveComponent removes one sub-component and reports whether it was there.
 func (c *Component) RemoveComponent(sub *Component) bool {
 	return c.remove(item{component: sub})
 }
 
-// Clone copies the component deeply, with the bytes of its lines.
+// Clone returns a deep copy of the component, including the original bytes of its lines.
 func (c *Component) Clone() *Component {
 	clone := *c
 	clone.items = make([]item, len(c.items))

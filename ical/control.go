@@ -1,7 +1,7 @@
 package ical
 
-// keptByte are the bytes that text in UTF-8 may have: no control characters but tabs and line ends (RFC 5545 §3.1).
-// A NUL is among them, for it shows that the text is not in UTF-8, which Parse says.
+// keptByte marks the bytes allowed in text: no control characters except tabs and line ends (RFC 5545 §3.1). It keeps
+// NUL, because NUL indicates that the text is not UTF-8, and Parse reports that.
 var keptByte = func() (kept [256]bool) {
 	for c := range kept {
 		kept[c] = c == 0 || c == '\n' || c == '\r' || !isControl(rune(c))
@@ -9,9 +9,8 @@ var keptByte = func() (kept [256]bool) {
 	return kept
 }()
 
-// WithoutControls returns a text without control characters and without the two code points that are no characters
-// (U+FFFE, U+FFFF), neither of which XML can say (XML 1.0 §2.2). Most texts have none, and are returned as they are.
-// Bytes are looked at, since a fold may cut a character in two.
+// WithoutControls removes control characters and the noncharacters U+FFFE and U+FFFF, which XML cannot represent (XML
+// 1.0 §2.2). A clean text is returned as is. It works on bytes, since a fold may split a character.
 func WithoutControls(text []byte) []byte {
 	for i := range text {
 		if unfit(text, i) > 0 {
@@ -21,7 +20,7 @@ func WithoutControls(text []byte) []byte {
 	return text
 }
 
-// dropUnfit copies a text of which the first bytes are fit.
+// dropUnfit copies a text without the bytes to remove; the first fit bytes are clean.
 func dropUnfit(text []byte, fit int) []byte {
 	clean := append(make([]byte, 0, len(text)), text[:fit]...)
 	for i := fit; i < len(text); {
@@ -35,7 +34,7 @@ func dropUnfit(text []byte, fit int) []byte {
 	return clean
 }
 
-// unfit tells how many bytes from i on are to go.
+// unfit returns the number of bytes to remove at i.
 func unfit(text []byte, i int) int {
 	switch c := text[i]; {
 	case !keptByte[c]:

@@ -1,7 +1,6 @@
-// Package ical turns RFC 5545 text into an ordered, lossless tree and back.
+// Package ical converts RFC 5545 text to an ordered, lossless tree and back.
 //
-// A [Document] remembers the bytes of every content line, with their folds,
-// line ends and spelling. What nobody touches is written back octet for octet;
-// only a touched [Property] is encoded anew. The package knows the syntax and
-// the value types of iCalendar, and nothing of calendars, clocks or zones.
+// A [Document] keeps the original bytes of every content line, including folds, line ends and spelling. Unchanged lines
+// are written back byte for byte; only a changed [Property] is encoded again. The package knows the syntax and the
+// value types of iCalendar, but no calendars, clocks or zones.
 package ical

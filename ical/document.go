@@ -7,30 +7,28 @@ import (
 	"unicode/utf8"
 )
 
-// calendarName is the name of the component that holds all others (RFC 5545 §3.4).
+// calendarName is the name of the outermost component (RFC 5545 §3.4).
 const calendarName = "VCALENDAR"
 
-// Document is a whole text. It is not safe for use by several goroutines while
-// one of them changes it; only reading is.
+// Document is a parsed text. Concurrent reads are safe; a change must not run concurrently with anything else.
 type Document struct {
 	lead       string // byte order mark and blank lines before the first BEGIN
-	eol        string // what ends the lines that are written anew
+	eol        string // the line end for encoded lines
 	components []*Component
 }
 
-// NewDocument makes a document that is written with CRLF, as RFC 5545 asks.
+// NewDocument makes a document with CRLF line ends, as RFC 5545 requires.
 func NewDocument(components ...*Component) *Document {
 	return &Document{eol: "\r\n", components: components}
 }
 
-// Components walks over the top-level components.
+// Components iterates over the top-level components.
 func (d *Document) Components() iter.Seq[*Component] { return slices.Values(d.components) }
 
 // Add appends a top-level component.
 func (d *Document) Add(c *Component) { d.components = append(d.components, c) }
 
-// Calendar is the one VCALENDAR of the document. Streams of several, and other
-// top-level components, are errors.
+// Calendar returns the document's only VCALENDAR. Several of them, and other top-level components, are errors.
 func (d *Document) Calendar() (*Component, error) {
 	if n := len(d.components); n != 1 {
 		return nil, failAt(0, KindSyntax, fmt.Sprintf("the text holds %d components at its top, not one VCALENDAR", n))
@@ -42,8 +40,7 @@ func (d *Document) Calendar() (*Component, error) {
 	return c, nil
 }
 
-// Bytes writes the document: the very bytes that were parsed, but for the
-// lines of what was touched since.
+// Bytes returns the document as text. It equals the parsed text, except for the changed lines.
 func (d *Document) Bytes() []byte {
 	w := writer{eol: d.eol, out: make([]byte, 0, d.size())}
 	w.out = append(w.out, d.lead...)
@@ -54,10 +51,10 @@ func (d *Document) Bytes() []byte {
 	return w.out
 }
 
-// String is Bytes as a string.
+// String returns Bytes as a string.
 func (d *Document) String() string { return string(d.Bytes()) }
 
-// Clone copies the document deeply.
+// Clone returns a deep copy of the document.
 func (d *Document) Clone() *Document {
 	clone := &Document{lead: d.lead, eol: d.eol, components: make([]*Component, len(d.components))}
 	for i, c := range d.components {
@@ -66,9 +63,8 @@ func (d *Document) Clone() *Document {
 	return clone
 }
 
-// MendFolds folds anew the lines whose folds cut a rune in two, and tells
-// whether there were any. RFC 5545 §3.1 allows such folds, but a text that has
-// them is no UTF-8 as a whole, so XML and text columns cannot carry it.
+// MendFolds refolds the lines whose folds split a rune, and reports whether there were any. RFC 5545 §3.1 allows such
+// folds, but the text as a whole is then not UTF-8, so XML and text columns cannot hold it.
 func (d *Document) MendFolds() bool {
 	mended := false
 	for _, c := range d.components {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Duration is a DURATION (RFC 5545 §3.3.6). Weeks and days are nominal: a day
-// ends at the same time on the wall clock, however long it was. Seconds, which
-// hours and minutes are counted in, are exact.
+// Duration is a DURATION (RFC 5545 §3.3.6). Weeks and days are nominal: a day ends at the same wall-clock time, however
+// long it was. Seconds are exact; they include hours and minutes.
 type Duration struct {
 	Negative bool
 	Weeks    int
@@ -19,7 +18,7 @@ type Duration struct {
 }
 
 const (
-	// durationMax is what all the years that iCalendar can write last, about.
+	// durationMax is about the length of all years that iCalendar can represent.
 	durationMax    = maxYear * 366 * secondsPerDay
 	durationDigits = len("315328464000")
 )
@@ -35,14 +34,14 @@ func DurationOf(d time.Duration) Duration {
 	return Duration{Negative: seconds < 0, Seconds: max(seconds, -seconds)}
 }
 
-// durationUnit is what a letter of a DURATION counts.
+// durationUnit is the unit of a letter in a DURATION.
 type durationUnit struct {
 	letter  byte
-	clock   bool // behind the T
+	clock   bool // after the T
 	seconds int
 }
 
-// durationUnits are in the order in which they must stand.
+// durationUnits are in the required order.
 var durationUnits = [...]durationUnit{
 	{'W', false, 7 * secondsPerDay},
 	{'D', false, secondsPerDay},
@@ -51,9 +50,8 @@ var durationUnits = [...]durationUnit{
 	{'S', true, 1},
 }
 
-// ParseDuration reads a DURATION. Weeks may stand beside days, a part of the
-// clock may be left out in the middle, and a T may have nothing behind it
-// (P1DT), as some clients have it.
+// ParseDuration parses a DURATION. It also accepts forms that some clients write: weeks together with days, a gap
+// between time units, and a T without a time after it (P1DT).
 func ParseDuration(value string) (Duration, error) {
 	s := upperName(strings.TrimSpace(value))
 	negative := strings.HasPrefix(s, "-")
@@ -97,7 +95,7 @@ func parseDurationParts(s string) (Duration, error) {
 	return d, nil
 }
 
-// leadingCount reads the digits before a letter.
+// leadingCount parses the digits in front of a letter.
 func leadingCount(s string) (n int, rest string, err error) {
 	end := 0
 	for end < len(s) && isDigit(s[end]) {
@@ -134,13 +132,13 @@ func (d *Duration) count(unit durationUnit, n int) {
 	}
 }
 
-// IsZero tells whether the duration lasts no time.
+// IsZero reports whether the duration is zero.
 func (d Duration) IsZero() bool { return d.Weeks == 0 && d.Days == 0 && d.Seconds == 0 }
 
-// NominalDays counts the days and the days of weeks, with the sign.
+// NominalDays returns the days, weeks included, with the sign.
 func (d Duration) NominalDays() int { return d.sign() * (7*d.Weeks + d.Days) }
 
-// ExactSeconds counts the exact part, with the sign.
+// ExactSeconds returns the exact part, with the sign.
 func (d Duration) ExactSeconds() int { return d.sign() * d.Seconds }
 
 func (d Duration) sign() int {
@@ -150,8 +148,7 @@ func (d Duration) sign() int {
 	return 1
 }
 
-// String writes the value. RFC 5545 §3.3.6 has no weeks beside other parts, so
-// they are written as days there.
+// String formats the value. RFC 5545 §3.3.6 does not allow weeks together with other units, so they become days then.
 func (d Duration) String() string {
 	var b strings.Builder
 	if d.Negative {
@@ -171,8 +168,7 @@ func (d Duration) String() string {
 	return b.String()
 }
 
-// clockString names the minutes between hours and seconds even when there are
-// none, as the grammar asks.
+// clockString writes zero minutes between hours and seconds, as the grammar requires.
 func clockString(seconds int) string {
 	h, m, s := seconds/secondsPerHour, seconds/secondsPerMinute%60, seconds%60
 	text := "T"
@@ -188,7 +184,7 @@ func clockString(seconds int) string {
 	return text
 }
 
-// Duration reads the value as a DURATION.
+// Duration parses the value as a DURATION.
 func (p *Property) Duration() (Duration, error) {
 	d, err := ParseDuration(p.Value())
 	if err != nil {

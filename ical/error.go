@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind sorts the errors of this package by what a caller answers to them.
+// Kind classifies the errors of this package by the caller's response to them.
 type Kind string
 
 const (
@@ -19,15 +19,15 @@ const (
 	KindLimit Kind = "limit"
 )
 
-// SyntaxError tells what is wrong with a text, and where.
+// SyntaxError describes a fault in a text and its place.
 type SyntaxError struct {
 	Line     int    // the first physical line, from 1; 0 when there is none
-	Property string // the upper-case name, cut when it is long; empty when it is not known
+	Property string // the upper-case name, shortened if long; empty if unknown
 	Kind     Kind
 	Msg      string
 }
 
-// Error says it in one sentence.
+// Error describes the fault in one sentence.
 func (e *SyntaxError) Error() string {
 	var b strings.Builder
 	if e.Line > 0 {
@@ -40,15 +40,15 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// failAt is an error of a line, 0 for that of the whole text.
+// failAt returns an error at a line; 0 means the text as a whole.
 func failAt(line int, kind Kind, msg string) error {
 	return &SyntaxError{Line: line, Kind: kind, Msg: msg}
 }
 
-// excerptMax is how much of a stranger's text an error repeats.
+// excerptMax limits how much of the input an error quotes.
 const excerptMax = 40
 
-// excerpt quotes the beginning of a stranger's text for an error.
+// excerpt quotes the beginning of the input for an error.
 func excerpt(s string) string {
 	if len(s) <= excerptMax {
 		return fmt.Sprintf("%q", s)
@@ -56,8 +56,7 @@ func excerpt(s string) string {
 	return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:excerptMax], ""))
 }
 
-// shortName is a stranger's name for an error, which nothing keeps from being
-// as long as a line may be.
+// shortName shortens a name in the input for an error: a name may be as long as a line.
 func shortName(name string) string {
 	if len(name) <= excerptMax {
 		return name

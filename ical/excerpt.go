@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Excerpt copies the properties of a component, of each name no more than a number, of each line no more than
-// so many bytes, and nothing of the text that they were read from: to hold on to it costs no more than it shows. A line whose
-// parameters are longer loses them. Components within are left out.
+// Excerpt copies a component's properties: at most each per name, and at most most bytes per line. The copies share no
+// memory with the source text, so keeping them costs only their own size. A line with longer parameters loses them.
+// Sub-components are left out.
 func (c *Component) Excerpt(each, most int) *Component {
 	e := &Component{name: strings.Clone(c.name), line: c.line}
 	had := make(map[string]int)

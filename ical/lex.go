@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// lexName finds the end of a content line's name. Names are taken as they come
-// (dots of vCard groups, underscores) as long as no delimiter is in them.
+// lexName returns the end of a content line's name. It accepts any name without a delimiter, including the dots of
+// vCard groups and underscores.
 func lexName(text string) (int, error) {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -22,8 +22,7 @@ func lexName(text string) (int, error) {
 	return 0, fmt.Errorf("the line has no colon: %s", excerpt(text))
 }
 
-// lexParams walks over the parameters that begin at text[at], a ';' or the
-// ':' before the value, and finds that ':'.
+// lexParams skips the parameters at text[at] and returns the position of the ':' in front of the value.
 func lexParams(text string, at int) (int, error) {
 	for at < len(text) && text[at] == ';' {
 		end, err := lexParam(text, at+1)
@@ -35,7 +34,7 @@ func lexParams(text string, at int) (int, error) {
 	return at, nil
 }
 
-// lexParam finds the delimiter behind the parameter that begins at text[at].
+// lexParam returns the position of the delimiter after the parameter at text[at].
 func lexParam(text string, at int) (int, error) {
 	start := at
 	for at < len(text) && isNameByte(text[at]) {
@@ -59,7 +58,7 @@ func lexParam(text string, at int) (int, error) {
 	}
 }
 
-// lexParamValue finds the delimiter behind one value, or tells the problem.
+// lexParamValue returns the position of the delimiter after one value, or a problem.
 func lexParamValue(text string, at int) (end int, problem string) {
 	if at < len(text) && text[at] == '"' {
 		closing := strings.IndexByte(text[at+1:], '"')
@@ -86,8 +85,8 @@ func isNameByte(c byte) bool {
 	return c > ' ' && c != 0x7f && !isDelimiter(c) && c != '=' && c != '"'
 }
 
-// upperName is an upper-case name of the same length: RFC 5545 §2 compares
-// names without regard to case, and only ASCII letters are in them.
+// upperName returns the upper-case name, of the same length. RFC 5545 §2 compares names case-insensitively, and only
+// their ASCII letters have case.
 func upperName(name string) string {
 	for i := range len(name) {
 		if isLower(name[i]) {
@@ -109,7 +108,7 @@ func mapASCII(name string) string {
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// cleanName makes a name that a content line can hold out of any text.
+// cleanName turns any text into a valid name.
 func cleanName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r < 0x80 && !isNameByte(byte(r)) {
@@ -123,8 +122,7 @@ func cleanName(name string) string {
 	return clean
 }
 
-// cleanValue makes a value that a content line can hold out of any text: a
-// line break becomes the escape \n, so that no value can smuggle in a line.
+// cleanValue turns any text into a valid value: line breaks become the escape \n, so that no value can inject a line.
 func cleanValue(value string) string {
 	if strings.IndexFunc(value, isControl) < 0 {
 		return strings.ToValidUTF8(value, "\uFFFD")
@@ -143,5 +141,5 @@ func dropControls(s string) string {
 	}, s)
 }
 
-// isControl names the characters that RFC 5545 §3.1 keeps out of values.
+// isControl reports the characters that RFC 5545 §3.1 forbids in values.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

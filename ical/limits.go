@@ -1,8 +1,7 @@
 package ical
 
-// Limits bound what [Parse] takes. A zero field sets no bound of its own, with
-// one exception: components never nest deeper than a thousand, because code
-// that walks a tree recurses.
+// Limits bound the input of [Parse]. A zero field means no limit, with one exception: components never nest deeper than
+// a thousand, because code that walks a tree recurses.
 type Limits struct {
 	Bytes      int // of the whole text
 	LineBytes  int // of one content line, unfolded
@@ -13,8 +12,8 @@ type Limits struct {
 
 const depthCeiling = 1000
 
-// DefaultLimits suit one calendar object from a client: generous for people,
-// with room for an attachment inside, and small change for a server's memory.
+// DefaultLimits suit one calendar object from a client: generous for people, with room for an inline attachment, yet
+// small for a server's memory.
 func DefaultLimits() Limits {
 	return Limits{
 		Bytes:      10 << 20,

@@ -14,8 +14,8 @@ type contentLine struct {
 	number int    // of its first physical line
 }
 
-// lineReader cuts a text into content lines. Each byte is looked at a constant
-// number of times, and only folded lines are copied.
+// lineReader splits a text into content lines. It reads each byte a constant number of times and copies only folded
+// lines.
 type lineReader struct {
 	data     string
 	pos      int
@@ -25,7 +25,7 @@ type lineReader struct {
 	unfolded strings.Builder
 }
 
-// unfoldChunk is how much room for unfolded text is made at once.
+// unfoldChunk is the allocation unit for unfolded text.
 const unfoldChunk = 4 << 10
 
 func (r *lineReader) done() bool { return r.pos >= len(r.data) }
@@ -52,7 +52,7 @@ func (r *lineReader) next() (contentLine, error) {
 	return line, r.check(line)
 }
 
-// skipLine moves behind the next line end.
+// skipLine moves past the next line end.
 func (r *lineReader) skipLine() {
 	if i := strings.IndexByte(r.data[r.pos:], '\n'); i >= 0 {
 		r.pos += i + 1
@@ -62,8 +62,8 @@ func (r *lineReader) skipLine() {
 	r.number++
 }
 
-// skipBlank moves behind the lines that hold nothing but white space. RFC 5545
-// knows no such lines, but editors and mail gateways leave them behind.
+// skipBlank moves past lines that contain only white space. RFC 5545 does not allow such lines, but editors and mail
+// gateways produce them.
 func (r *lineReader) skipBlank() string {
 	start := r.pos
 	for !r.done() && strings.IndexByte(" \t\r\n", r.data[r.pos]) >= 0 {
@@ -77,8 +77,8 @@ func (r *lineReader) skipBlank() string {
 	return r.data[start:r.pos]
 }
 
-// unfold joins the physical lines of one content line. The text lives in a
-// builder that many lines share; what was handed out is never written again.
+// unfold joins the physical lines of one content line. Many lines share the builder; text that was handed out is never
+// overwritten.
 func (r *lineReader) unfold(source string) string {
 	if r.unfolded.Cap()-r.unfolded.Len() < len(source) {
 		r.unfolded = strings.Builder{}
@@ -103,14 +103,14 @@ func (r *lineReader) check(line contentLine) error {
 	if exceeds(len(line.text), r.limit) {
 		return failAt(line.number, KindLimit, fmt.Sprintf("the line has %d octets, %d are allowed", len(line.text), r.limit))
 	}
-	// A fold may cut a rune in two, so UTF-8 is judged when lines are joined.
+	// A fold may split a rune, so UTF-8 is checked after unfolding.
 	if !r.verified && !utf8.ValidString(line.text) {
 		return failAt(line.number, KindEncoding, "the text is not UTF-8; save the file as UTF-8 and try again")
 	}
 	return nil
 }
 
-// trimLineEnd also takes the doubled CR that text-mode copies on Windows make.
+// trimLineEnd also removes the doubled CR of text-mode copies on Windows.
 func trimLineEnd(s string) string {
 	return strings.TrimRight(strings.TrimSuffix(s, "\n"), "\r")
 }

@@ -8,8 +8,7 @@ import (
 // UTCOffset is a UTC-OFFSET (RFC 5545 §3.3.14), in seconds east of Greenwich.
 type UTCOffset int
 
-// ParseUTCOffset reads a UTC-OFFSET. A colon in it, as ISO 8601 has it, and
-// the -0000 that RFC 5545 forbids are taken.
+// ParseUTCOffset parses a UTC-OFFSET. It accepts a colon, as in ISO 8601, and -0000, which RFC 5545 forbids.
 func ParseUTCOffset(value string) (UTCOffset, error) {
 	s := strings.ReplaceAll(strings.TrimSpace(value), ":", "")
 	if len(s) != len("+0100") && len(s) != len("+010000") || s[0] != '+' && s[0] != '-' || !digits(s[1:]) {
@@ -29,7 +28,7 @@ func ParseUTCOffset(value string) (UTCOffset, error) {
 	return UTCOffset(offset), nil
 }
 
-// String writes the value, with seconds only when there are any.
+// String formats the value, with seconds only if they are not zero.
 func (o UTCOffset) String() string {
 	sign, n := byte('+'), int(o)
 	if n < 0 {
@@ -43,7 +42,7 @@ func (o UTCOffset) String() string {
 	return string(b)
 }
 
-// UTCOffset reads the value as a UTC-OFFSET.
+// UTCOffset parses the value as a UTC-OFFSET.
 func (p *Property) UTCOffset() (UTCOffset, error) {
 	offset, err := ParseUTCOffset(p.Value())
 	if err != nil {

@@ -14,7 +14,7 @@ type Param struct {
 // NewParam makes a parameter.
 func NewParam(name string, values ...string) Param { return Param{Name: name, Values: values} }
 
-// String is the parameter as it stands in a content line, ';' included.
+// String returns the parameter as written in a content line, including the ';'.
 func (p Param) String() string {
 	var b strings.Builder
 	b.WriteString(";" + cleanName(p.Name) + "=")
@@ -27,7 +27,7 @@ func (p Param) String() string {
 	return b.String()
 }
 
-// Params lists the parameters, in order, with upper-case names.
+// Params returns the parameters, in order, with upper-case names.
 func (p *Property) Params() []Param {
 	var list []Param
 	for span := range p.spans() {
@@ -36,9 +36,8 @@ func (p *Property) Params() []Param {
 	return list
 }
 
-// Param is the value of the first parameter of that name, and whether there is
-// one. Several values are joined with commas: clients forget the quotes around
-// CN=Doe, John. [Property.Params] has them one by one.
+// Param returns the value of the first parameter with the name, and whether there is one. Several values are joined
+// with commas: clients forget the quotes around CN=Doe, John. [Property.Params] returns them separately.
 func (p *Property) Param(name string) (string, bool) {
 	span, ok := p.span(name)
 	if !ok {
@@ -50,8 +49,8 @@ func (p *Property) Param(name string) (string, bool) {
 	return strings.Join(span.values(p.text), ","), true
 }
 
-// SetParam gives the first parameter of that name other values and drops the
-// others; where there is none, it adds one behind the last.
+// SetParam sets the values of the first parameter with the name and removes the others; if there is none, it adds one
+// at the end.
 func (p *Property) SetParam(name string, values ...string) {
 	param := NewParam(name, values...).String()
 	at := p.colon
@@ -64,8 +63,7 @@ func (p *Property) SetParam(name string, values ...string) {
 	p.touch()
 }
 
-// RemoveParam drops the parameters of that name and tells whether there were
-// any.
+// RemoveParam removes the parameters with the name and reports whether there were any.
 func (p *Property) RemoveParam(name string) bool {
 	found := false
 	var kept strings.Builder
@@ -85,11 +83,10 @@ func (p *Property) RemoveParam(name string) bool {
 	return found
 }
 
-// paramSpan tells where a parameter is in a content line: ';' at start, '='
-// at equals, and the next delimiter at end.
+// paramSpan is the place of a parameter in a content line: ';' at start, '=' at equals, and the next delimiter at end.
 type paramSpan struct{ start, equals, end int }
 
-// spans walks over the parameters; the line was checked when it was made.
+// spans iterates over the parameters. The line was validated when it was made.
 func (p *Property) spans() iter.Seq[paramSpan] {
 	text, colon := p.text, p.colon
 	at := len(p.name)
@@ -130,7 +127,7 @@ func (s paramSpan) values(text string) []string {
 	return values
 }
 
-// decodeParamValue takes the quotes off and decodes RFC 6868's carets.
+// decodeParamValue removes the quotes and decodes RFC 6868's carets.
 func decodeParamValue(raw string) string {
 	raw = strings.TrimSuffix(strings.TrimPrefix(raw, `"`), `"`)
 	if strings.IndexByte(raw, '^') < 0 {
@@ -166,8 +163,7 @@ func caretDecoded(c byte) (byte, bool) {
 	}
 }
 
-// encodeParamValue encodes carets, quotes and line breaks as RFC 6868 does and
-// quotes what holds a delimiter.
+// encodeParamValue encodes carets, quotes and line breaks as in RFC 6868, and quotes a value with a delimiter.
 func encodeParamValue(value string) string {
 	value = strings.ToValidUTF8(value, "\uFFFD")
 	if strings.IndexFunc(value, needsCaret) >= 0 {

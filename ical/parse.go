@@ -13,10 +13,9 @@ const (
 	endName       = "END"
 )
 
-// Parse reads a text of one or more top-level components. It accepts what real
-// clients send (LF, missing last line end, blank lines, lower-case names, a
-// byte order mark, folds inside a rune) and keeps all of it. Errors are of type
-// *[SyntaxError]. Time and memory are linear in the size of the text.
+// Parse parses a text of one or more top-level components. It accepts the deviations of real clients (LF, a missing
+// last line end, blank lines, lower-case names, a byte order mark, folds inside a rune) and keeps all of them. Errors
+// are of type *[SyntaxError]. Time and memory are linear in the size of the text.
 func Parse(data []byte, lim Limits) (*Document, error) {
 	if err := checkSize(data, lim); err != nil {
 		return nil, err
@@ -45,12 +44,11 @@ func checkSize(data []byte, lim Limits) error {
 	return nil
 }
 
-// parser builds the tree with a stack of its own. The parts of the tree are cut
-// from slabs, because a text has so many of them.
+// parser builds the tree with an explicit stack. Nodes are allocated from slabs, because a text has so many of them.
 type parser struct {
 	lineReader
 	lim           Limits
-	lines         int // physical lines in all, a bound for what is still to come
+	lines         int // physical lines in total: an upper bound for the rest
 	properties    int
 	propSlab      []Property
 	itemSlab      []item
@@ -59,14 +57,13 @@ type parser struct {
 	pending       []item // the items of all open components, outermost first
 }
 
-// frame is a component whose END was not read yet.
+// frame is a component whose END has not been read yet.
 type frame struct {
 	component *Component
 	items     int // where its own items begin in parser.pending
 }
 
-// The sizes of slabs and first stacks: enough for most objects at once, and
-// small enough to waste.
+// The sizes of slabs and initial stacks: enough for most objects at once, and small enough to waste.
 const (
 	slabSize      = 256
 	componentSize = 4
@@ -93,7 +90,7 @@ func (p *parser) document() (*Document, error) {
 	return doc, p.finish(doc)
 }
 
-// locate puts a line's number and name to an error that knows neither.
+// locate adds a line's number and name to an error that has neither.
 func locate(err error, line contentLine) error {
 	if located := (*SyntaxError)(nil); errors.As(err, &located) {
 		return err
@@ -194,7 +191,7 @@ func (p *parser) end(doc *Document, line contentLine, colon int) error {
 	return nil
 }
 
-// keep copies the items of a closed component out of the stack.
+// keep copies the items of a finished component from the stack.
 func (p *parser) keep(items []item) []item {
 	n := len(items)
 	if n > len(p.itemSlab) {
@@ -215,7 +212,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// firstLineEnd is the line end that new lines of this text get.
+// firstLineEnd returns the line end for new lines of this text.
 func firstLineEnd(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] != '\r' {
 		return "\n"

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Period is a PERIOD (RFC 5545 §3.3.9): a start with either an end or a
-// duration. The one that was not written is zero.
+// Period is a PERIOD (RFC 5545 §3.3.9): a start with either an end or a duration. The field that was not written is
+// zero.
 type Period struct {
 	Start    Time
 	End      Time
 	Duration Duration
 }
 
-// ParsePeriod reads a PERIOD; tzid is the parameter's value or "".
+// ParsePeriod parses a PERIOD; tzid is the parameter's value or "".
 func ParsePeriod(value, tzid string) (Period, error) {
 	from, to, ok := strings.Cut(strings.TrimSpace(value), "/")
 	if !ok {
@@ -36,7 +36,7 @@ func ParsePeriod(value, tzid string) (Period, error) {
 	return period, period.check(value)
 }
 
-// check compares what can be compared without knowing zones.
+// check compares start and end where that is possible without zones.
 func (p Period) check(value string) error {
 	switch {
 	case p.Start.IsDate() || p.End.IsDate():
@@ -50,10 +50,10 @@ func (p Period) check(value string) error {
 	}
 }
 
-// HasEnd tells whether the end was written, rather than a duration.
+// HasEnd reports whether the period has an end rather than a duration.
 func (p Period) HasEnd() bool { return !p.End.IsZero() }
 
-// String writes the value.
+// String formats the value.
 func (p Period) String() string {
 	if p.HasEnd() {
 		return p.Start.String() + "/" + p.End.String()
@@ -61,7 +61,7 @@ func (p Period) String() string {
 	return p.Start.String() + "/" + p.Duration.String()
 }
 
-// Periods reads the value as a list of PERIODs, such as that of FREEBUSY.
+// Periods parses the value as a list of PERIODs, as in FREEBUSY.
 func (p *Property) Periods() ([]Period, error) {
 	tzid := p.tzid()
 	var list []Period
@@ -75,14 +75,13 @@ func (p *Property) Periods() ([]Period, error) {
 	return list, nil
 }
 
-// IsPeriods tells whether the value is a list of PERIODs. Clients forget
-// VALUE=PERIOD on RDATE, and nothing else has a slash there.
+// IsPeriods reports whether the value is a list of PERIODs. Clients forget VALUE=PERIOD on RDATE, and only a PERIOD
+// contains a slash.
 func (p *Property) IsPeriods() bool {
 	return p.ValueType() == valuePeriod || strings.Contains(p.Value(), "/")
 }
 
-// SetPeriods gives the property a list of periods. VALUE=PERIOD and TZID are
-// the caller's to set, for FREEBUSY needs neither.
+// SetPeriods sets a list of periods. The caller sets VALUE=PERIOD and TZID if needed; FREEBUSY needs neither.
 func (p *Property) SetPeriods(periods ...Period) {
 	values := make([]string, len(periods))
 	for i, period := range periods {
@@ -91,8 +90,8 @@ func (p *Property) SetPeriods(periods ...Period) {
 	p.SetValue(strings.Join(values, ","))
 }
 
-// listParts cuts a list at its commas and passes over empty parts: an EXDATE
-// whose last date was deleted ends with a comma in some clients, or is empty.
+// listParts splits a list at its commas and skips empty parts: in some clients, an EXDATE whose last date was deleted
+// ends with a comma or is empty.
 func listParts(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for part := range strings.SplitSeq(value, ",") {

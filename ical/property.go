@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// Property is one content line: a name, parameters and a value. It is its
-// unfolded text; what it is asked for is cut out of that.
+// Property is one content line: a name, parameters and a value. It stores the unfolded line, and accessors parse it.
 type Property struct {
-	source string // its bytes as read; empty when it is new or was touched
-	blank  string // the blank lines behind it
+	source string // its original bytes; empty if it is new or changed
+	blank  string // the blank lines after it
 	text   string // the unfolded content line
 	name   string // upper-case, and as long as the name in text
-	colon  int    // where the ':' before the value is in text
+	colon  int    // the position in text of the ':' in front of the value
 	line   int
 }
 
-// NewProperty makes a property from a raw value, which is written as it is; see
-// [NewText] for text. Bytes that no name can hold become '-'.
+// NewProperty makes a property from a raw value, which is written unchanged; see [NewText] for text. Bytes that are
+// invalid in a name become '-'.
 func NewProperty(name, value string, params ...Param) *Property {
 	name = cleanName(name)
 	if upper := upperName(name); upper == beginName || upper == endName {
-		name = "X-" + name // a component is made by NewComponent
+		name = "X-" + name // components are made by NewComponent
 	}
 	var head strings.Builder
 	head.WriteString(name)
@@ -35,23 +34,22 @@ func NewProperty(name, value string, params ...Param) *Property {
 	return p
 }
 
-// NewText makes a property whose value is text, with what needs it escaped.
+// NewText makes a property from a text and escapes it.
 func NewText(name, text string, params ...Param) *Property {
 	return NewProperty(name, EscapeText(text), params...)
 }
 
-// Name is the upper-case name.
+// Name returns the upper-case name.
 func (p *Property) Name() string { return p.name }
 
-// Line is the number of the first physical line, 0 in a new property.
+// Line returns the number of the first physical line, or 0 in a new property.
 func (p *Property) Line() int { return p.line }
 
-// Value is the raw value, unfolded and with its escapes.
+// Value returns the raw value, unfolded but still escaped.
 func (p *Property) Value() string { return p.text[p.colon+1:] }
 
-// SetValue gives the property another raw value. Line breaks become \n and
-// other control characters are dropped, for no value can hold them. A value
-// that the property has already keeps its bytes.
+// SetValue sets the raw value. Line breaks become \n, and other control characters are removed, since a value cannot
+// contain them. Setting the present value keeps the original bytes.
 func (p *Property) SetValue(value string) {
 	if value == p.Value() {
 		return
@@ -60,18 +58,17 @@ func (p *Property) SetValue(value string) {
 	p.touch()
 }
 
-// Text is the value as text, with its escapes decoded.
+// Text returns the value as unescaped text.
 func (p *Property) Text() string { return UnescapeText(p.Value()) }
 
-// SetText gives the property a text. One that it has already keeps its
-// bytes, however the client escaped it.
+// SetText sets the text. Setting the present text keeps the original bytes, however the client escaped them.
 func (p *Property) SetText(text string) {
 	if text != p.Text() {
 		p.SetValue(EscapeText(text))
 	}
 }
 
-// TextList is the value as a list of texts, such as that of CATEGORIES.
+// TextList returns the value as a list of texts, as in CATEGORIES.
 func (p *Property) TextList() []string {
 	var list []string
 	for part := range splitEscaped(p.Value(), ',') {
@@ -80,7 +77,7 @@ func (p *Property) TextList() []string {
 	return list
 }
 
-// SetTextList gives the property a list of texts.
+// SetTextList sets a list of texts.
 func (p *Property) SetTextList(list ...string) {
 	escaped := make([]string, len(list))
 	for i, text := range list {
@@ -89,7 +86,7 @@ func (p *Property) SetTextList(list ...string) {
 	p.SetValue(strings.Join(escaped, ","))
 }
 
-// Int is the value as an integer.
+// Int parses the value as an integer.
 func (p *Property) Int() (int, error) {
 	// RFC 5545 §3.3.8: 32 bits.
 	n, err := strconv.ParseInt(strings.TrimSpace(p.Value()), 10, 32)
@@ -99,29 +96,28 @@ func (p *Property) Int() (int, error) {
 	return int(n), nil
 }
 
-// Clone copies the property, with the bytes of its lines.
+// Clone returns a copy with the original bytes.
 func (p *Property) Clone() *Property {
 	clone := *p
 	return &clone
 }
 
-// String is the unfolded content line.
+// String returns the unfolded content line.
 func (p *Property) String() string { return p.text }
 
-// touch forgets the bytes that were read: the property will be encoded.
+// touch drops the original bytes, so that the property will be encoded.
 func (p *Property) touch() {
 	p.source = ""
 	if strings.IndexByte(p.text, '\r') < 0 {
 		return
 	}
-	// A CR in the middle of a line is kept while nobody touches it, but a fold
-	// behind it would make it part of a line end.
+	// A CR inside a line stays while the line is unchanged, but a fold after it would turn it into part of a line end.
 	head := strings.ReplaceAll(p.text[:p.colon], "\r", "")
 	p.text = head + strings.ReplaceAll(p.text[p.colon:], "\r", "")
 	p.colon = len(head)
 }
 
-// wrong puts the place of the property to the error of its value.
+// wrong adds the property's place to an error about its value.
 func (p *Property) wrong(err error) error {
 	return &SyntaxError{Line: p.line, Property: shortName(p.name), Kind: KindValue, Msg: err.Error()}
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Frequency is the FREQ of a [Recur], from the shortest to the longest, so that
-// frequencies can be compared. The zero Frequency is none.
+// Frequency is the FREQ of a [Recur]. Values are ordered from the shortest to the longest. The zero Frequency means
+// none.
 type Frequency uint8
 
 // The frequencies of RFC 5545 §3.3.10.
@@ -21,7 +21,7 @@ const (
 	Yearly
 )
 
-// String is the name that stands behind FREQ=.
+// String returns the name as in FREQ=.
 func (f Frequency) String() string {
 	if int(f) >= len(recurFrequencies) {
 		return ""
@@ -34,14 +34,14 @@ var recurFrequencies = [...]string{
 	Weekly: "WEEKLY", Monthly: "MONTHLY", Yearly: "YEARLY",
 }
 
-// WeekdayNum is one element of BYDAY: a weekday, and which one of the month or
-// year, counted from the end when N is negative; every one when N is zero.
+// WeekdayNum is one element of BYDAY: a weekday and its number within the month or year. A negative N counts from the
+// end; zero means every such day.
 type WeekdayNum struct {
 	Weekday time.Weekday
 	N       int
 }
 
-// String writes the element, such as MO, 1MO or -1FR.
+// String formats the element, such as MO, 1MO or -1FR.
 func (w WeekdayNum) String() string {
 	if w.N == 0 {
 		return weekdayCode(w.Weekday)
@@ -49,7 +49,7 @@ func (w WeekdayNum) String() string {
 	return fmt.Sprint(w.N) + weekdayCode(w.Weekday)
 }
 
-// weekdayCodes holds two letters for each weekday, beginning with Sunday.
+// weekdayCodes has two letters for each weekday, beginning with Sunday.
 const weekdayCodes = "SUMOTUWETHFRSA"
 
 func weekdayCode(day time.Weekday) string {
@@ -57,14 +57,13 @@ func weekdayCode(day time.Weekday) string {
 	return weekdayCodes[at : at+2]
 }
 
-// RecurPart is a rule part that RFC 5545 doesn't know.
+// RecurPart is a rule part that RFC 5545 does not define.
 type RecurPart struct {
 	Name  string // upper-case
 	Value string // as written
 }
 
-// Recur is a RECUR value (RFC 5545 §3.3.10). Lists are in the order in which
-// they were written, without values that were there before.
+// Recur is a RECUR value (RFC 5545 §3.3.10). Lists keep their original order, without repeated values.
 type Recur struct {
 	Freq     Frequency
 	Interval int  // at least 1
@@ -82,18 +81,18 @@ type Recur struct {
 	BySetPos   []int
 	WeekStart  time.Weekday // Monday, unless WKST says otherwise
 
-	// RScale and Skip are the parts of RFC 7529, in upper case. Only a rule with
-	// RScale can have LeapMonths, the "5L" of its BYMONTH.
+	// RScale and Skip are the parts of RFC 7529, in upper case. Only a rule with RScale can have LeapMonths, such as
+	// "5L" in BYMONTH.
 	RScale     string
 	Skip       string
 	LeapMonths []int
 	Extra      []RecurPart // the X- parts
 }
 
-// Endless tells whether the rule has neither COUNT nor UNTIL.
+// Endless reports whether the rule has neither COUNT nor UNTIL.
 func (r *Recur) Endless() bool { return r.Count == 0 && r.Until.IsZero() }
 
-// Recur reads the value as a recurrence rule.
+// Recur parses the value as a recurrence rule.
 func (p *Property) Recur() (Recur, error) {
 	r, err := ParseRecur(p.Value())
 	if err != nil {
@@ -102,21 +101,20 @@ func (p *Property) Recur() (Recur, error) {
 	return r, nil
 }
 
-// SetRecur gives the property another rule.
+// SetRecur sets the rule.
 func (p *Property) SetRecur(r Recur) { p.SetValue(r.String()) }
 
-// String writes the rule: FREQ first, then the other parts in the order of the
-// grammar.
+// String formats the rule: FREQ first, then the other parts in the order of the grammar.
 func (r Recur) String() string {
 	var b strings.Builder
 	if r.RScale != "" {
-		// RFC 7529 §4.1: RSCALE is best put first, so that a reader can stop there.
+		// RFC 7529 §4.1: RSCALE should come first, so that a reader can stop there.
 		b.WriteString("RSCALE=" + r.RScale + ";")
 	}
 	b.WriteString("FREQ=" + r.Freq.String())
 	for _, part := range recurTable {
 		if part.text == nil {
-			continue // those that lead
+			continue // already written first
 		}
 		if text := part.text(&r); text != "" {
 			b.WriteString(";" + part.name + "=" + text)

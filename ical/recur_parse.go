@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// recurPartsMax bounds the X- parts, which nothing else does.
+// recurPartsMax limits the X- parts, which have no other limit.
 const recurPartsMax = 64
 
-// ParseRecur reads a RECUR value. Names may be in any case and ';' may stand
-// at the end or twice, as some clients have it; X- parts are kept. What RFC
-// 5545 §3.3.10 forbids is an error, because readers differ on its meaning.
+// ParseRecur parses a RECUR value. It accepts names in any case and superfluous ';', as some clients write them, and
+// keeps X- parts. Violations of RFC 5545 §3.3.10 are errors, because readers differ on their meaning.
 func ParseRecur(value string) (Recur, error) {
 	parts, err := splitRecur(value)
 	if err != nil {
@@ -36,7 +35,7 @@ func ParseRecur(value string) (Recur, error) {
 	return r, r.check()
 }
 
-// splitRecur cuts the value into its parts by upper-case name.
+// splitRecur splits the value into its parts by upper-case name.
 func splitRecur(value string) (map[string]string, error) {
 	parts := make(map[string]string)
 	for text := range strings.SplitSeq(value, ";") {
@@ -60,8 +59,8 @@ func splitRecur(value string) (map[string]string, error) {
 	return parts, nil
 }
 
-// keepExtra takes over what no table knew. RFC 5545 dropped RFC 2445's x-name
-// parts, but clients still write them, and they never change the dates.
+// keepExtra keeps the unknown parts. RFC 5545 dropped RFC 2445's x-name parts, but clients still write them, and they
+// never change the dates.
 func (r *Recur) keepExtra(parts map[string]string) error {
 	for name, value := range parts {
 		if !strings.HasPrefix(name, "X-") {
@@ -73,7 +72,7 @@ func (r *Recur) keepExtra(parts map[string]string) error {
 	return nil
 }
 
-// recurRule is a sentence of RFC 5545 §3.3.10 that says MUST NOT.
+// recurRule is a MUST NOT of RFC 5545 §3.3.10.
 type recurRule struct {
 	broken func(*Recur) bool
 	text   string

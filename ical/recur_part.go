@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// recurPart is one rule part: how it is read and how it is written ("" when
-// the rule doesn't have it).
+// recurPart is the parser and the formatter of one rule part. The formatter returns "" if the rule does not have the
+// part.
 type recurPart struct {
 	name string
 	read func(*Recur, string) error
 	text func(*Recur) string
 }
 
-// recurTable lists the parts of RFC 5545 §3.3.10 and RFC 7529. FREQ leads as it
-// is read, and so does RSCALE, which decides what BYMONTH may hold.
+// recurTable lists the parts of RFC 5545 §3.3.10 and RFC 7529. RSCALE comes first, since it decides which values
+// BYMONTH may have; then FREQ.
 var recurTable = []recurPart{
 	{"RSCALE", readRScale, nil},
 	{"FREQ", readFreq, nil},
@@ -78,8 +78,8 @@ func untilText(until Time) string {
 	return until.String()
 }
 
-// recurNumberMax bounds INTERVAL and COUNT, as the grammar's 1*DIGIT does not.
-// It is more seconds than iCalendar's years have.
+// recurNumberMax limits INTERVAL and COUNT; the grammar's 1*DIGIT does not. It is more than the number of seconds in
+// iCalendar's years.
 const recurNumberMax = 999_999_999_999
 
 func readPositive(field func(*Recur) *int) func(*Recur, string) error {
@@ -100,8 +100,7 @@ func numberText(n, unwritten int) string {
 	return strconv.Itoa(n)
 }
 
-// listPart is a BYxxx part with integers. Negative ones count from the end, and
-// where they may, there is no zero.
+// listPart is a BYxxx part with integers. Negative ones count from the end; if they are allowed, zero is not.
 func listPart(name string, least, most int, field func(*Recur) *[]int) recurPart {
 	read := func(r *Recur, value string) error {
 		for item := range strings.SplitSeq(value, ",") {
@@ -199,8 +198,7 @@ func weekStartText(r *Recur) string {
 	return weekdayCode(r.WeekStart)
 }
 
-// recurInt reads an integer with an optional sign. It is short, so that no
-// error has to repeat a long one.
+// recurInt parses an integer with an optional sign. The length is limited, so that no error quotes a long one.
 func recurInt(s string) (int, error) {
 	s = strings.TrimSpace(s)
 	if len(s) > 4 {
@@ -209,9 +207,8 @@ func recurInt(s string) (int, error) {
 	return strconv.Atoi(s)
 }
 
-// appendNew drops repeated values: they mean nothing, and a list of one value
-// three thousand times over is how a rule grows into a bomb. What is left is
-// bounded by the range of the values.
+// appendNew drops repeated values. They have no meaning, and a value repeated thousands of times would make a rule
+// expensive to expand. The range of the values then limits the length.
 func appendNew[T comparable](list []T, value T) []T {
 	if slices.Contains(list, value) {
 		return list

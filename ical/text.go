@@ -31,9 +31,8 @@ func EscapeText(text string) string {
 	return b.String()
 }
 
-// UnescapeText decodes a TEXT value. Clients escape more than RFC 5545 asks
-// (\: and \" are common), so any character behind a backslash stands for
-// itself; a backslash at the very end is kept.
+// UnescapeText decodes a TEXT value. Clients escape more than RFC 5545 requires (\: and \" are common), so any
+// character after a backslash stands for itself; a backslash at the very end is kept.
 func UnescapeText(value string) string {
 	if strings.IndexByte(value, '\\') < 0 {
 		return value
@@ -58,7 +57,7 @@ func unescaped(c byte) byte {
 	return c
 }
 
-// splitEscaped cuts a value at the separators that no backslash escapes.
+// splitEscaped splits a value at the unescaped separators.
 func splitEscaped(value string, separator byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Form tells how a [Time] is bound to the time line (RFC 5545 §3.3.4, §3.3.5).
+// Form is how a [Time] relates to the time line (RFC 5545 §3.3.4, §3.3.5).
 type Form string
 
 const (
-	// FormDate is a whole day, in whatever zone one looks at it.
+	// FormDate is a whole day, in any zone.
 	FormDate Form = "date"
 	// FormFloating is the same wall-clock time in every zone.
 	FormFloating Form = "floating"
 	// FormUTC is an instant.
 	FormUTC Form = "utc"
-	// FormZoned is a wall-clock time in the zone that TZID names.
+	// FormZoned is a wall-clock time in the zone of TZID.
 	FormZoned Form = "zoned"
 )
 
-// Names of parameters and value types that the typed values need.
+// Names of the parameters and value types used here.
 const (
 	paramTZID     = "TZID"
 	paramValue    = "VALUE"
@@ -57,9 +57,8 @@ func Zoned(c Civil, tzid string) Time {
 // Instant makes the Time of an instant, in UTC and whole seconds.
 func Instant(t time.Time) Time { return UTC(CivilFromSeconds(t.Unix())) }
 
-// ParseTime reads a DATE or a DATE-TIME; tzid is the parameter's value or "".
-// The text decides the form: clients forget VALUE=DATE, and put a TZID beside
-// dates and UTC times, where RFC 5545 §3.2.19 has no place for one.
+// ParseTime parses a DATE or a DATE-TIME; tzid is the parameter's value or "". The text decides the form: clients
+// forget VALUE=DATE, and they add TZID to dates and UTC times, where RFC 5545 §3.2.19 does not allow it.
 func ParseTime(value, tzid string) (Time, error) {
 	s := strings.TrimSpace(value)
 	const date, local = len("20060102"), len("20060102T150405")
@@ -98,7 +97,7 @@ func parseCivil(s string) (Civil, error) {
 		c.Hour, c.Minute, c.Second = number(clock[1:3]), number(clock[3:5]), number(clock[5:7])
 	}
 	if c.Second == 60 {
-		// RFC 5545 §3.3.12: without support of leap seconds, :60 is read as :59.
+		// RFC 5545 §3.3.12: without support for leap seconds, :60 is read as :59.
 		c.Second = 59
 	}
 	if !c.Valid() {
@@ -107,7 +106,7 @@ func parseCivil(s string) (Civil, error) {
 	return c, nil
 }
 
-// String writes the value; the parameters are [Property.SetTime]'s to write.
+// String formats the value; [Property.SetTime] also sets the parameters.
 func (t Time) String() string {
 	b := make([]byte, 0, len("20060102T150405Z"))
 	b = appendDigits(b, t.Civil.Year, 4)
@@ -126,13 +125,13 @@ func (t Time) String() string {
 	return string(b)
 }
 
-// IsDate tells whether t is a whole day.
+// IsDate reports whether t is a whole day.
 func (t Time) IsDate() bool { return t.Form == FormDate }
 
-// IsZero tells whether t was never set.
+// IsZero reports whether t is the zero value.
 func (t Time) IsZero() bool { return t == Time{} }
 
-// Time reads the value as a DATE or DATE-TIME with the property's TZID.
+// Time parses the value as a DATE or DATE-TIME with the property's TZID.
 func (p *Property) Time() (Time, error) {
 	t, err := ParseTime(p.Value(), p.tzid())
 	if err != nil {
@@ -141,8 +140,7 @@ func (p *Property) Time() (Time, error) {
 	return t, nil
 }
 
-// Times reads the value as a list of DATEs and DATE-TIMEs, such as that of
-// EXDATE.
+// Times parses the value as a list of DATEs and DATE-TIMEs, as in EXDATE.
 func (p *Property) Times() ([]Time, error) {
 	tzid := p.tzid()
 	var list []Time
@@ -156,12 +154,10 @@ func (p *Property) Times() ([]Time, error) {
 	return list, nil
 }
 
-// SetTime gives the property another time, and the parameters VALUE and TZID
-// that its form needs.
+// SetTime sets the time, and the parameters VALUE and TZID that its form needs.
 func (p *Property) SetTime(t Time) { p.SetTimes(t) }
 
-// SetTimes gives the property a list of times, which must be of one form and
-// zone: the first one decides the parameters.
+// SetTimes sets a list of times of one form and zone: the first one decides the parameters.
 func (p *Property) SetTimes(times ...Time) {
 	values := make([]string, len(times))
 	for i, t := range times {
@@ -173,7 +169,7 @@ func (p *Property) SetTimes(times ...Time) {
 	}
 }
 
-// NewTime makes a property whose value is a time.
+// NewTime makes a property with a time value.
 func NewTime(name string, t Time) *Property {
 	p := NewProperty(name, "")
 	p.SetTime(t)
@@ -193,8 +189,7 @@ func (p *Property) setTimeParams(t Time) {
 	}
 }
 
-// ValueType is the upper-case value type that the parameter VALUE names, or ""
-// when the property has the type that is usual for it.
+// ValueType returns the upper-case value of the parameter VALUE, or "" for the property's default type.
 func (p *Property) ValueType() string {
 	value, _ := p.Param(paramValue)
 	return upperName(strings.TrimSpace(value))
@@ -205,7 +200,7 @@ func (p *Property) tzid() string {
 	return tzid
 }
 
-// number is the value of a few digits.
+// number parses a few digits.
 func number(s string) int {
 	n := 0
 	for i := range len(s) {

@@ -6,10 +6,10 @@ import "unicode/utf8"
 // excluding the line break.
 const foldWidth = 75
 
-// writer puts a tree's lines one behind the other.
+// writer appends the lines of a tree.
 type writer struct {
 	out   []byte
-	start int // where the first line begins, behind a byte order mark
+	start int // where the first line begins, after a byte order mark
 	eol   string
 }
 
@@ -34,7 +34,7 @@ func (w *writer) edge(source, keyword, name string) {
 	w.raw(source)
 }
 
-// line writes the bytes that were read, or, where there are none, folds text.
+// line writes the original bytes or, if there are none, folds the text.
 func (w *writer) line(source, text string) {
 	if source == "" {
 		w.endLine()
@@ -52,7 +52,7 @@ func (w *writer) raw(lines string) {
 	}
 }
 
-// endLine ends a line whose end was missing in the text it comes from.
+// endLine adds the line end if the last line has none.
 func (w *writer) endLine() {
 	if n := len(w.out); n > w.start && w.out[n-1] != '\n' {
 		w.out = append(w.out, w.eol...)
@@ -75,7 +75,7 @@ func (w *writer) fold(text string) {
 	w.out = append(w.out, text...)
 }
 
-// size is about what Bytes will need.
+// size estimates the length of Bytes.
 func (d *Document) size() int {
 	n := len(d.lead)
 	for _, c := range d.components {
@@ -84,7 +84,7 @@ func (d *Document) size() int {
 	return n
 }
 
-// Size is about how many bytes the component takes as text, not less.
+// Size estimates the length of the component as text; it is never too small.
 func (c *Component) Size() int {
 	const names = len(beginName+":") + len(endName+":") + 2*len("\r\n")
 	n := max(len(c.begin)+len(c.end), 2*len(c.name)+names)

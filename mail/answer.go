@@ -14,13 +14,13 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Answers lets people without a calendar program answer an invitation by a link. A link is for one person and
-// one event, or one instance of it, and good until that is over.
+// Answers lets people without a calendar app answer an invitation through a link. A link is for one attendee and one
+// event or instance. It expires after the event.
 type Answers struct {
 	Store  Store
 	Middle calendar.Correspondence
 	Key    Key
-	// Page is the address that a link begins with.
+	// Page is the prefix of the links.
 	Page *url.URL
 	Now  func() time.Time
 
@@ -29,13 +29,14 @@ type Answers struct {
 
 var _ calendar.Answers = (*Answers)(nil)
 
-// grace is how long after an event its link still opens, lasting how long that of one without an end does after it was sent.
+// grace is how long after the event its link still works. lasting is the validity, from the sending, of a link to an
+// event without an end.
 const (
 	grace   = 24 * time.Hour
 	lasting = 400 * 24 * time.Hour
 )
 
-// claim is the content of a link: guest and event. The names in JSON are those of links that are out there.
+// claim is the content of a link: attendee and event. The JSON names must stay, because links in sent mails use them.
 type claim struct {
 	User       calendar.UserID      `json:"u"`
 	To         calendar.MailAddress `json:"t"`
@@ -44,7 +45,7 @@ type claim struct {
 	Until      int64                `json:"x"`
 }
 
-// Link is where the recipient of a letter may answer.
+// Link returns the link to answer a letter.
 func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
 	until := l.Posted.Add(lasting)
 	if s, err := letter.SummaryOf(l, local); err == nil && !s.End.IsZero() {
@@ -57,8 +58,8 @@ func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
 	return a.Page.JoinPath(token).String()
 }
 
-// errLink answers a visitor whose link is not good, whatever is wrong with it.
-var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not good: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
+// errLink is the error for any invalid link.
+var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not valid: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
 
 // Open implements [calendar.Answers].
 func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error) {
@@ -66,7 +67,7 @@ func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error
 	return asked, err
 }
 
-// open finds the letter that a link is about, and what there is to read of it.
+// open finds the letter of a link, and the details to show.
 func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, calendar.Asked, error) {
 	c, err := a.claim(token)
 	if err != nil {
@@ -76,7 +77,7 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, err
 	}
-	// The letter about an instance is forgotten when all of the event is told anew: that mail has a link of its own.
+	// When the whole event is sent again, the letter about an instance is gone; the new mail has its own link.
 	i := slices.IndexFunc(told, func(l calendar.Letter) bool { return l.Recurrence == c.Recurrence })
 	if i < 0 {
 		return calendar.Letter{}, calendar.Asked{}, errLink
@@ -94,7 +95,7 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	}
 	at, err := letter.TimesOf(told[i])
 	if err != nil {
-		at = letter.Times{} // what cannot be written in a form is answered as it is
+		at = letter.Times{} // the event can be answered, but no other time proposed
 	}
 	return told[i], calendar.Asked{
 		Start: at.Start, End: at.End, Zone: at.Zone, Days: at.Days,
@@ -103,8 +104,8 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	}, nil
 }
 
-// calledOff tells whether a mail is on its way that takes the invitation back: anyone who was removed no longer answers, though
-// they were not told yet.
+// calledOff reports whether a cancellation is waiting in the outbox: a removed attendee can no longer answer, even
+// before the mail arrives.
 func (a *Answers) calledOff(ctx context.Context, c claim) (bool, error) {
 	waiting, err := a.Store.WaitingFor(ctx, c.User, c.To, c.UID)
 	off := false
@@ -124,16 +125,16 @@ func (a *Answers) claim(token string) (claim, error) {
 	return c, nil
 }
 
-// commentMost is how much may be written with an answer.
+// commentMost limits the length of a comment.
 const commentMost = 500
 
-// given are the answers that may be given, by PARTSTAT.
+// given are the possible answers, by PARTSTAT.
 var given = []string{"ACCEPTED", "TENTATIVE", "DECLINED"}
 
-// givenMost is how often one link answers in an hour: each answer is a line in the organizer's journal.
+// givenMost limits the answers per link and hour: each is an entry in the organizer's journal.
 const givenMost = 20
 
-// Give implements [calendar.Answers]: the organizer's event then says so, as after a reply by mail.
+// Give implements [calendar.Answers]. It updates the organizer's event, like a reply by mail.
 func (a *Answers) Give(ctx context.Context, token, status, comment string) (calendar.Asked, error) {
 	l, asked, err := a.open(ctx, token)
 	if err == nil && !asked.Cancelled && !slices.Contains(given, status) {
@@ -154,7 +155,7 @@ func (a *Answers) Give(ctx context.Context, token, status, comment string) (cale
 	return asked, a.Middle.Receive(ctx, in)
 }
 
-// hears refuses what is said of an event that was called off, at too great a length, or too often.
+// hears refuses answers to a cancelled event, and comments that are too long or too frequent.
 func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string) error {
 	switch {
 	case asked.Cancelled:
@@ -167,7 +168,7 @@ func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string)
 	return nil
 }
 
-// Propose implements [calendar.Answers]: the organizer decides about it as about one by mail.
+// Propose implements [calendar.Answers]. The organizer decides about the proposal as about a COUNTER by mail.
 func (a *Answers) Propose(ctx context.Context, token, start, end, comment string) (calendar.Asked, error) {
 	l, asked, err := a.open(ctx, token)
 	if err == nil {

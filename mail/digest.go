@@ -11,41 +11,41 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// DigestStore is what digests need of a Store.
+// DigestStore is the part of a Store that Digests use.
 type DigestStore interface {
 	calendar.Digests
 	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
 }
 
-// Digests are mails of users' days, to those who want them. The day is found when the mail leaves: what a user lost
-// meanwhile is not in it.
+// Digests sends users a daily mail if they want one. The content is read when the mail leaves, so it never shows data
+// that the user has lost access to.
 type Digests struct {
 	Store DigestStore
-	// Day is what there is to say at a moment; a note without parts says nothing.
+	// Day returns the content for a moment; a note without parts means that there is nothing to send.
 	Day func(ctx context.Context, u calendar.User, d calendar.Digest, at time.Time) (letter.Note, error)
 	Key Key
-	// Page is the address that a link begins with, by which such mail is ended; Settings is where it is chosen.
+	// Page is the prefix of the unsubscribe links; Settings is the page with the digest's settings.
 	Page, Settings *url.URL
 	Most           calendar.OutboxLimits
 	Now            func() time.Time
 	NewID          func() string
-	// Task is told of each that is posted; nil where nobody wants to know.
+	// Task traces each queued mail; nil turns that off.
 	Task calendar.Task
 }
 
 const (
-	// digestLate is how late a mail may be, for whatever reason. One that would be later is left out.
+	// digestLate is the maximum delay of a digest. A later one is dropped.
 	digestLate = 6 * time.Hour
-	// digestsMost is how many are posted in one turn.
+	// digestsMost limits the digests queued per round.
 	digestsMost = 100
-	// hoursOfDay bounds the hour at which it comes.
+	// hoursOfDay is the limit for the digest's hour.
 	hoursOfDay = 24
 )
 
-// errNothing tells that there is nothing to send.
+// errNothing means that there is nothing to send.
 var errNothing = errors.New("there is nothing to say")
 
-// moment is the last time at which a user's mail was to come, and next when it comes after that.
+// moment returns the last scheduled time of a user's digest and the next one.
 func moment(d calendar.Digest, u calendar.User, now time.Time) (last, next time.Time) {
 	y, m, day := now.In(zoneOf(u)).Date()
 	at := func(days int) time.Time { return time.Date(y, m, day+days, d.Hour, 0, 0, 0, zoneOf(u)) }
@@ -55,12 +55,12 @@ func moment(d calendar.Digest, u calendar.User, now time.Time) (last, next time.
 	return at(-1), at(0)
 }
 
-// Wish returns what mail of their day a user wants.
+// Wish returns a user's digest setting.
 func (g *Digests) Wish(ctx context.Context, u calendar.User) (calendar.Digest, error) {
 	return g.Store.Digest(ctx, u.ID)
 }
 
-// Want keeps what mail of their day a user wants from now on.
+// Want stores a user's digest setting.
 func (g *Digests) Want(ctx context.Context, u calendar.User, d calendar.Digest) error {
 	switch {
 	case d.Hour < 0 || d.Hour >= hoursOfDay:
@@ -73,7 +73,7 @@ func (g *Digests) Want(ctx context.Context, u calendar.User, d calendar.Digest) 
 	return g.Store.SetDigest(ctx, d)
 }
 
-// post puts what is due into the outbox. Only the process that sends mail does it.
+// post queues the due digests. Only the process that sends mail calls it.
 func (g *Digests) post(ctx context.Context) error {
 	due, err := g.Store.DueDigests(ctx, g.Now(), digestsMost)
 	var failed []error
@@ -85,8 +85,8 @@ func (g *Digests) post(ctx context.Context) error {
 	return errors.Join(err, errors.Join(failed...))
 }
 
-// postOne posts a user's mail, unless it is too late, and has the next one wait. In another zone than at first a user's
-// hour may lie ahead again.
+// postOne queues a user's digest, unless it is too late, and schedules the next one. If the user has moved to another
+// time zone, the hour may be in the future again.
 func (g *Digests) postOne(ctx context.Context, d calendar.Digest) (err error) {
 	ctx, end := g.Task.OrNone()(ctx, "digest")
 	defer func() { end(err != nil) }()
@@ -113,7 +113,7 @@ func (g *Digests) postOne(ctx context.Context, d calendar.Digest) (err error) {
 	return err
 }
 
-// digest makes the mail of a user's day.
+// digest composes a user's digest.
 func (s *Sender) digest(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if s.Digests == nil {
 		return nil, errNothing
@@ -126,7 +126,7 @@ func (s *Sender) digest(ctx context.Context, l calendar.Letter, id string) ([]by
 	return s.Post.Note(n)
 }
 
-// note is what a mail says, to a user who wants it still, at the address that is still theirs.
+// note returns the content of a digest, if the user still wants it and still has the address.
 func (g *Digests) note(ctx context.Context, l calendar.Letter) (letter.Note, error) {
 	u, err := g.Store.UserByID(ctx, l.User)
 	if err != nil {
@@ -150,22 +150,22 @@ func (g *Digests) note(ctx context.Context, l calendar.Letter) (letter.Note, err
 	return n, err
 }
 
-// stopClaim is the content of a link. The names in JSON are those of links that are out there.
+// stopClaim is the content of an unsubscribe link. The JSON names must stay, because links in sent mails use them.
 type stopClaim struct {
 	User    calendar.UserID      `json:"u"`
 	Address calendar.MailAddress `json:"a"`
 }
 
-// Token is what ends such mail to an address. It is good as long as they come there.
+// Token returns the token of an unsubscribe link. It stays valid as long as digests go to the address.
 func (g *Digests) Token(user calendar.UserID, address calendar.MailAddress) string {
-	token, _ := g.Key.seal("stop", stopClaim{user, address}) // texts can always be written
+	token, _ := g.Key.seal("stop", stopClaim{user, address}) // strings always marshal
 	return token
 }
 
-// errStop answers a visitor whose link is not good.
-var errStop = calendar.Errorf(calendar.NotFound, "", "this link is not good: it may have been cut off on its way; the settings of the account turn the mail off, too")
+// errStop is the error for any invalid link.
+var errStop = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may have been cut off on its way; the settings of the account turn the mail off, too")
 
-// Open returns the address to which a link ends the mail.
+// Open returns the address that a link unsubscribes.
 func (g *Digests) Open(token string) (calendar.MailAddress, error) {
 	c, err := g.claim(token)
 	return c.Address, err
@@ -178,8 +178,9 @@ func (g *Digests) claim(token string) (c stopClaim, err error) {
 	return c, err
 }
 
-// Stop ends the mail that a link came with. To an address that is not the user's any more none comes, and a link that was
-// sent there ends nothing that goes elsewhere; the visitor is told the same, and not whose address changed.
+// Stop unsubscribes the address of a link. If it is no longer the user's address, nothing changes: no digest goes
+// there, and the link must not stop digests to another address. The visitor gets the same response, so they do not
+// learn of the change.
 func (g *Digests) Stop(ctx context.Context, token string) (calendar.MailAddress, error) {
 	c, err := g.claim(token)
 	if err != nil {

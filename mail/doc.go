@@ -1,7 +1,7 @@
-// Package mail carries scheduling messages out of the house and in (RFC 6047): letters from the outbox to an SMTP
-// server, and mail from a mailbox (IMAP), from a mail server (LMTP) or from a pipe to the middle. It also gives people
-// without a calendar a link by which they answer.
+// Package mail sends and receives scheduling messages by mail (RFC 6047). It delivers letters from the outbox to an
+// SMTP server, and it takes mail from a mailbox (IMAP), a mail server (LMTP) or a pipe. It also gives people without a
+// calendar a link to answer.
 //
-// It decides nothing about events: what a message does is for the middle to say. It decides whether a mail has the
-// sender that it claims, and that no message is sent twice or for ever.
+// The service decides how a message changes events. This package verifies the sender of a mail, and it ensures that no
+// message is sent twice or retried forever.
 package mail

@@ -12,17 +12,17 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// EndingStore is what endings need of a Store.
+// EndingStore is the part of a Store that Endings use.
 type EndingStore interface {
 	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
 	WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error)
 }
 
-// Endings are mails to users whose webhooks were turned off. What became of the webhook is found when the mail leaves: of one
-// that was turned on again meanwhile there is nothing to say.
+// Endings sends mails to users whose webhooks were turned off. It reads the webhook when the mail leaves: if it is on
+// again by then, no mail is sent.
 type Endings struct {
 	Store EndingStore
-	// Host is the server's name as its people know it, Page where the webhooks are, each under its id.
+	// Host is the server's public name. Page is the address of the webhooks' pages; each has its id below it.
 	Host  string
 	Page  *url.URL
 	Most  calendar.OutboxLimits
@@ -30,14 +30,14 @@ type Endings struct {
 	NewID func() string
 }
 
-// The address of a webhook may hold what opens it, so that the mail names its host alone.
+// The mail names only the host: the address of a webhook may contain credentials.
 const endedText = `The calendar server %s has turned off your webhook to %s.
 %s
 Nothing more is sent there. On this page you turn it on again, and then it is told what changed since, or you remove it:
 %s
 `
 
-// News is the letter about a webhook's end; none to a user who has no address, or is not let in.
+// News returns the letter about a disabled webhook, or nil if the user has no address or cannot sign in.
 func (e *Endings) News(ctx context.Context, w calendar.Webhook) (*calendar.News, error) {
 	u, err := e.Store.UserByID(ctx, w.User)
 	if err != nil {
@@ -54,7 +54,7 @@ func (e *Endings) News(ctx context.Context, w calendar.Webhook) (*calendar.News,
 	}}, nil
 }
 
-// ended makes the mail about a webhook's end.
+// ended composes the mail about a disabled webhook.
 func (s *Sender) ended(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if s.Endings == nil {
 		return nil, errNothing
@@ -67,7 +67,7 @@ func (s *Sender) ended(ctx context.Context, l calendar.Letter, id string) ([]byt
 	return s.Post.Plain(m)
 }
 
-// plain is what the mail says, at the address that is still the user's.
+// plain returns the mail's text, if the address is still the user's.
 func (e *Endings) plain(ctx context.Context, l calendar.Letter) (letter.Plain, error) {
 	u, err := e.Store.UserByID(ctx, l.User)
 	if err != nil {

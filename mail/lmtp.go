@@ -18,7 +18,8 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Door is where a mail server of ours hands mail in by LMTP (RFC 2033): on this machine, for nobody has to sign in.
+// Door accepts mail from our own mail server by LMTP (RFC 2033). It listens only on this machine, since LMTP has no
+// authentication.
 type Door struct {
 	// Addr is HOST:PORT of a loopback address, or unix:PATH.
 	Addr     string
@@ -26,10 +27,10 @@ type Door struct {
 	Logger   *slog.Logger
 }
 
-// socketPrefix stands before the path of a socket.
+// socketPrefix marks the path of a socket.
 const socketPrefix = "unix:"
 
-// CheckDoor tells whether an address is one that only this machine reaches.
+// CheckDoor reports an error unless only this machine can reach the address.
 func CheckDoor(addr string) error {
 	if path, ok := strings.CutPrefix(addr, socketPrefix); ok {
 		if !strings.HasPrefix(path, "/") {
@@ -39,12 +40,12 @@ func CheckDoor(addr string) error {
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil || !loopback(host) {
-		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: whoever reaches it can hand mail in")
+		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: any host that can connect could deliver mail")
 	}
 	return nil
 }
 
-// Listen opens the door.
+// Listen opens the listener.
 func (d *Door) Listen(ctx context.Context) (net.Listener, error) {
 	if err := CheckDoor(d.Addr); err != nil {
 		return nil, fmt.Errorf("%q %w", d.Addr, err)
@@ -60,14 +61,14 @@ func (d *Door) Listen(ctx context.Context) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The mail server is in the group of the directory, or nobody else comes in.
+	// The mail server must be in the directory's group; other users have no access.
 	if err := os.Chmod(path, 0o660); err != nil { //nolint:gosec // the group is the mail server's
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-// dropSocket removes what a process left that was killed. One that listens still keeps its socket.
+// dropSocket removes the socket of a killed process. A socket with a live listener stays.
 func dropSocket(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,13 +86,13 @@ func dropSocket(ctx context.Context, path string) error {
 	return os.Remove(path)
 }
 
-// The limits of a mail server's requests, and how long it is waited for.
+// Limits and timeouts for the mail server's connections.
 const (
 	recipientsMost = 100
 	doorPatience   = 5 * time.Minute
 )
 
-// Serve takes mail in until the context ends.
+// Serve accepts mail until the context ends.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &delivery{Door: d, ctx: ctx}, nil }))
 	s.LMTP, s.Domain, s.EnableSMTPUTF8 = true, "localhost", true
@@ -105,10 +106,10 @@ func (d *Door) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// delivery is one mail that is handed in.
+// delivery is one LMTP transaction.
 type delivery struct {
 	*Door
-	ctx context.Context // the library's interface has none
+	ctx context.Context // the library's interface has no context
 	to  []calendar.MailAddress
 }
 
@@ -118,10 +119,11 @@ func (s *delivery) Reset() { s.to = nil }
 // Logout implements [smtp.Session].
 func (s *delivery) Logout() error { return nil }
 
-// Mail implements [smtp.Session]. The sender in the envelope proves nothing.
+// Mail implements [smtp.Session]. The envelope sender proves nothing, so it is ignored.
 func (s *delivery) Mail(string, *smtp.MailOptions) error { return nil }
 
-// Rcpt implements [smtp.Session]. The mail server knows the recipients; an address that we do not know gets nothing.
+// Rcpt implements [smtp.Session]. The mail server knows the valid recipients; mail to an address unknown here has no
+// effect.
 func (s *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 	address, err := letter.Address(to)
 	if err != nil {
@@ -131,8 +133,8 @@ func (s *delivery) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data implements [smtp.Session]. A mail that is not followed is taken all the same: to send it back would send it to
-// whomever a stranger named.
+// Data implements [smtp.Session]. It accepts rejected messages too: a bounce would go to any address that a stranger
+// has put in the envelope.
 func (s *delivery) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-imap/v2/imapclient"
 )
 
-// Mailbox is a folder on an IMAP server from which mail is taken in. It should be for nothing else.
+// Mailbox reads mail from an IMAP folder, which should serve no other purpose.
 type Mailbox struct {
 	server
 	Folder   string
@@ -24,20 +24,20 @@ type Mailbox struct {
 	NewID    func() string
 	Logger   *slog.Logger
 
-	// mark is the flag of mails that were looked at.
+	// mark is the flag of processed mails.
 	mark imap.Flag
-	// later are mails that have to come again, and when.
+	// later are the mails to retry.
 	later map[imap.UID]again
 }
 
-// again is when a mail is looked at again, and how often it was in vain.
+// again is the time of a mail's next try and the number of failed ones.
 type again struct {
 	at    time.Time
 	tries int
 }
 
-// ParseMailbox understands imaps://USER:PASSWORD@HOST[:993][/FOLDER] and imap://…[:143], where TLS begins with STARTTLS.
-// Its errors do not repeat the URL.
+// ParseMailbox parses imaps://USER:PASSWORD@HOST[:993][/FOLDER] and imap://…[:143], where TLS begins with STARTTLS. Its
+// errors do not repeat the URL.
 func ParseMailbox(text string) (*Mailbox, error) {
 	s, u, err := parseServer(text, "imap", "143", "imaps", "993")
 	if err != nil {
@@ -50,20 +50,21 @@ func ParseMailbox(text string) (*Mailbox, error) {
 }
 
 const (
-	// handled marks mails that were looked at. They stay where they are, read or not.
+	// handled marks processed mails. They stay in the folder, read or not.
 	handled imap.Flag = "$CalendarHandled"
-	// lookBack is how old mails may be that are looked at: a user who names a full mailbox does not want all of it.
+	// lookBack is the maximum age of a mail to process: if a user names a full mailbox, its old mail must stay
+	// untouched.
 	lookBack = 14 * 24 * time.Hour
-	// idleFor is how long news is waited for before the folder is looked at all the same, pollMail where the server cannot
-	// tell news.
+	// idleFor is how often the folder is checked even without a notification; pollMail is the same for servers without
+	// IDLE.
 	idleFor  = 5 * time.Minute
 	pollMail = time.Minute
-	// mailLease is the lease of the process that reads the mailbox, readTurn how long it lasts.
+	// mailLease is the lease of the process that reads the mailbox, readTurn its duration.
 	mailLease = "mail in"
 	readTurn  = 3 * idleFor
 )
 
-// Run takes mail in until the context ends.
+// Run processes mail until the context ends.
 func (m *Mailbox) Run(ctx context.Context) {
 	holder := m.NewID()
 	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), mailLease, holder) }()
@@ -84,7 +85,7 @@ func (m *Mailbox) Run(ctx context.Context) {
 	}
 }
 
-// wait waits for a time to pass or the context to end.
+// wait waits until the duration has passed or the context ends.
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -94,10 +95,10 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Visit logs in and takes mail in as it comes, as long as going on is allowed.
+// Visit logs in and processes mail as it arrives, until goOn returns false or an error.
 func (m *Mailbox) Visit(ctx context.Context, goOn func() (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // it cuts the line
+	defer cancel() // it closes the connection
 	news := make(chan struct{}, 1)
 	c, err := m.open(ctx, func() {
 		select {
@@ -123,7 +124,7 @@ func (m *Mailbox) Visit(ctx context.Context, goOn func() (bool, error)) error {
 	}
 }
 
-// open logs in and opens the folder.
+// open logs in and selects the folder.
 func (m *Mailbox) open(ctx context.Context, news func()) (*imapclient.Client, error) {
 	conn, err := m.dial(ctx)
 	if err != nil {
@@ -150,7 +151,7 @@ func (m *Mailbox) open(ctx context.Context, news func()) (*imapclient.Client, er
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("the folder %q cannot be opened: %w", m.Folder, err), c.Close())
 	}
-	// Where a server has no marks of one's own there is the one for mails that were read.
+	// A server without custom flags gets the flag for mails that were read.
 	m.mark = imap.FlagSeen
 	if slices.Contains(folder.PermanentFlags, imap.FlagWildcard) || slices.Contains(folder.PermanentFlags, handled) {
 		m.mark = handled
@@ -158,7 +159,7 @@ func (m *Mailbox) open(ctx context.Context, news func()) (*imapclient.Client, er
 	return c, nil
 }
 
-// await waits for news.
+// await waits for new mail.
 func (m *Mailbox) await(ctx context.Context, c *imapclient.Client, news <-chan struct{}) error {
 	if !c.Caps().Has(imap.CapIdle) {
 		wait(ctx, pollMail)
@@ -183,7 +184,7 @@ func (m *Mailbox) await(ctx context.Context, c *imapclient.Client, news <-chan s
 	return idle.Wait()
 }
 
-// read takes in what was not looked at yet, the oldest first.
+// read processes the unmarked mails, the oldest first.
 func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
 	found, err := c.UIDSearch(&imap.SearchCriteria{Since: m.Now().Add(-lookBack), NotFlag: []imap.Flag{m.mark, imap.FlagDeleted}}, nil).Wait()
 	if err != nil {
@@ -203,7 +204,7 @@ func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
 	return nil
 }
 
-// take takes one mail in and marks it, unless it has to come again.
+// take processes one mail and marks it, unless it must be retried.
 func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) error {
 	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: MailMost + 1}}
 	mails, err := c.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
@@ -211,7 +212,7 @@ func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) 
 		return fmt.Errorf("reading a mail: %w", err)
 	}
 	for _, mail := range mails {
-		// No field can be trusted to name the recipient: the mail is for the people whom the message names.
+		// No header field proves who the recipient is: the mail is for the people whom the message names.
 		if len(mail.BodySection) == 0 {
 			continue
 		}
@@ -228,10 +229,10 @@ func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) 
 	return nil
 }
 
-// triesMost is when the pauses no longer grow; after two weeks the mail is too old to be looked for.
+// triesMost is when the pauses stop growing; after two weeks the mail is too old for the search.
 const triesMost = 12
 
-// postpone has a mail come again, less and less often.
+// postpone schedules a mail's next try, with growing pauses.
 func (m *Mailbox) postpone(uid imap.UID) {
 	if m.later == nil {
 		m.later = map[imap.UID]again{}
@@ -240,7 +241,7 @@ func (m *Mailbox) postpone(uid imap.UID) {
 	m.later[uid] = again{m.Now().Add(pollMail << min(tries, triesMost)), tries}
 }
 
-// forget drops the mails that are gone.
+// forget drops the retries of mails that are gone.
 func (m *Mailbox) forget(there []imap.UID) {
 	for uid := range m.later {
 		if !slices.Contains(there, uid) {

@@ -9,43 +9,43 @@ import (
 	"strings"
 
 	"github.com/emersion/go-message"
-	_ "github.com/emersion/go-message/charset" // mail comes in more charsets than one
+	_ "github.com/emersion/go-message/charset" // for mail in charsets other than UTF-8
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/mail/letter"
 )
 
-// How much of a mail is looked at. Nothing in it may make us work longer than a mail is worth.
+// Limits for parsing a mail.
 const (
-	// MailMost is how large a mail may be that is taken in.
+	// MailMost is the maximum size of an incoming mail.
 	MailMost = 16 << 20
-	// calendarMost is how large the message in it may be.
+	// calendarMost is the maximum size of its calendar file.
 	calendarMost = 1 << 20
 	headerMost   = 256 << 10
 	partsMost    = 100
 	depthMost    = 8
-	// hopsMost is how many servers a mail may have come by; one that went round has come by more.
+	// hopsMost limits the Received fields; a mail with more is in a loop.
 	hopsMost = 40
 )
 
-// incoming is a mail as far as it matters.
+// incoming is the relevant content of a mail.
 type incoming struct {
 	header message.Header
 	// from is the one address in the From field.
 	from calendar.MailAddress
-	// scheduling is the calendar file in it, method what its part says that it is for.
+	// scheduling is the calendar file in the mail, method the method parameter of its part.
 	scheduling []byte
 	method     string
-	// report is what a mail server writes about a mail of ours that it could not deliver.
+	// report is a delivery report about one of our mails.
 	report *report
 }
 
-// badMailError is a fault of a mail. It holds nothing of the mail's text.
+// badMailError describes a malformed mail. It contains none of the mail's text.
 type badMailError string
 
 func (e badMailError) Error() string { return string(e) }
 
-// readMail takes a mail apart.
+// readMail parses a mail.
 func readMail(raw []byte) (*incoming, error) {
 	if len(raw) > MailMost {
 		return nil, badMailError("it is too large")
@@ -67,7 +67,7 @@ func readMail(raw []byte) (*incoming, error) {
 			return badMailError("it has too many parts")
 		}
 		if err != nil {
-			return nil //nolint:nilerr // a part in a charset that nobody knows is no reason to leave the others
+			return nil //nolint:nilerr // an unknown charset of one part does not affect the others
 		}
 		return m.part(part)
 	})
@@ -80,8 +80,8 @@ func readMail(raw []byte) (*incoming, error) {
 	return m, nil
 }
 
-// author is the one address that a mail is from. A mail with two From fields shows one person to one program and another
-// to the next.
+// author returns the one address that a mail is from. Programs differ in which of two From fields they show, so such a
+// mail is refused.
 func author(h message.Header) (calendar.MailAddress, error) {
 	fields := h.FieldsByKey("From")
 	if fields.Len() != 1 {
@@ -98,7 +98,7 @@ func author(h message.Header) (calendar.MailAddress, error) {
 	return address, nil
 }
 
-// recipients are the first few addresses in the To and Cc fields. They prove nothing.
+// recipients returns the first few addresses in the To and Cc fields. They prove nothing.
 func (m *incoming) recipients() (all []calendar.MailAddress) {
 	for _, field := range [...]string{m.header.Get("To"), m.header.Get("Cc")} {
 		list, _ := (&netmail.AddressParser{WordDecoder: new(mime.WordDecoder)}).ParseList(field)
@@ -111,11 +111,11 @@ func (m *incoming) recipients() (all []calendar.MailAddress) {
 	return all
 }
 
-// part looks at one part. The first calendar file counts: many mails have the same a second time, as an attachment.
+// part processes one part. The first calendar file counts: many mails repeat it as an attachment.
 func (m *incoming) part(e *message.Entity) error {
 	kind, params, err := e.Header.ContentType()
 	if err != nil {
-		return nil //nolint:nilerr // what has no type is no calendar file
+		return nil //nolint:nilerr // a part without a type is no calendar file
 	}
 	switch {
 	case kind == "multipart/report" && params["report-type"] == "delivery-status":

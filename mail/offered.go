@@ -19,8 +19,8 @@ type OfferStore interface {
 	Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error)
 }
 
-// Offers are mails that ask users to accept a share. Each mail is written from the share's state when it leaves. No mail leaves if
-// the share was answered or withdrawn before.
+// Offers are mails that ask users to accept a share. Each mail is written from the share's state when it leaves. No
+// mail leaves if the share was answered or withdrawn before.
 type Offers struct {
 	Store OfferStore
 	// Host is the server's public name. Page is the address of the pages of offers; each has its id below it.
@@ -59,7 +59,7 @@ func (o *Offers) post(ctx context.Context) error {
 	return err
 }
 
-// letter returns nil for a user who has no address, or is disabled.
+// letter returns nil if the user has no address or is disabled.
 func (o *Offers) letter(s calendar.Share, now time.Time) *calendar.Letter {
 	to, err := letter.Address(s.User.Email)
 	if err != nil || s.User.Disabled {
@@ -84,7 +84,8 @@ func (s *Sender) offered(ctx context.Context, l calendar.Letter, id string) ([]b
 	return s.Post.Plain(m)
 }
 
-// plain is the mail's text. It fails with errNothing if there is nothing to ask any more, or the user's address has changed.
+// plain returns the mail's text. It fails with errNothing if the share was answered or withdrawn, or the user's address
+// has changed.
 func (o *Offers) plain(ctx context.Context, l calendar.Letter) (letter.Plain, error) {
 	u, err := o.Store.UserByID(ctx, l.User)
 	if err != nil {

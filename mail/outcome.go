@@ -6,25 +6,25 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// The outcomes of a letter, in the words of SCHEDULE-STATUS (RFC 5546 §3.6, RFC 6638 §3.2.9).
+// Final outcomes of a letter, as SCHEDULE-STATUS codes (RFC 5546 §3.6, RFC 6638 §3.2.9).
 const (
 	statusSent     = "1.1"
-	statusNoUser   = "3.7" // no such person
-	statusUnsent   = "5.1" // it could not be delivered
-	statusRejected = "5.3" // the other side does not want it
+	statusNoUser   = "3.7" // no such user
+	statusUnsent   = "5.1" // could not be delivered
+	statusRejected = "5.3" // rejected by the recipient's server
 )
 
-// stage is how far a mail came.
+// stage is how far a delivery got.
 type stage uint8
 
 const (
-	// atRelay is all that is between us and our own server: that it refuses the sender is no fault of the recipient.
+	// atRelay is an error between us and our own relay. If it refuses the sender, the recipient is not at fault.
 	atRelay stage = iota
 	atRecipient
 	atContent
 )
 
-// refusedError is why a mail was not taken.
+// refusedError is an SMTP refusal and its stage.
 type refusedError struct {
 	stage stage
 	error
@@ -32,8 +32,8 @@ type refusedError struct {
 
 func (r refusedError) Unwrap() error { return r.error }
 
-// outcome tells what an error means: the status of a final failure, or "" where it is to be tried again. Down tells
-// that no other mail would fare better.
+// outcome classifies an error. It returns the status of a final failure, or "" if a retry may help. down is set if
+// every other mail would fail, too.
 func outcome(err error) (status string, down bool) {
 	r, known := errors.AsType[refusedError](err)
 	answer, answered := errors.AsType[*smtp.SMTPError](err)

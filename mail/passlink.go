@@ -9,11 +9,11 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Passlinks are mails with the link by which somebody chooses their password.
+// Passlinks mails invite and reset links.
 type Passlinks struct {
 	Relay Relay
 	Post  letter.Post
-	// Host is the server's name as its people know it.
+	// Host is the server's public name.
 	Host  string
 	Now   func() time.Time
 	NewID func() string
@@ -36,7 +36,7 @@ If you have not asked for it, tell the administrator: whoever has the link can t
 `
 )
 
-// Send mails a link to the user's main address. Reset tells that they have had a password before.
+// Send mails a link to the user's main address. reset is set if they have had a password before.
 func (p *Passlinks) Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error {
 	to, err := letter.Address(u.Email)
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *Passlinks) Send(ctx context.Context, u calendar.User, reset bool, link 
 	})
 }
 
-// sendPlain sends a mail of the server's own while somebody waits for the page.
+// sendPlain sends a mail from the server itself while the user waits for the page.
 func sendPlain(ctx context.Context, relay Relay, post letter.Post, m letter.Plain) error {
 	data, err := post.Plain(m)
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Proofs are mails with a link, by which people show that a mail address is theirs: only its reader can open the link.
+// Proofs mails links that verify a mail address: only its reader can open the link.
 type Proofs struct {
 	Relay Relay
 	Post  letter.Post
 	Key   Key
-	// Page is the address that a link begins with.
+	// Page is the prefix of the links.
 	Page  *url.URL
 	Now   func() time.Time
 	NewID func() string
@@ -24,15 +24,16 @@ type Proofs struct {
 }
 
 const (
-	// proofLasts is how long a link is good.
+	// proofLasts is the validity of a link.
 	proofLasts = 24 * time.Hour
-	// proofsMost is how many a user sends in an hour: they go to addresses that nobody has proven yet.
+	// proofsMost limits a user's verification mails per hour: they go to unverified addresses.
 	proofsMost = 5
-	// pagePatience is how long somebody waits for the page after the form.
+	// pagePatience is how long the user waits for the page after submitting the form.
 	pagePatience = 20 * time.Second
 )
 
-// proofClaim is the content of a link: an address and its user. The names in JSON are those of links that are out there.
+// proofClaim is the content of a link: an address and its user. The JSON names must stay, because links in sent mails
+// use them.
 type proofClaim struct {
 	User    calendar.UserID      `json:"u"`
 	Address calendar.MailAddress `json:"a"`
@@ -47,7 +48,7 @@ If that is so, open this page, where you are asked to confirm it. The link is go
 If it is not, there is nothing to do: without the link nobody gets invitations to your address.
 `
 
-// Send sends a link to an address that a user says is theirs.
+// Send sends a link to an unverified address of a user.
 func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	to, err := letter.Address(text)
 	if err != nil {
@@ -66,7 +67,7 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	})
 }
 
-// unsent says why a mail could not be sent: to a person, and to the log.
+// unsent returns the error of a failed mail, with a text for people and the cause for the log.
 func unsent(err error) error {
 	told := calendar.Errorf(calendar.Unavailable, "", "the mail could not be sent just now; try again in a while")
 	if status, _ := outcome(err); status != "" {
@@ -81,10 +82,10 @@ func (p *Proofs) link(user calendar.UserID, address calendar.MailAddress) (strin
 	return p.Page.JoinPath(token).String(), err
 }
 
-// errProof answers a visitor whose link is not good.
-var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not good: it may be older than a day, or was cut off on its way; the settings send another one")
+// errProof is the error for any invalid link.
+var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may be older than a day, or was cut off on its way; the settings send another one")
 
-// Open returns what a link proves: its bearer reads the mail of an address that a user says is theirs.
+// Open returns the user and address of a link. Its bearer has read mail at this address.
 func (p *Proofs) Open(token string) (calendar.UserID, calendar.MailAddress, error) {
 	var c proofClaim
 	if !p.Key.unseal("proof", token, &c) || p.Now().After(time.Unix(c.Until, 0)) {

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Receiver takes mail in, from whichever way it comes.
+// Receiver processes incoming mail from every source.
 type Receiver struct {
 	Store  Store
 	Middle calendar.Correspondence
@@ -19,7 +19,7 @@ type Receiver struct {
 	Trust  Trust
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Task is told of each mail; nil where nobody wants to know.
+	// Task traces each mail; nil turns that off.
 	Task calendar.Task
 
 	mu      sync.Mutex
@@ -27,31 +27,31 @@ type Receiver struct {
 	talks   throttle
 }
 
-// How many messages one address may send in an hour, and how many about one event: two servers that answer each other
-// end there.
+// Limits on the messages of one address per hour, and on those about one event. They stop two servers that answer each
+// other automatically.
 const (
 	senderMost = 120
 	talkMost   = 60
 )
 
-// Verdict is the outcome of a mail that came in, in a few words.
+// Verdict is the outcome of an incoming mail in a few words.
 type Verdict string
 
-// The verdicts there are. A refusal by the middle has its reason behind a colon.
+// The verdicts. A refusal by the service has its reason after a colon.
 const (
 	Done     Verdict = "done"
 	Bounced  Verdict = "a mail of ours could not be delivered"
 	Nothing  Verdict = "no scheduling message"
 	Ours     Verdict = "a mail of our own"
 	Bad      Verdict = "bad"
-	Unproven Verdict = "not proven to be from whom it says"
-	Foreign  Verdict = "not from who may say so"
+	Unproven Verdict = "sender not verified"
+	Foreign  Verdict = "sender not allowed"
 	TooMany  Verdict = "too many"
 	Refused  Verdict = "refused"
 )
 
-// Take does what a mail asks for, if it may. To are the addresses that it was handed in for, where that is known. An error
-// means that it is to be handed in again later; whatever else is wrong with a mail is a verdict, and nothing has changed then.
+// Take processes a mail. to are its envelope recipients, if known. An error means that the mail must be delivered again
+// later. Any fault of the mail itself is a verdict, and nothing has changed then.
 func (r *Receiver) Take(ctx context.Context, raw []byte, to []calendar.MailAddress) (Verdict, error) {
 	t := &taking{Receiver: r, raw: raw, to: to}
 	ctx, end := r.Task.OrNone()(ctx, "mail in")
@@ -69,7 +69,7 @@ func (r *Receiver) Take(ctx context.Context, raw []byte, to []calendar.MailAddre
 	return verdict, err
 }
 
-// taking is one mail on its way in, with what the log says of it.
+// taking is one incoming mail in progress, with the details for the log.
 type taking struct {
 	*Receiver
 	raw    []byte
@@ -81,7 +81,7 @@ type taking struct {
 func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err error) {
 	m, err := readMail(t.raw)
 	if err != nil {
-		return Bad, err.Error(), nil //nolint:nilerr // that is the verdict: to come again helps nobody
+		return Bad, err.Error(), nil //nolint:nilerr // the verdict reports it; a retry would not help
 	}
 	t.domain = letter.Domain(m.from)
 	if _, ours := t.Key.ours(m.header.Get("Message-Id")); ours {
@@ -95,7 +95,7 @@ func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err err
 	}
 	s, err := readScheduling(m.scheduling, m.method)
 	if err != nil {
-		return Bad, err.Error(), nil //nolint:nilerr // that is the verdict: to come again helps nobody
+		return Bad, err.Error(), nil //nolint:nilerr // the verdict reports it; a retry would not help
 	}
 	t.method = s.method
 	who, ok := s.speaker(m.from)
@@ -124,13 +124,13 @@ func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err err
 	case reason == calendar.Internal || reason == calendar.Unavailable:
 		return Refused, "", err
 	default:
-		// Its words may hold some of the message.
+		// Its message may quote the mail.
 		return Refused, reason.String(), nil
 	}
 }
 
-// refused shows the addressees that an invitation was not followed. What comes of that does not change the answer to the mail
-// server: a stranger learns nothing by it.
+// refused shows the addressees an invitation that was not accepted. An error here does not change the response to the
+// mail server, so a stranger learns nothing from it.
 func (t *taking) refused(ctx context.Context, m *incoming, why calendar.Distrust, proven bool) {
 	err := t.Middle.Refused(ctx, t.inbound(m, m.from), why, proven)
 	if reason := calendar.ReasonOf(err); err != nil && (reason == calendar.Internal || reason == calendar.Unavailable) {
@@ -138,12 +138,13 @@ func (t *taking) refused(ctx context.Context, m *incoming, why calendar.Distrust
 	}
 }
 
-// inbound is the message in a mail.
+// inbound returns the scheduling message in a mail.
 func (t *taking) inbound(m *incoming, from calendar.MailAddress) calendar.Inbound {
 	return calendar.Inbound{From: from, To: t.to, Header: m.recipients(), Method: t.method, Data: m.scheduling}
 }
 
-// allowed counts messages. Only those that are proven are counted: nobody is kept from writing by others in their name.
+// allowed counts messages per sender and event. Only messages with a proven sender are counted, so that forged mail
+// cannot use up a sender's limit.
 func (t *taking) allowed(from calendar.MailAddress, uid calendar.UID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -155,7 +156,8 @@ func (t *taking) allowed(from calendar.MailAddress, uid calendar.UID) bool {
 	return ok
 }
 
-// bounce notes that a mail of ours did not arrive. Only its recipient and the servers on its way know its name.
+// bounce records a delivery failure of one of our mails. Only its recipient and the servers on its way know its
+// Message-ID.
 func (t *taking) bounce(ctx context.Context, r report) (verdict Verdict, why string, err error) {
 	id, ours := t.Key.ours(r.original)
 	if !ours || !r.failed {
@@ -163,7 +165,7 @@ func (t *taking) bounce(ctx context.Context, r report) (verdict Verdict, why str
 	}
 	l, err := t.Store.ToldBy(ctx, id)
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
-		return Bounced, "", nil //nolint:nilerr // something newer is on its way, of which we will hear
+		return Bounced, "", nil //nolint:nilerr // a newer mail is on its way and will have its own report
 	}
 	if err != nil {
 		return Bounced, "", errors.Join(errAway, err)

@@ -15,27 +15,28 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Relay is the SMTP server that takes our mail and brings it on.
+// Relay is the SMTP server that delivers our mail.
 type Relay struct {
 	server
-	// Hello is our own name there.
+	// Hello is our name in EHLO.
 	Hello string
 }
 
-// server is an address with a way to log in there.
+// server is an address with credentials.
 type server struct {
 	// Addr is HOST:PORT.
 	Addr           string
 	Host           string
 	User, Password string
-	// Implicit tells that TLS begins at once, Plain that there is none: only on this machine.
+	// Implicit is set for TLS from the start. Plain is set for no TLS, which is allowed only on this machine.
 	Implicit, Plain bool
-	// TLS is nil for the certificates that the machine trusts.
+	// TLS is nil for the system's trusted certificates.
 	TLS *tls.Config
 }
 
-// ParseRelay understands smtps://USER:PASSWORD@HOST[:465] and smtp://USER:PASSWORD@HOST[:587], where TLS begins with
-// STARTTLS. Only on this machine (127.0.0.1, ::1, localhost) may it be without TLS. Its errors do not repeat the URL.
+// ParseRelay parses smtps://USER:PASSWORD@HOST[:465] and smtp://USER:PASSWORD@HOST[:587], where TLS begins with
+// STARTTLS. A connection without TLS is allowed only on this machine (127.0.0.1, ::1, localhost). Its errors do not
+// repeat the URL.
 func ParseRelay(text string) (Relay, error) {
 	s, _, err := parseServer(text, "smtp", "587", "smtps", "465")
 	return Relay{server: s}, err
@@ -66,7 +67,7 @@ func parseServer(text, start, startPort, implicit, implicitPort string) (server,
 	return s, u, nil
 }
 
-// loopback tells whether a host is this machine.
+// loopback reports whether a host is this machine.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
@@ -83,7 +84,7 @@ func (s server) tls() *tls.Config {
 	return c
 }
 
-// dial connects, over TLS where it begins at once. The end of the context cuts the line.
+// dial connects, with implicit TLS if configured. The end of the context closes the connection.
 func (s server) dial(ctx context.Context) (net.Conn, error) {
 	dialer := &net.Dialer{Timeout: dialPatience}
 	conn, err := dialer.DialContext(ctx, "tcp", s.Addr)
@@ -97,14 +98,14 @@ func (s server) dial(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// How long the other side is waited for: to be there, to answer a command, to take a mail.
+// Timeouts for connecting, for a command, and for a mail.
 const (
 	dialPatience    = 30 * time.Second
 	commandPatience = time.Minute
 	submitPatience  = 5 * time.Minute
 )
 
-// open begins a session in which mails can be sent.
+// open begins an SMTP session.
 func (r Relay) open(ctx context.Context) (*smtp.Client, error) {
 	conn, err := r.dial(ctx)
 	if err != nil {

@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// report is what a mail server says of a mail that it could not deliver (RFC 3464).
+// report is a delivery report (RFC 3464).
 type report struct {
-	// failed tells that it gave up; a report may also say that it still tries.
+	// failed is set if the server gave up; a report may also say that it keeps trying.
 	failed bool
-	// status is its code, such as 5.1.1.
+	// status is the status code, such as 5.1.1.
 	status string
-	// original is the Message-ID of the mail, by which it is known.
+	// original is the Message-ID of the reported mail.
 	original string
 }
 
-// reportMost bounds what is read of a part of a report.
+// reportMost limits the size of a report's part.
 const reportMost = 64 << 10
 
-// part reads a part of a report: what became of the mail, or how it began.
+// part reads a part of a report: the delivery status, or the header of the original mail.
 func (r *report) part(kind string, body io.Reader) error {
 	fields := textproto.NewReader(bufio.NewReader(io.LimitReader(body, reportMost)))
 	switch kind {
 	case "message/delivery-status", "message/global-delivery-status":
-		// The first group is about the mail, the others about its recipients, of which ours has one.
+		// The first group is about the mail, the others are about its recipients; our mails have one.
 		for range 3 {
 			group, err := fields.ReadMIMEHeader()
 			r.note(group)
@@ -52,7 +52,7 @@ func (r *report) note(group textproto.MIMEHeader) {
 	}
 }
 
-// outcome is the report in the words of SCHEDULE-STATUS.
+// outcome returns the SCHEDULE-STATUS of the report.
 func (r *report) outcome() string {
 	switch {
 	case r.status == "5.1.1" || r.status == "5.1.2" || r.status == "5.1.10":

@@ -9,24 +9,24 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// scheduling is a message that came by mail, as far as it names possible senders.
+// scheduling is a scheduling message that came by mail, with its possible senders.
 type scheduling struct {
 	method calendar.Method
 	uid    calendar.UID
-	// parts are the components that it is about: an event, or some instances of one.
+	// parts are its components: an event, or some instances of one.
 	parts []*ical.Component
 }
 
-// messageLimits bound what is read of one.
+// messageLimits for parsing a message.
 var messageLimits = ical.Limits{Bytes: calendarMost, LineBytes: 256 << 10, Lines: 20_000, Depth: 4, Properties: 10_000}
 
-// speakers names the people that may send each message: the organizer of the event, or one of its attendees.
+// speakers is who may send each method: the organizer of the event, or an attendee.
 var speakers = map[calendar.Method]string{
 	calendar.MethodRequest: "ORGANIZER", calendar.MethodCancel: "ORGANIZER", calendar.MethodAdd: "ORGANIZER", calendar.MethodDecline: "ORGANIZER",
 	calendar.MethodReply: "ATTENDEE", calendar.MethodRefresh: "ATTENDEE", calendar.MethodCounter: "ATTENDEE",
 }
 
-// readScheduling understands a message: a calendar file that is for one thing and about one thing.
+// readScheduling parses a message: a calendar file with one method and one event or task.
 func readScheduling(data []byte, method string) (*scheduling, error) {
 	doc, err := ical.Parse(data, messageLimits)
 	if err != nil {
@@ -67,9 +67,9 @@ func readScheduling(data []byte, method string) (*scheduling, error) {
 	return s, nil
 }
 
-// speaker is the author of a message, if the mail's sender may send it: they are named in each part, or somebody else of
-// their own domain says to act for them (SENT-BY), which the middle believes where the event does. One of another domain is
-// not even asked about.
+// speaker returns the author of a message if the mail's sender may send it. Each part must name the sender, or a person
+// of the same domain for whom the sender acts (SENT-BY). The service accepts SENT-BY only if the stored event has it. A
+// SENT-BY in another domain is refused here.
 func (s *scheduling) speaker(from calendar.MailAddress) (calendar.MailAddress, bool) {
 	var who calendar.MailAddress
 	for _, c := range s.parts {
@@ -82,7 +82,7 @@ func (s *scheduling) speaker(from calendar.MailAddress) (calendar.MailAddress, b
 	return who, who != ""
 }
 
-// speaks finds the one of some people who is, or acts by, an address.
+// speaks returns the person who has an address or acts through it.
 func speaks(people []*ical.Property, from calendar.MailAddress) (calendar.MailAddress, bool) {
 	if len(people) > 0 && people[0].Name() == "ORGANIZER" && len(people) > 1 {
 		return "", false

@@ -17,51 +17,51 @@ type Store interface {
 	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
 }
 
-// Limits bound the mail that is sent in somebody's name.
+// Limits bound the mail that is sent in a user's name.
 type Limits struct {
-	// User is how many mails a user may send in an hour, Recipient how many one address gets in an hour from all of them.
+	// User limits the mails per user and hour, Recipient those to one address per hour from all users.
 	User, Recipient int
-	// GivenUp is how long a letter is tried.
+	// GivenUp is how long a letter is retried.
 	GivenUp time.Duration
-	// Told bounds the bytes that are remembered of what a user told others.
+	// Told limits the bytes of stored letters per user, which are kept for later comparison.
 	Told int64
 }
 
-// DefaultLimits are those that serve unless told otherwise.
+// DefaultLimits returns the default limits.
 func DefaultLimits() Limits {
 	return Limits{User: 500, Recipient: 60, GivenUp: 4 * 24 * time.Hour, Told: 16 << 20}
 }
 
-// Config has the parts and settings of a Sender.
+// Config holds the dependencies and settings of a Sender.
 type Config struct {
 	Store  Store
 	Middle calendar.Correspondence
 	Relay  Relay
 	Post   letter.Post
 	Key    Key
-	// Answers makes links; nil where nobody outside could open one.
+	// Answers makes the links to answer; nil if recipients could not reach this server.
 	Answers *Answers
-	// Digests are mails of users' days; nil where there are none.
+	// Digests sends daily mails; nil turns them off.
 	Digests *Digests
-	// Endings are mails about webhooks that were turned off; nil where there are none.
+	// Endings sends mails about disabled webhooks; nil turns them off.
 	Endings *Endings
-	// Offers are mails about shares that wait for an answer; nil where there are none.
+	// Offers sends mails about pending shares; nil turns them off.
 	Offers *Offers
 	Limits Limits
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
-	// Task is told of each letter that is sent; nil where nobody wants to know.
+	// Task traces each sent letter; nil turns that off.
 	Task calendar.Task
 }
 
-// Sender empties the outbox.
+// Sender sends the mails of the outbox.
 type Sender struct {
 	Config
-	// holder is what it calls itself in the lease.
+	// holder is its name in the lease.
 	holder          string
 	users, everyone throttle
-	// looked is when it was last seen to that mail leaves.
+	// looked is when the outbox was last checked for delayed mail.
 	looked time.Time
 }
 
@@ -75,17 +75,17 @@ func NewSender(c Config) *Sender {
 }
 
 const (
-	// leaseName is the lease of the process that sends.
+	// leaseName is the lease of the sending process.
 	leaseName = "mail out"
-	// turn is how long a process has what it took, rest what it needs at the end of it for the mail that it is at.
+	// turn is how long a process holds the letters that it took; rest is reserved at its end for the mail in progress.
 	turn, rest = 15 * time.Minute, 7 * time.Minute
-	// batch is how many letters it takes at once.
+	// batch is the number of letters taken at once.
 	batch = 20
-	// pollEvery is how often the outbox is looked into.
+	// pollEvery is how often the outbox is polled.
 	pollEvery = 5 * time.Second
 )
 
-// Run sends what comes into the outbox until the context ends.
+// Run sends the mails of the outbox until the context ends.
 func (s *Sender) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -107,13 +107,13 @@ func (s *Sender) Run(ctx context.Context) {
 	}
 }
 
-// How long mail may wait before somebody is told, and how often.
+// How old queued mail must be for a warning, and how often to check.
 const (
 	waitsLong = 6 * time.Hour
 	lookEvery = time.Hour
 )
 
-// look warns of mail that does not leave.
+// look warns about delayed mail.
 func (s *Sender) look(ctx context.Context) {
 	now := s.Now()
 	if now.Sub(s.looked) < lookEvery {
@@ -126,7 +126,7 @@ func (s *Sender) look(ctx context.Context) {
 	}
 }
 
-// Round takes what is due, if no other process is at it, and sends it. It returns how many letters it took.
+// Round sends the due letters, unless another process is sending. It returns the number of letters that it took.
 func (s *Sender) Round(ctx context.Context) (int, error) {
 	now := s.Now()
 	until := now.Add(turn)
@@ -135,7 +135,7 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if s.Digests != nil {
-		// What is wrong with these holds up no other letter.
+		// Their errors do not hold up other letters.
 		if err := s.Digests.post(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "mail of the day was not made", "error", err)
 		}
@@ -163,7 +163,7 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 	return len(letters), failed
 }
 
-// giveBack leaves letters to the next turn.
+// giveBack returns letters to the queue for the next turn.
 func (s *Sender) giveBack(ctx context.Context, letters []calendar.Letter) error {
 	var errs []error
 	for _, l := range letters {
@@ -172,7 +172,7 @@ func (s *Sender) giveBack(ctx context.Context, letters []calendar.Letter) error 
 	return errors.Join(errs...)
 }
 
-// one brings a letter a step on, unless its turn comes later. Down is why the relay takes nothing, once that is known.
+// one advances a letter, unless it must wait. down is the reason why the relay accepts no mail, once known.
 func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down *error) error {
 	if l.Status == "" {
 		if again, ok := s.allowed(l); !ok {
@@ -192,7 +192,7 @@ func (s *Sender) bring(ctx context.Context, line *session, l calendar.Letter, do
 		if l, err = s.post(ctx, line, l, down); err != nil {
 			return ignoreLost(err)
 		}
-		// Not the caller's context: a sent mail is written down even when the program is told to stop.
+		// Not the caller's context: a sent mail is recorded even during shutdown.
 		if err := s.Store.SettleLetter(context.WithoutCancel(ctx), l); err != nil || l.Status == "" {
 			return ignoreLost(err)
 		}
@@ -200,14 +200,14 @@ func (s *Sender) bring(ctx context.Context, line *session, l calendar.Letter, do
 	return s.conclude(context.WithoutCancel(ctx), l)
 }
 
-// conclude has the middle note the outcome of a letter, which then leaves the outbox. One that it cannot note holds up no
-// other letter: it is tried again in the next turn, and given up as a letter is.
+// conclude lets the service record the outcome of a letter, which then leaves the outbox. If that fails, other letters
+// still go ahead: it is retried in the next turn and given up like a letter.
 func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
 	if s.own(l.Method) != nil {
 		return s.Store.ConcludeLetter(ctx, l, false, s.Now(), s.Limits.Told)
 	}
 	if err := s.Middle.Delivered(ctx, l); err != nil {
-		s.Logger.WarnContext(ctx, "what came of a letter could not be noted", "letter", l.ID, "error", err)
+		s.Logger.WarnContext(ctx, "the outcome of a letter could not be recorded", "letter", l.ID, "error", err)
 		if s.Now().Sub(l.Posted) < s.Limits.GivenUp {
 			return nil
 		}
@@ -215,7 +215,7 @@ func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
 	return s.Store.ConcludeLetter(ctx, l, l.Status == statusSent, s.Now(), s.Limits.Told)
 }
 
-// ignoreLost drops the error that another process has the letter by now, or that its user is gone.
+// ignoreLost ignores the error that another process holds the letter, or that its user is gone.
 func ignoreLost(err error) error {
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return nil
@@ -223,7 +223,7 @@ func ignoreLost(err error) error {
 	return err
 }
 
-// allowed tells whether the letter may leave now or, if not, when.
+// allowed reports whether the letter may leave now, or otherwise when.
 func (s *Sender) allowed(l calendar.Letter) (again time.Time, ok bool) {
 	if again, ok = s.users.take(string(l.User), s.Now()); !ok {
 		return again, false
@@ -231,7 +231,7 @@ func (s *Sender) allowed(l calendar.Letter) (again time.Time, ok bool) {
 	return s.everyone.take(string(l.To), s.Now())
 }
 
-// post sends a letter and returns it with what came of that: a status, or when it is to be tried again.
+// post sends a letter and returns it with its final status or the time of its next try.
 func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, down *error) (calendar.Letter, error) {
 	p, err := s.parcel(ctx, l)
 	switch {
@@ -243,7 +243,7 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 		l.Due = s.Now().Add(s.pause(l))
 		return l, nil
 	case err != nil && calendar.ReasonOf(err) != calendar.Internal:
-		return l, err // the store is away
+		return l, err // the store is unavailable
 	case err != nil:
 		s.Logger.WarnContext(ctx, "a letter could not be made into a mail", "letter", l.ID, "error", err)
 		l.Status = statusUnsent
@@ -272,7 +272,7 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 	return l, nil
 }
 
-// patience is how long a letter is tried. Yesterday's day is no news.
+// patience is how long a letter is retried. A digest expires sooner: yesterday's is useless.
 func (s *Sender) patience(l calendar.Letter) time.Duration {
 	if l.Method == calendar.MethodDigest {
 		return min(digestLate, s.Limits.GivenUp)
@@ -280,14 +280,14 @@ func (s *Sender) patience(l calendar.Letter) time.Duration {
 	return s.Limits.GivenUp
 }
 
-// The pauses between tries grow from the first to the longest.
+// Limits for the growing pauses between retries.
 const (
 	firstPause   = time.Minute
 	longestPause = 4 * time.Hour
 )
 
-// pause is how long a letter waits for its next try: twice as long each time, and a quarter more or less, by its own name, so
-// that what failed together does not come back together.
+// pause returns the wait before a letter's next try. It doubles each time, with 25 % jitter derived from the letter's
+// id, so that letters which failed together do not return together.
 func (s *Sender) pause(l calendar.Letter) time.Duration {
 	pause := firstPause << min(l.Tries-1, 8)
 	pause = min(pause, longestPause)
@@ -295,8 +295,7 @@ func (s *Sender) pause(l calendar.Letter) time.Duration {
 	return pause*3/4 + pause*part/100
 }
 
-// own makes the text of a mail, under an id, of a letter that is no scheduling message, but of the server's own to a user; nil
-// for any other.
+// own returns the function that composes a mail from the server itself; nil for a scheduling message.
 func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if m == calendar.MethodDigest {
 		return s.digest
@@ -310,7 +309,7 @@ func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Let
 	return nil
 }
 
-// parcel makes the mail of a letter.
+// parcel composes the mail of a letter.
 func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) {
 	if _, err := letter.Address(string(l.To)); err != nil {
 		return parcel{}, err
@@ -328,7 +327,7 @@ func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) 
 	}
 	user, err := s.Store.UserByID(ctx, l.User)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return parcel{}, err // and the letter is gone with them
+		return parcel{}, err // the letter is gone together with its user
 	}
 	if err != nil {
 		return parcel{}, errors.Join(errAway, err)
@@ -344,10 +343,10 @@ func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) 
 	return p, err
 }
 
-// errAway marks what is no fault of a letter.
+// errAway marks errors that are not the letter's fault.
 var errAway = &calendar.Error{Reason: calendar.Unavailable, Message: "the store does not answer"}
 
-// zoneOf is a user's own zone.
+// zoneOf returns a user's time zone.
 func zoneOf(u calendar.User) *time.Location {
 	if loc, err := time.LoadLocation(u.Timezone); err == nil && u.Timezone != "" {
 		return loc

@@ -11,21 +11,21 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// parcel is a mail and its envelope.
+// parcel is a mail with its envelope.
 type parcel struct {
 	from, to calendar.MailAddress
-	// id is what a report about its delivery says of it.
+	// id is the envelope id for delivery reports.
 	id   string
 	data []byte
 }
 
-// session sends mails over one connection, which it opens for the first of them.
+// session sends mails over one connection, which it opens for the first mail.
 type session struct {
 	Relay
 	client *smtp.Client
 }
 
-// send sends a mail. After a refusedError the next one can be sent, after any other error on a new connection.
+// send sends a mail. After an SMTP refusal the connection stays open for the next mail; any other error closes it.
 func (s *session) send(ctx context.Context, p parcel) error {
 	if s.client == nil {
 		c, err := s.open(ctx)
@@ -77,7 +77,7 @@ func ascii(a calendar.MailAddress) bool {
 	return !strings.ContainsFunc(string(a), func(r rune) bool { return r > '~' })
 }
 
-// quit ends the session well, close at once.
+// quit ends the session properly; close cuts the connection.
 func (s *session) quit() {
 	if s.client != nil {
 		_ = s.client.Quit()

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// throttle counts how often something was done in an hour, by each person. It is for one goroutine. One process at a
-// time sends mail, and it counts from its start: a restart forgives an hour.
+// throttle counts actions per person and hour. It is not safe for concurrent use. One process at a time sends mail, and
+// the counts are in its memory: a restart resets them.
 type throttle struct {
 	most  int
 	begun map[string]hour
 }
 
-// hour is one that began at a time.
+// hour is a counting period and its start.
 type hour struct {
 	at   time.Time
 	done int
 }
 
-// throttledMost bounds how many people are counted at once; one who is forgotten may do as much again.
+// throttledMost limits the number of tracked people; a forgotten one starts again at zero.
 const throttledMost = 100_000
 
-// take counts one more. Where that is too many it tells when there may be another.
+// take counts one action. If the limit is reached, it returns when the next one is allowed.
 func (t *throttle) take(who string, now time.Time) (again time.Time, ok bool) {
 	h := t.begun[who]
-	if now.Before(h.at) || !now.Before(h.at.Add(time.Hour)) { // a clock that was set back must shut nobody out
+	if now.Before(h.at) || !now.Before(h.at.Add(time.Hour)) { // restart the hour after the clock was set back
 		h = hour{at: now}
 	}
 	if h.done >= t.most {
@@ -38,13 +38,13 @@ func (t *throttle) take(who string, now time.Time) (again time.Time, ok bool) {
 	return time.Time{}, true
 }
 
-// shared is a throttle for many goroutines.
+// shared is a throttle for concurrent use.
 type shared struct {
 	mu sync.Mutex
 	throttle
 }
 
-// allows counts one more, unless it would be more than so many in this hour.
+// allows counts one action, unless the limit for this hour is reached.
 func (t *shared) allows(most int, who string, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

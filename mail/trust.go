@@ -15,25 +15,25 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// Trust decides whether a mail is from the person whom its From field names.
+// Trust verifies that a mail comes from the address in its From field.
 type Trust struct {
-	// Server is what our own mail server calls itself in Authentication-Results. When set, its word is what counts; when
-	// empty, we look at the signatures (DKIM) ourselves.
+	// Server is our own mail server's name in Authentication-Results. If set, its results decide; if empty, we verify
+	// the DKIM signatures ourselves.
 	Server string
-	// LookupTXT asks the DNS; nil is the machine's resolver.
+	// LookupTXT queries the DNS; nil uses the system's resolver.
 	LookupTXT func(ctx context.Context, name string) ([]string, error)
 }
 
 const (
-	// signaturesMost bounds the signatures that are looked at, each of which costs a question to the DNS.
+	// signaturesMost limits the checked signatures: each costs a DNS query.
 	signaturesMost = 5
 	lookupPatience = 10 * time.Second
 )
 
-// errNotNow tells that whether a mail can be trusted cannot be found out now.
+// errNotNow means that the check is not possible at present.
 var errNotNow = errors.New("the DNS does not answer")
 
-// proven tells whether the domain of the author stands for the mail.
+// proven reports whether the author's domain has authenticated the mail.
 func (t Trust) proven(ctx context.Context, raw []byte, m *incoming) (bool, error) {
 	domain := letter.Domain(m.from)
 	if t.Server != "" {
@@ -42,8 +42,8 @@ func (t Trust) proven(ctx context.Context, raw []byte, m *incoming) (bool, error
 	return t.signed(ctx, raw, domain)
 }
 
-// vouched reads what our mail server found. It puts its field before all others, and must take away what others wrote in
-// its name (RFC 8601 §5); all but the first are not looked at all the same.
+// vouched reads our mail server's results. It puts its field first and must remove forged ones (RFC 8601 §5); all but
+// the first are ignored anyway.
 func (t Trust) vouched(m *incoming, domain string) bool {
 	field, ok := uncommented(m.header.Get("Authentication-Results"))
 	if !ok {
@@ -68,8 +68,8 @@ func (t Trust) vouched(m *incoming, domain string) bool {
 	return false
 }
 
-// uncommented drops comments and texts in quotes from a field. Strangers write into both, such as in the local part of an
-// envelope, and could write results there.
+// uncommented removes comments and quoted strings from a field. Strangers control their content, for example the local
+// part of an envelope address, and could put forged results there.
 func uncommented(field string) (string, bool) {
 	var out strings.Builder
 	depth, quoted, escaped := 0, false, false
@@ -98,7 +98,7 @@ func uncommented(field string) (string, bool) {
 	return out.String(), depth == 0 && !quoted
 }
 
-// signed checks the signatures ourselves.
+// signed verifies the signatures.
 func (t Trust) signed(ctx context.Context, raw []byte, domain string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupPatience)
 	defer cancel()
@@ -110,7 +110,7 @@ func (t Trust) signed(ctx context.Context, raw []byte, domain string) (bool, err
 		LookupTXT: func(name string) ([]string, error) { return lookup(ctx, name) }, MaxVerifications: signaturesMost,
 	})
 	if err != nil && !errors.Is(err, dkim.ErrTooManySignatures) {
-		return false, nil // signatures that make no sense prove nothing
+		return false, nil // malformed signatures prove nothing
 	}
 	var later error
 	for _, v := range all {
@@ -125,13 +125,13 @@ func (t Trust) signed(ctx context.Context, raw []byte, domain string) (bool, err
 	return false, later
 }
 
-// aligned tells whether a signer speaks for an author's domain: it is that domain, or one above it.
+// aligned reports whether a signer's domain is the author's domain or a parent of it.
 func aligned(signer, domain string) bool {
 	signer, domain = strings.ToLower(strings.TrimSuffix(signer, ".")), strings.ToLower(domain)
 	return strings.Contains(signer, ".") && (signer == domain || strings.HasSuffix(domain, "."+signer))
 }
 
-// crlfOnly ends lines as they were signed: a pipe may bring them as the machine has them.
+// crlfOnly restores the CRLF line endings of the signed mail: a pipe may deliver it with the system's.
 func crlfOnly(raw []byte) []byte {
 	if bytes.Contains(raw, []byte("\r\n")) {
 		return raw

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Try finds out whether the relay takes us: over TLS, with user and password.
+// Try checks that the relay accepts a connection, with TLS and credentials.
 func (r Relay) Try(ctx context.Context) error {
 	c, err := r.open(ctx)
 	if err != nil {
@@ -18,23 +18,23 @@ func (r Relay) Try(ctx context.Context) error {
 	return c.Quit()
 }
 
-// Send sends one mail that is no letter.
+// Send sends a mail that is not from the outbox.
 func (r Relay) Send(ctx context.Context, from, to calendar.MailAddress, id string, data []byte) error {
 	line := &session{Relay: r}
 	defer line.quit()
 	return line.send(ctx, parcel{from: from, to: to, id: id, data: data})
 }
 
-// Try finds out whether the folder opens.
+// Try checks that the folder opens.
 func (m *Mailbox) Try(ctx context.Context) error {
 	_, err := m.Remove(ctx, "")
 	return err
 }
 
-// Remove takes a mail out of the folder by its Message-ID, and tells whether it was there.
+// Remove deletes a mail from the folder by its Message-ID, and reports whether it was there.
 func (m *Mailbox) Remove(ctx context.Context, id string) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // it cuts the line
+	defer cancel() // it closes the connection
 	c, err := m.open(ctx, func() {})
 	if err != nil {
 		return false, err
@@ -56,7 +56,7 @@ func (m *Mailbox) Remove(ctx context.Context, id string) (bool, error) {
 		return true, fmt.Errorf("removing a mail: %w", err)
 	}
 	if !c.Caps().Has(imap.CapUIDPlus) && !c.Caps().Has(imap.CapIMAP4rev2) {
-		return true, c.Logout().Wait() // it is marked; to expunge would take others' mails along
+		return true, c.Logout().Wait() // it is marked as deleted; EXPUNGE would remove other marked mails, too
 	}
 	if err := c.UIDExpunge(imap.UIDSetNum(uids...)).Close(); err != nil {
 		return true, fmt.Errorf("removing a mail: %w", err)

@@ -7,13 +7,13 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// bounded is a transport whose answers end at a limit.
+// bounded is a transport that limits the size of responses.
 type bounded struct {
 	guard *Guard
 	bytes int64
 }
 
-// RoundTrip implements [http.RoundTripper]. A redirect comes by here too, and is checked again.
+// RoundTrip implements [http.RoundTripper]. It also sees each redirect, and checks its address again.
 func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := b.guard.check(r.URL); err != nil {
 		return nil, err
@@ -41,8 +41,8 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func errTooLarge(limit int64) error { return refused("the answer is larger than %d bytes", limit) }
 
-// body is a body that fails beyond its limit. A packed body has been unpacked by then, piece by
-// piece, so that a few bytes which unpack to gigabytes are not unpacked to the end.
+// body is a response body that fails beyond its limit. A compressed body is decompressed as it is read, so a
+// decompression bomb is stopped at the limit.
 type body struct {
 	io.ReadCloser
 	limit, left int64

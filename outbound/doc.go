@@ -1,7 +1,6 @@
-// Package outbound asks other servers, at addresses that somebody outside has named.
+// Package outbound sends requests to addresses that users or clients supply.
 //
-// Such an address is a way to make the server speak for a stranger: to a machine beside it that
-// trusts the network, to itself, or to one that answers with more than memory holds. So there is one
-// client for all of it: HTTPS only, by name only, at a public address, and within limits of
-// time and size that the caller sets.
+// Such an address can make the server act for a stranger: on an internal host that trusts the network, on the server
+// itself, or with a response larger than memory. All such requests therefore use this one client: HTTPS only, by host
+// name only, to public addresses only, and within the caller's limits of time and size.
 package outbound

@@ -8,14 +8,14 @@ import (
 	"net/url"
 )
 
-// Document is a document found at an address.
+// Document is a fetched document.
 type Document struct {
 	Header http.Header
 	Body   []byte
 }
 
-// Get fetches a small document whole. Whatever is not 200 is a [RefusedError], whose text is for the user who named the address:
-// whether nobody answers there or somebody who may not be asked is the same to them. The log gets the rest.
+// Get fetches a small document. Any status but 200 is a [RefusedError], whose text is for the user who supplied the
+// address. It does not reveal whether the address is unreachable or forbidden; the log has the cause.
 func (g *Guard) Get(ctx context.Context, address, accept string, l Limits) (Document, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -37,7 +37,7 @@ func (g *Guard) Get(ctx context.Context, address, accept string, l Limits) (Docu
 	return Document{answer.Header, data}, nil
 }
 
-// told is our own refusal, if there is one in what net/http wraps it in, and one text for all else.
+// told returns our own refusal from inside the error of net/http, or one general text for all other errors.
 func told(u *url.URL, err error) error {
 	if own, ok := errors.AsType[*RefusedError](err); ok {
 		return own

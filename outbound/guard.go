@@ -15,45 +15,45 @@ import (
 	"time"
 )
 
-// Config has the parts and settings of a Guard.
+// Config holds the dependencies and settings of a Guard.
 type Config struct {
-	// Allow are networks that may be asked although they are not public.
+	// Allow lists the non-public networks that requests may reach.
 	Allow []netip.Prefix
-	// Lookup finds the addresses of a name; nil asks the system.
+	// Lookup resolves a host name; nil uses the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
-	// Own finds the networks that this machine is in; nil asks the system.
+	// Own returns the networks of this machine; nil asks the system.
 	Own func() ([]net.Addr, error)
-	// Roots are the authorities whose certificates are believed; nil for the system's.
+	// Roots are the trusted certificate authorities; nil uses the system's.
 	Roots *x509.CertPool
-	// Agent is the server's name for itself.
+	// Agent is the User-Agent.
 	Agent string
-	// Whom is what kind of servers are asked, in a word for traces, which name none of them.
+	// Whom is the kind of server, in one word for traces, which contain no host names.
 	Whom string
 }
 
 // Limits bound one exchange.
 type Limits struct {
-	// Time is for all of it, the body included.
+	// Time limits the whole exchange, including the body.
 	Time time.Duration
-	// Bytes bound the answer's body, as it is once it is unpacked.
+	// Bytes limits the size of the decompressed body.
 	Bytes int64
-	// Redirects are how many are followed. Each is checked as the first address was.
+	// Redirects limits the number of redirects. Each is checked like the first address.
 	Redirects int
 }
 
-// RefusedError says why an address is not asked, or its answer not taken.
+// RefusedError says why an address was not requested or its response not accepted.
 type RefusedError struct {
 	why   string
 	cause error
 }
 
-// Error is for the user who named the address.
+// Error returns the text for the user who supplied the address.
 func (e *RefusedError) Error() string { return e.why }
 
-// Unwrap returns what the user is not told.
+// Unwrap returns the cause, which the user does not see.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
-// LogValue is for the administrator, who may know all of it.
+// LogValue includes the cause, for the administrator.
 func (e *RefusedError) LogValue() slog.Value {
 	if e.cause == nil {
 		return slog.StringValue(e.why)
@@ -65,7 +65,7 @@ func refused(format string, args ...any) error {
 	return &RefusedError{why: fmt.Sprintf(format, args...)}
 }
 
-// Bounds of every connection, whatever the caller.
+// Limits for every connection.
 const (
 	dialTime     = 5 * time.Second
 	idleTime     = 30 * time.Second
@@ -76,7 +76,7 @@ const (
 	httpsPort    = "443"
 )
 
-// Guard makes clients that ask only permitted addresses.
+// Guard makes HTTP clients that connect only to permitted addresses.
 type Guard struct {
 	allow     []netip.Prefix
 	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -98,7 +98,7 @@ func New(c Config) *Guard {
 		}
 	}
 	g.transport = &http.Transport{
-		// No proxy of the environment: it would look the name up again, and dial what it likes.
+		// No proxy from the environment: it would resolve the name itself and connect to any address.
 		Proxy:                  nil,
 		DialContext:            g.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
@@ -126,7 +126,8 @@ func (g *Guard) Client(l Limits) *http.Client {
 	}
 }
 
-// named is an address for a message. Its path may be all that keeps a feed secret, and messages are kept and shown.
+// named returns an address for a message, without its path: the path may be a feed's only secret, and messages are
+// stored and shown.
 func named(u *url.URL) string {
 	text := u.Scheme + "://" + u.Host
 	if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
@@ -135,7 +136,7 @@ func named(u *url.URL) string {
 	return text
 }
 
-// check refuses addresses that are wrong whatever their name stands for.
+// check refuses addresses that are invalid without resolving the name.
 func (g *Guard) check(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -146,16 +147,15 @@ func (g *Guard) check(u *url.URL) error {
 	case host == "" || len(host) > maxHostBytes:
 		return refused("%q names no host", named(u))
 	}
-	// An address that has no name has nobody who could be asked for a certificate either; the
-	// administrator's own networks are the exception.
+	// A bare IP address has no certificate to verify; the administrator's own networks are an exception.
 	if addr, err := netip.ParseAddr(host); err == nil && !g.allowed(addr) {
 		return refused("%s is an address where a name is wanted", host)
 	}
 	return nil
 }
 
-// dial looks a name up once and connects to an address that was checked: there is no second look,
-// in which the name could stand for another one.
+// dial resolves a name once and connects to an address that it has checked. A second lookup could return another
+// address.
 func (g *Guard) dial(ctx context.Context, network, hostport string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -178,8 +178,8 @@ func (g *Guard) dial(ctx context.Context, network, hostport string) (net.Conn, e
 	return nil, errors.Join(failures...)
 }
 
-// addresses are those of a name that may be asked at a port: at another one than that of HTTPS there are none but the
-// administrator's own.
+// addresses returns the permitted addresses of a name. On any port but 443, only the administrator's own networks are
+// permitted.
 func (g *Guard) addresses(ctx context.Context, host, port string) ([]netip.Addr, error) {
 	found, err := g.find(ctx, host)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// special are the networks of the IANA special-purpose registries (RFC 6890) in which there is no
-// server that a stranger may have us ask, beyond those that package netip knows.
+// special are the networks of the IANA special-purpose registries (RFC 6890) without public servers, in addition to
+// the networks that package netip knows.
 var special = [...]netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network
-	netip.MustParsePrefix("100.64.0.0/10"),   // carriers' own (RFC 6598)
+	netip.MustParsePrefix("100.64.0.0/10"),   // carrier-grade NAT (RFC 6598)
 	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
 	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
 	netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relays
@@ -24,11 +24,11 @@ var special = [...]netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
 
-// unicast is all of IPv6 that is given out (RFC 4291 §2.4). What is outside, such as NAT64's
-// translations of IPv4, is asked by nobody's name.
+// unicast is all of the assigned IPv6 space (RFC 4291 §2.4). It excludes NAT64 prefixes, which could lead to any IPv4
+// address.
 var unicast = netip.MustParsePrefix("2000::/3")
 
-// public tells whether an address, which is not mapped, is one of the Internet.
+// public reports whether an unmapped address is on the public Internet.
 func public(addr netip.Addr) bool {
 	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Zone() != "" || addr.Is6() && !unicast.Contains(addr) {
 		return false
@@ -36,8 +36,8 @@ func public(addr netip.Addr) bool {
 	return !slices.ContainsFunc(special[:], func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
-// among tells whether an address is in one of these networks. The neighbours of a machine trust it, and in IPv6 their
-// addresses are global ones.
+// among reports whether an address is in one of the networks. Neighbours in the same network trust this machine, and
+// with IPv6 they have global addresses.
 func among(networks []net.Addr, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(one net.Addr) bool {
 		network, ok := one.(*net.IPNet)

@@ -19,86 +19,89 @@ type Store interface {
 	calendar.JournalReader
 }
 
-// Answer is what came of a request.
+// Answer is a response.
 type Answer struct {
 	Status int
 	Header http.Header
 }
 
-// Config has the parts of a Courier.
+// Config holds the dependencies of a Courier.
 type Config struct {
 	Store Store
-	// Calendar is a calendar as a caller sees it, or why not.
+	// Calendar returns a calendar as a caller sees it.
 	Calendar func(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error)
-	// Program is the caller for whom a user's password or token speaks now, Owner a user for themselves; ok tells whether they
-	// are let in at all.
+	// Program returns the caller of a user's password or token as of now, Owner the user as a caller. ok is set if the
+	// caller may still authenticate.
 	Program func(ctx context.Context, user calendar.UserID, token calendar.TokenID) (c calendar.Caller, ok bool, err error)
 	Owner   func(ctx context.Context, user calendar.UserID) (c calendar.Caller, ok bool, err error)
-	// Ending is the letter to its owner about a webhook that is turned off, if there is one; nil where none are sent.
+	// Ending returns the letter to the owner of a webhook that is turned off, or nil; a nil function turns such mail
+	// off.
 	Ending func(ctx context.Context, w calendar.Webhook) (*calendar.News, error)
-	// Send sends a request to an address that somebody named; the text of its error is for them.
+	// Send sends a request to an address that a user supplied; the text of its error is for that user.
 	Send func(r *http.Request) (Answer, error)
-	// From signs messages to devices, Topics names what they are about. Secrets are made of Secret.
+	// From signs messages to devices; Topics derives their topics. Webhook secrets derive from Secret.
 	From   webpush.Sender
 	Topics calendar.TopicKey
 	Secret []byte
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
-	// Task is told of each message; nil where nobody wants to know.
+	// Task traces each message; nil turns that off.
 	Task calendar.Task
 }
 
-// Bounds of the work.
+// Limits and intervals.
 const (
-	// leaseName is the lease of the process that tells, leaseTime how long after it was killed another one does.
+	// leaseName is the lease of the sending process. leaseTime is how long after its crash another process takes over.
 	leaseName = "push"
 	leaseTime = 30 * time.Second
-	// lookEvery is how often it is looked for what is due; what changes meanwhile is one message. Anyone who changes something
-	// would pay for being listened to: on Postgres, a notification with each commit.
+	// lookEvery is the polling interval; all changes in between become one message. Notifications instead of polling
+	// would slow down writers: on Postgres, a NOTIFY with each commit.
 	lookEvery = 2 * time.Second
-	// rest is how many times as long as a look the next one waits at least, however much there is to look at.
+	// rest is the minimum pause between two polls, as a multiple of the first one's duration. It limits the load of
+	// polling.
 	rest = 4
-	// slots is how many messages are under way at once, perUser how many of them are one user's: one whose services do not
-	// answer holds up nobody else.
+	// slots limits the concurrent messages, perUser the messages of one user, so that a user's slow receivers do not
+	// delay other users.
 	slots, perUser = 32, 4
-	// queueMost bounds what is held of what is due, lagsMost how many messages to webhooks are made at once.
+	// queueMost limits the messages in memory; lagsMost limits the webhook messages created at once.
 	queueMost, lagsMost = 512, 50
-	// sendTime is how long a message may take, perMinute how many of one user's leave in a minute.
+	// sendTime is the timeout of a message; perMinute limits a user's messages per minute.
 	sendTime = 15 * time.Second
-	// gatherTime is how long one that is back waits for others. With the slots it bounds how much is told in a second: changes come first.
+	// gatherTime is how long a finished message waits for others, to commit their results together. With slots it
+	// limits the message rate, so that users' writes take precedence.
 	gatherTime = 100 * time.Millisecond
-	// askers is how many messages ask at once who may know: the store is there first for those that change something.
+	// askers limits the concurrent permission checks, so that they do not crowd out writers in the store.
 	askers    = 2
 	perMinute = 120
 )
 
-// errand is a message that is due. It is noted what came of it once it is back.
+// errand is a due message. Its outcome is recorded when it is finished.
 type errand struct {
-	// task is what a message of its kind is called.
+	// task is the name of its kind in traces.
 	task string
 	key  string
 	user calendar.UserID
 	run  func(ctx context.Context) outcome
-	// later notes that it is due again at a time, without having been tried.
+	// later returns the outcome of postponing it without a try.
 	later func(due time.Time) outcome
 }
 
-// outcome is what came of an errand: a device that is settled together with others, or something to note by itself, or nothing.
+// outcome is the result of an errand. Devices are recorded together in one transaction; note records any other result.
 type outcome struct {
 	device *calendar.PushSubscription
 	note   func(context.Context) error
-	// failed tells that the message did not arrive.
+	// failed is set if the message did not arrive.
 	failed bool
 }
 
-// landed is an errand that is back.
+// landed is a finished errand.
 type landed struct {
 	errand
 	outcome
 }
 
-// Courier takes messages to where they belong. But for the errands all of it is one goroutine's.
+// Courier delivers messages. Except for the errands, all its work runs in one goroutine.
 type Courier struct {
 	Config
 	holder string
@@ -107,16 +110,16 @@ type Courier struct {
 	users  map[calendar.UserID]int
 	spent  map[calendar.UserID]minute
 	back   chan landed
-	// asking has room for those that ask the store.
+	// asking limits the errands that query the store.
 	asking chan struct{}
-	// full tells that more was due than the queue holds, mine that the lease was had last.
+	// full is set if more was due than the queue holds; mine is set if this process held the lease at the last poll.
 	full, mine bool
-	// looked is when it was last looked for what is due, took how long that lasted.
+	// looked is when the last poll began, took its duration.
 	looked time.Time
 	took   time.Duration
 }
 
-// minute counts what left in a minute.
+// minute counts the messages of a minute.
 type minute struct {
 	at   time.Time
 	sent int
@@ -131,7 +134,7 @@ func NewCourier(c Config) *Courier {
 	}
 }
 
-// Run tells of what changes until the context ends.
+// Run delivers messages until the context ends.
 func (s *Courier) Run(ctx context.Context) {
 	defer s.leave(ctx)
 	next := time.NewTimer(lookEvery)
@@ -147,14 +150,14 @@ func (s *Courier) Run(ctx context.Context) {
 			s.gather(ctx)
 			s.report(ctx, s.land(ctx, one))
 			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && s.Now().Sub(s.looked) > rest*s.took {
-				s.report(ctx, s.look(ctx)) // there is more than was taken
+				s.report(ctx, s.look(ctx)) // more is due than was taken
 			}
 		}
 		s.launch(ctx)
 	}
 }
 
-// leave waits for what is under way and lets another process tell.
+// leave waits for messages in flight and releases the lease.
 func (s *Courier) leave(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	for len(s.flying) > 0 {
@@ -171,7 +174,7 @@ func (s *Courier) report(ctx context.Context, err error) {
 	}
 }
 
-// Round tells all that is due, and waits for it.
+// Round delivers all due messages and waits for them.
 func (s *Courier) Round(ctx context.Context) error {
 	err := s.look(ctx)
 	for s.launch(ctx); len(s.flying) > 0; s.launch(ctx) {
@@ -180,7 +183,8 @@ func (s *Courier) Round(ctx context.Context) error {
 	return err
 }
 
-// look finds what is due and, if there is anything and no other process is at it, takes it up.
+// look polls for due messages. If there are any, it takes the lease, unless another process holds it, and fills the
+// queue.
 func (s *Courier) look(ctx context.Context) error {
 	s.looked = s.Now()
 	defer func() { s.took = s.Now().Sub(s.looked) }()
@@ -198,7 +202,7 @@ func (s *Courier) look(ctx context.Context) error {
 		return errors.Join(err, failed)
 	}
 	if len(lags) > 0 {
-		// One that cannot be caught up holds up no other.
+		// A failure to create one webhook's messages does not stop the others.
 		err = errors.Join(err, s.catchUpAll(ctx, lags))
 		again, lost := s.due(ctx)
 		due, err = again, errors.Join(err, lost)
@@ -207,7 +211,7 @@ func (s *Courier) look(ctx context.Context) error {
 	return err
 }
 
-// due are the errands that are due, those to devices and to webhooks in turn.
+// due returns the due messages, alternating between devices and webhooks.
 func (s *Courier) due(ctx context.Context) ([]errand, error) {
 	pushes, err := s.Store.DuePushes(ctx, s.Now(), queueMost)
 	hooks, lost := s.Store.DueDeliveries(ctx, s.Now(), queueMost)
@@ -223,7 +227,7 @@ func (s *Courier) due(ctx context.Context) ([]errand, error) {
 	return all, errors.Join(err, lost)
 }
 
-// launch sends off what may leave now.
+// launch starts the queued messages that may leave now.
 func (s *Courier) launch(ctx context.Context) {
 	kept, put := s.queue[:0], tally{}
 	for i, e := range s.queue {
@@ -232,7 +236,7 @@ func (s *Courier) launch(ctx context.Context) {
 			break
 		}
 		switch {
-		case s.flying[e.key]: // it is on its way since an earlier look
+		case s.flying[e.key]: // in flight since an earlier poll
 		case s.users[e.user] >= perUser:
 			kept = append(kept, e)
 		default:
@@ -243,7 +247,7 @@ func (s *Courier) launch(ctx context.Context) {
 	s.report(ctx, s.settleAll(ctx, put))
 }
 
-// send sends one off, or puts it off.
+// send starts a message, or postpones it if its user is over the limit.
 func (s *Courier) send(ctx context.Context, e errand, put *tally) {
 	if again, ok := s.allowed(e.user); !ok {
 		put.add(e.later(again))
@@ -261,7 +265,7 @@ func (s *Courier) send(ctx context.Context, e errand, put *tally) {
 	}()
 }
 
-// allowed tells whether another message of a user's may leave now or, if not, when.
+// allowed reports whether a user may send another message now, or otherwise when.
 func (s *Courier) allowed(user calendar.UserID) (again time.Time, ok bool) {
 	now := s.Now()
 	m := s.spent[user]
@@ -279,7 +283,7 @@ func (s *Courier) allowed(user calendar.UserID) (again time.Time, ok bool) {
 	return time.Time{}, true
 }
 
-// gather waits for others that are about to be back: what came of them is noted in one transaction.
+// gather waits for other messages to finish, so that their results share one transaction.
 func (s *Courier) gather(ctx context.Context) {
 	wait := time.NewTimer(gatherTime)
 	defer wait.Stop()
@@ -289,7 +293,7 @@ func (s *Courier) gather(ctx context.Context) {
 	}
 }
 
-// land notes what came of an errand and of all others that are back, also where the program is told to stop.
+// land records the outcomes of all finished messages, even during shutdown.
 func (s *Courier) land(ctx context.Context, one landed) error {
 	var back tally
 	for more := true; more; {
@@ -307,7 +311,7 @@ func (s *Courier) land(ctx context.Context, one landed) error {
 	return s.settleAll(context.WithoutCancel(ctx), back)
 }
 
-// tally is what came of some errands.
+// tally collects the outcomes of finished messages.
 type tally struct {
 	devices []calendar.PushSubscription
 	notes   []func(context.Context) error
@@ -322,7 +326,7 @@ func (t *tally) add(o outcome) {
 	}
 }
 
-// settleAll notes it, that of all devices in one transaction.
+// settleAll records the outcomes. Devices share one transaction.
 func (s *Courier) settleAll(ctx context.Context, t tally) error {
 	var failed []error
 	for _, note := range t.notes {

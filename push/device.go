@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// between is how long a program is left alone after it was told.
+	// between is the minimum interval between two messages to a device.
 	between = 3 * time.Second
-	// firstPause and longestPause bound the pauses between tries, which double.
+	// firstPause and longestPause limit the pauses between tries, which double.
 	firstPause   = 30 * time.Second
 	longestPause = 6 * time.Hour
 )
 
-// toDevice is a message to a program on a device.
+// toDevice returns the message to a device.
 func (s *Courier) toDevice(p calendar.PushDue) errand {
 	return errand{
 		task: "push message", key: "device " + string(p.ID), user: p.User,
@@ -39,7 +39,7 @@ func (s *Courier) toDevice(p calendar.PushDue) errand {
 	}
 }
 
-// tell sends what there is to tell and returns the subscription as it then is. An error is of the store, and changes nothing.
+// tell sends a message and returns the updated subscription. An error comes from the store and changes nothing.
 func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSubscription, error) {
 	forgotten := calendar.PushSubscription{ID: p.ID}
 	now, token, may, err := s.state(ctx, p)
@@ -65,7 +65,7 @@ func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSu
 	case err == nil && answer.Status/100 == 2:
 		sub.Told, sub.ToldOwn, sub.Tries, sub.Due = now.Version, now.Own, 0, s.Now().Add(between)
 	case err == nil && (answer.Status == http.StatusNotFound || answer.Status == http.StatusGone):
-		return forgotten, nil // RFC 8030 §7.3: the subscription is over
+		return forgotten, nil // RFC 8030 §7.3: the subscription has ended
 	default:
 		sub.Due = s.Now().Add(max(pause(sub.Tries), retryAfter(answer, s.Now())))
 		sub.Tries++
@@ -73,10 +73,10 @@ func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSu
 	return sub, nil
 }
 
-// point is a state that a program can know.
+// point is the state that a device has last been notified of.
 type point struct{ Version, Own calendar.Version }
 
-// state is what there is to know now, with its token where there is one, if the program may know it still.
+// state returns the present state and its sync token, if any; may is set if the device may still read the calendar.
 func (s *Courier) state(ctx context.Context, p calendar.PushDue) (now point, token string, may bool, err error) {
 	s.asking <- struct{}{}
 	defer func() { <-s.asking }()
@@ -106,7 +106,7 @@ func (s *Courier) readable(ctx context.Context, c calendar.Caller, id calendar.C
 	return cal, false, err
 }
 
-// pushMessage is push-message of WebDAV-Push.
+// pushMessage is the push-message element of WebDAV-Push.
 type pushMessage struct {
 	XMLName xml.Name `xml:"https://bitfire.at/webdav-push push-message"`
 	Topic   string   `xml:"topic"`
@@ -122,13 +122,13 @@ func message(topic, token string) ([]byte, error) {
 	return append([]byte(xml.Header), text...), err
 }
 
-// pause is how long the next try waits after some that failed.
+// pause returns the wait after a number of failed tries.
 func pause(tries int64) time.Duration { return min(firstPause<<min(tries, 12), longestPause) }
 
-// longestAfter bounds what another server may ask for.
+// longestAfter limits the delay that another server can request.
 const longestAfter = 24 * time.Hour
 
-// retryAfter is how long an answer asks to be left alone (RFC 9110 §10.2.3).
+// retryAfter returns the delay that a response requests (RFC 9110 §10.2.3).
 func retryAfter(a Answer, now time.Time) time.Duration {
 	text := strings.TrimSpace(a.Header.Get("Retry-After"))
 	if n, err := strconv.Atoi(text); err == nil {

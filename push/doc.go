@@ -1,6 +1,6 @@
-// Package push tells others of changes that are kept: programs on devices (WebDAV-Push) and programs elsewhere (webhooks).
+// Package push notifies devices (WebDAV-Push) and other servers (webhooks) of committed changes.
 //
-// What there is to tell is the difference between the calendars' versions and what the store says was told, so a change costs
-// nothing here, and nothing is lost with a process. One process at a time tells, under a lease; whether the one who is told
-// may still know is asked anew for each message.
+// A message is due when a calendar's version differs from the last notified version in the store. A change therefore
+// costs nothing here, and a crash loses nothing. One process at a time sends, under a lease. Every message is
+// authorized again when it is sent.
 package push

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// secretPrefix marks the secret of a webhook (Standard Webhooks).
+	// secretPrefix marks a webhook's secret (Standard Webhooks).
 	secretPrefix = "whsec_"
 	secretBytes  = 32
-	// Overlap is how long the secret before is used beside a new one.
+	// Overlap is how long the previous secret signs together with the new one.
 	Overlap = 24 * time.Hour
 )
 
-// WebhookSecret is the secret of a webhook as its owner gets it. It is made, and kept nowhere.
+// WebhookSecret returns a webhook's secret for its owner. It is derived from the key and not stored.
 func WebhookSecret(key []byte, w calendar.Webhook) (string, error) {
 	secret, err := secretOf(key, w.ID, w.Number)
 	return secretPrefix + base64.StdEncoding.EncodeToString(secret), err
@@ -29,7 +29,7 @@ func secretOf(key []byte, id calendar.WebhookID, number int64) ([]byte, error) {
 	return hkdf.Key(sha256.New, key, nil, fmt.Sprintf("webhook %s %d", id, number), secretBytes)
 }
 
-// Signatures are those of a message by the webhook's secret and, for a while, by the one before.
+// Signatures signs a message with the webhook's secret and, during the overlap, with the previous one.
 func Signatures(key []byte, w calendar.Webhook, id calendar.DeliveryID, now time.Time, body []byte) (string, error) {
 	all, err := signature(key, w.ID, w.Number, id, now, body)
 	if err != nil || w.Number < 2 || !now.Before(w.Rotated.Add(Overlap)) {

@@ -16,20 +16,20 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// schedule are the pauses between the tries of a message, as Standard Webhooks has them.
+// schedule are the pauses between tries, as recommended by Standard Webhooks.
 var schedule = [...]time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
 }
 
 const (
-	// failingFor is how long a webhook may take nothing before it is turned off.
+	// failingFor is how long all deliveries may fail before the webhook is turned off.
 	failingFor = 3 * 24 * time.Hour
-	// changesMost and bodyMost bound one message: a body should be smaller than 20 kB.
+	// changesMost and bodyMost limit one message: a body should be smaller than 20 kB.
 	changesMost = 100
 	bodyMost    = 16 << 10
 )
 
-// told is the body of a message.
+// told is the body of a webhook message.
 type told struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
@@ -38,7 +38,7 @@ type told struct {
 
 type toldData struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
-	// Version is the calendar's after the last of the changes.
+	// Version is the calendar's version after the last of the changes.
 	Version calendar.Version `json:"version"`
 	Changes []toldChange     `json:"changes"`
 }
@@ -51,10 +51,10 @@ type toldChange struct {
 	Title   string              `json:"title,omitempty"`
 }
 
-// changedType is the one kind of message there is.
+// changedType is the only event type.
 const changedType = "calendar.changed"
 
-// catchUpAll makes messages of what webhooks were not told yet.
+// catchUpAll creates the missing messages of webhooks.
 func (s *Courier) catchUpAll(ctx context.Context, lags []calendar.WebhookLag) error {
 	var failed []error
 	ctx, end := s.Task(ctx, "webhook news")
@@ -70,7 +70,7 @@ func (s *Courier) catchUpAll(ctx context.Context, lags []calendar.WebhookLag) er
 	return errors.Join(failed...)
 }
 
-// catchUp makes the next message about one calendar, if there is anything in it.
+// catchUp creates the next message about one calendar, if there is any change to report.
 func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 	caller, ok, err := s.Owner(ctx, lag.User)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 	if ok {
 		cal, ok, err = s.readable(ctx, caller, lag.Calendar)
 	}
-	// A calendar that came by a share later than the webhook has a past that is not told.
+	// If a calendar was shared after the webhook was created, its earlier changes are not reported.
 	shared := lag.Told < 0 && lag.Began.Before(lag.Created)
 	if err != nil || !ok || shared || lag.Told > lag.Version {
 		if err != nil {
@@ -112,9 +112,9 @@ func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 	})
 }
 
-// lostMeanwhile tells whether the owner did not read the calendar at some time since they were told, and since when they read it
-// again: what happened before that is not told. That is when they were first given it after they lost it last or, where they
-// had to accept that, when they did.
+// lostMeanwhile reports whether the owner lost access to the calendar since the last message, and the version since
+// when they have it again. Earlier changes are not reported. It is the version of the share after the last loss or,
+// if the share had to be accepted, of the acceptance.
 func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (again calendar.Version, lost bool, err error) {
 	var given, accepted calendar.Version
 	for line, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: lag.Version, Whom: lag.User}) {
@@ -129,12 +129,12 @@ func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (a
 			given = line.Version
 		}
 	}
-	// They were told nothing of what somebody else has, so that they did not read it before.
+	// A calendar that was never reported and is shared by another user: the owner could not read it earlier.
 	again = cmp.Or(accepted, given)
 	return again, again > 0 && lag.Told < 0 && !lag.Since.IsZero(), nil
 }
 
-// changes are those that a message tells of, the first one first; until is then the version that it ends with.
+// changes returns the changes of a message, the oldest first, and sets until to the version of the last one.
 func (s *Courier) changes(ctx context.Context, lag calendar.WebhookLag, c calendar.Caller, cal calendar.Calendar, until *calendar.Version) ([]toldChange, error) {
 	var lines []calendar.Change
 	for change, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: *until}) {
@@ -167,7 +167,7 @@ func (s *Courier) changes(ctx context.Context, lag calendar.WebhookLag, c calend
 	return all, nil
 }
 
-// titleMost is how much of a title is told.
+// titleMost limits the length of a title.
 const titleMost = 200
 
 func shortened(title string) string {
@@ -177,7 +177,7 @@ func shortened(title string) string {
 	return title
 }
 
-// toWebhook is a message to a program elsewhere.
+// toWebhook returns the message to a webhook.
 func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	return errand{
 		task: "webhook message", key: "webhook " + string(d.ID), user: d.To.User,
@@ -196,7 +196,8 @@ func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	}
 }
 
-// settle notes what became of a message, and says so where its webhook ended by that: in the log, and to its owner.
+// settle records the outcome of a message. If the webhook is turned off because of it, it writes a log line and a
+// letter to the owner.
 func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar.TryResult) error {
 	by := calendar.Settling{Result: r, Now: s.Now(), Patience: failingFor, News: s.news(ctx, d.To, r)}
 	ended, err := s.Store.SettleDelivery(ctx, d.Delivery, by)
@@ -210,7 +211,7 @@ func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar
 	return err
 }
 
-// news is what its owner is told where a webhook may end by the result of a try. That it cannot be told holds up nothing.
+// news returns the letter to the owner if this outcome may turn the webhook off. Errors are logged only.
 func (s *Courier) news(ctx context.Context, w calendar.Webhook, r calendar.TryResult) *calendar.News {
 	failed := r == calendar.TryFailed && !w.Failing.IsZero() && s.Now().Sub(w.Failing) >= failingFor
 	if s.Ending == nil || r != calendar.TryGone && !failed {
@@ -221,7 +222,7 @@ func (s *Courier) news(ctx context.Context, w calendar.Webhook, r calendar.TryRe
 	return n
 }
 
-// mayHear tells whether a message is still its owner's to know.
+// mayHear reports whether the owner may still read the calendar of a message.
 func (s *Courier) mayHear(ctx context.Context, d calendar.DueDelivery) (bool, error) {
 	s.asking <- struct{}{}
 	defer func() { <-s.asking }()
@@ -232,7 +233,7 @@ func (s *Courier) mayHear(ctx context.Context, d calendar.DueDelivery) (bool, er
 	return may, err
 }
 
-// deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
+// deliver tries a message once and returns the outcome. An error comes from the store and changes nothing.
 func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
 	may, err := s.mayHear(ctx, d)
 	if err != nil {
@@ -261,7 +262,7 @@ func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar
 	return d, result, nil
 }
 
-// judge is what an answer makes of a message, and says of its webhook.
+// judge evaluates a response: the message's next state, and the result for its webhook.
 func (s *Courier) judge(d calendar.DueDelivery, answer Answer, err error) (calendar.DueDelivery, calendar.TryResult) {
 	now := s.Now()
 	d.Tries++
@@ -279,7 +280,7 @@ func (s *Courier) judge(d calendar.DueDelivery, answer Answer, err error) (calen
 	case int(d.Tries) > len(schedule):
 		d.State, d.Ended = calendar.DeliveryFailed, now
 	default:
-		// A tenth more or less, by its own name, so that what failed together does not come back together.
+		// 10 % jitter, derived from the id, so that messages which failed together do not return together.
 		wait := schedule[d.Tries-1]
 		wait += wait / 100 * time.Duration(int(d.ID[len(d.ID)-1])%21-10)
 		d.Due = now.Add(max(wait, retryAfter(answer, now)))

@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// Deed is a line of the audit log: who did what kind of thing, by which door, and what came of it. It has nothing of what
-// anybody wrote: no title, no name of a calendar, no path.
+// Deed is an audit event: the user, the action, the door and the outcome. It contains no user content: no title,
+// no calendar name, no path.
 type Deed struct {
 	At time.Time `json:"at"`
-	// ID is that of the request's line in the log.
+	// ID is the request's id in the log.
 	ID   string `json:"id,omitempty"`
 	Door string `json:"door"`
-	// Client is where it came from, User who it was, empty where that was not known.
+	// Client is the client's address; User is the user, empty if unknown.
 	Client string `json:"client,omitempty"`
 	User   string `json:"user,omitempty"`
-	// Did is a method with the pattern of an address, a tool, a page's action or a command; Whom the user whom an
-	// administrator's deed was about.
+	// Did is a method with a route pattern, a tool, a page's action or a command. Whom is the user that an
+	// administrator acted on.
 	Did  string `json:"did"`
 	Whom string `json:"whom,omitempty"`
-	// Outcome is "ok", "refused" for credentials, or "failed", Status the answer's.
+	// Outcome is "ok", "refused" for credentials, or "failed"; Status is the HTTP status.
 	Outcome string `json:"outcome"`
 	Status  int    `json:"status,omitempty"`
 }
 
-// Audit writes deeds as lines of JSON. A nil one writes nothing.
+// Audit writes audit events as lines of JSON. A nil Audit writes nothing.
 type Audit struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -39,7 +39,7 @@ type Audit struct {
 	log  *slog.Logger
 }
 
-// OpenAudit appends to a file, which a rotation may move away at any time. Without a path lines go to out.
+// OpenAudit appends to a file, which a log rotation may move at any time. Without a path, lines go to out.
 func OpenAudit(path string, out io.Writer, log *slog.Logger) (*Audit, error) {
 	a := &Audit{out: out, path: path, log: log}
 	if path == "" {
@@ -50,7 +50,7 @@ func OpenAudit(path string, out io.Writer, log *slog.Logger) (*Audit, error) {
 
 func (a *Audit) reopen() error {
 	if a.file != nil {
-		_ = a.file.Close() // each line was written whole
+		_ = a.file.Close() // every line was written completely
 	}
 	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -68,7 +68,7 @@ func (a *Audit) Close() error {
 	return a.file.Close()
 }
 
-// Note writes a line. That it could not is an error in the log, and stops nobody's work.
+// Note writes a line. A failure is logged and does not affect the request.
 func (a *Audit) Note(d Deed) {
 	if a == nil {
 		return
@@ -80,7 +80,7 @@ func (a *Audit) Note(d Deed) {
 		err = a.follow()
 	}
 	if err == nil {
-		// One write for each line: several processes may append to one file.
+		// One write per line: several processes may append to one file.
 		_, err = a.out.Write(append(line, '\n'))
 	}
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *Audit) Note(d Deed) {
 	}
 }
 
-// follow opens the file anew where a rotation has put it away.
+// follow reopens the file after a rotation.
 func (a *Audit) follow() error {
 	if a.path == "" {
 		return nil
@@ -103,12 +103,12 @@ func (a *Audit) follow() error {
 	return a.reopen()
 }
 
-// asking are the methods that change nothing.
+// asking are the safe methods, which change nothing.
 var asking = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodOptions: true, "PROPFIND": true, "REPORT": true,
 }
 
-// audit writes down what a request did, and that credentials were refused.
+// audit writes an event for a request that changed something or whose credentials were refused.
 func (s *Server) audit(record *Record, status int) {
 	refused := record.refused(status)
 	if s.config.Audit == nil || !refused && (record.quiet || asking[record.method] && record.did == "") {
@@ -130,15 +130,16 @@ func (s *Server) audit(record *Record, status int) {
 	s.config.Audit.Note(d)
 }
 
-// Did names what a request does better than its address, and of which user.
+// Did sets the action's name and the user that it is about, if the route is not specific enough.
 func (r *Record) Did(what, whom string) { r.did, r.whom = what, whom }
 
-// Called notes the call of a tool: one that changes something is a deed.
+// Called records a tool call; one that changes something is an audit event.
 func (r *Record) Called(tool, outcome string, changes bool) {
 	if changes {
 		r.did, r.quiet, r.failed = "tool "+tool, false, outcome != "ok"
 	}
 }
 
-// Quiet notes that the request is a deed only if something says so: an endpoint's questions come as its changes do.
+// Quiet makes the request no audit event unless Did or Called says otherwise. It is for endpoints with reads and writes
+// under the same method.
 func (r *Record) Quiet() { r.quiet = r.did == "" }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// body reads a request's body under two deadlines: one for each stretch without a byte, one
-// for all of it.
+// body reads a request's body under two deadlines: one for each pause without a byte, one for the whole body.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -15,12 +14,13 @@ type body struct {
 	stall   time.Duration
 	end     time.Time
 	done    bool
-	// invited tells that the client waits for a word before it sends the body (Expect: 100-continue), begun that it got one.
+	// invited is set if the client waits for an invitation to send the body (Expect: 100-continue), begun if it got
+	// one.
 	invited, begun bool
 }
 
 const (
-	// drainMost and drainFor bound what is read of a body that nobody wants.
+	// drainMost and drainFor limit the reading of an unwanted body.
 	drainMost = 16 << 20
 	drainFor  = 10 * time.Second
 )
@@ -45,8 +45,8 @@ func (b *body) renew() {
 	_ = b.control.SetReadDeadline(deadline)
 }
 
-// finish takes the deadline away: after the body net/http goes on reading to notice when the
-// client hangs up, and would take a deadline that passes for that.
+// finish removes the deadline: net/http keeps reading after the body to notice a disconnect, and would mistake an
+// expired deadline for one.
 func (b *body) finish() {
 	if !b.done {
 		b.done = true
@@ -54,8 +54,9 @@ func (b *body) finish() {
 	}
 }
 
-// drain reads what the handler left unread, before the answer leaves: after it net/http reads no more. A connection that is closed with bytes unread is
-// reset, which overtakes the answer: proxies then say 502 in place of what we said, and apps take that for "try again".
+// drain reads the unread rest of the body before the response is sent; net/http does not do it afterwards. Closing a
+// connection with unread bytes resets it, and the reset overtakes the response. Proxies would then send a 502, which
+// apps take for a temporary error.
 func (b *body) drain() {
 	if b.done || b.invited && !b.begun {
 		return
@@ -65,6 +66,6 @@ func (b *body) drain() {
 	}
 	_, _ = io.CopyN(io.Discard, b, drainMost)
 	if !b.done {
-		b.renew() // for what net/http reads of it
+		b.renew() // for the bytes that net/http reads
 	}
 }

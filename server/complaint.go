@@ -6,9 +6,9 @@ import (
 	"log/slog"
 )
 
-// complaints are net/http's log lines about connections: mostly strangers' broken requests, which nobody needs to
-// know. That no connection can be taken any more, as when the process has no file descriptors left, is another matter;
-// net/http then tries again, at most once a second.
+// complaints receives net/http's log lines about connections. Most are about strangers' broken requests and go to the
+// debug level. An accept error is serious, for example if the process has no file descriptors left; net/http then
+// retries, at most once a second.
 type complaints struct{ log *slog.Logger }
 
 // Write implements [io.Writer], for a [log.Logger].

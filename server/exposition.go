@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// metricsHandler serves the counters as Prometheus' text, version 0.0.4, and nothing else; to no page whose
-// name was made to point at this machine.
+// metricsHandler serves the counters in Prometheus' text format, version 0.0.4. It refuses DNS rebinding.
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -34,18 +33,19 @@ func (s *Server) metricsHandler() http.Handler {
 	return s.ownHost(mux)
 }
 
-// Measure is one number that somebody else has counted or sees now: its Prometheus name, "counter" or "gauge", and a line for people.
+// Measure is a value that another package counts or measures: its Prometheus name, "counter" or "gauge", and a help
+// text.
 type Measure struct {
 	Name, Kind, Help string
 	Value            float64
 }
 
-// family begins a metric: a line for people, a line for the type.
+// family writes the help and type lines of a metric.
 func family(w io.Writer, name, kind, help string) {
 	_, _ = fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// sample writes one value. Labels come in pairs of name and value.
+// sample writes one value. Labels are pairs of name and value.
 func sample(w io.Writer, name string, value float64, labels ...string) {
 	var set strings.Builder
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -57,7 +57,7 @@ func sample(w io.Writer, name string, value float64, labels ...string) {
 	_, _ = fmt.Fprintf(w, "%s %s\n", name, strconv.FormatFloat(value, 'g', -1, 64))
 }
 
-// escape quotes a label's value: backslash, quote and line feed, and nothing else.
+// escape quotes a label's value. The format escapes only backslash, quote and line feed.
 func escape(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(value) + `"`
 }
@@ -100,7 +100,7 @@ func (m *counters) writeDurations(w io.Writer) {
 	}
 }
 
-// writeHistograms writes a family whose histograms differ in one label.
+// writeHistograms writes a family of histograms that differ in one label.
 func writeHistograms(w io.Writer, name, help, label string, all map[string]*histogram) {
 	family(w, name, "histogram", help)
 	for _, value := range slices.Sorted(maps.Keys(all)) {

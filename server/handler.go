@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// handler is the chain in front of a door, the outermost first.
+// handler wraps a door's handler in the middleware, the outermost first.
 func (s *Server) handler(d Door) http.Handler {
 	h := bounded(d.MaxBody, d.Handler)
 	if d.CheckOrigin {
@@ -22,7 +22,7 @@ func (s *Server) handler(d Door) http.Handler {
 	return s.record(&d, newRoutes(d.Base, append([]string{aliveRoute, readyRoute}, d.Routes...)), h)
 }
 
-// bounded cuts bodies that are longer than any that a door could want.
+// bounded refuses bodies over the door's limit.
 func bounded(limit int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > limit {
@@ -35,9 +35,9 @@ func bounded(limit int64, next http.Handler) http.Handler {
 	})
 }
 
-// ownHost refuses DNS rebinding: a web page whose name was made to point at this machine has the
-// browser ask us under that name. A server that listens only on this machine is asked by the machine's own
-// names, by the name that the administrator set, or through a proxy that we trust.
+// ownHost refuses DNS rebinding: a web page whose host name points at this machine, so that the browser sends us its
+// requests. A server that listens only on this machine accepts the machine's own names, the configured name, and
+// trusted proxies.
 func (s *Server) ownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if onLoopback(r) && !s.known(hostname(r.Host)) && !s.config.Proxies.trust(peer(r)) {
@@ -55,12 +55,12 @@ func onLoopback(r *http.Request) bool {
 
 func (s *Server) known(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
-		return true // an address cannot be made to point elsewhere
+		return true // an IP address cannot be rebound
 	}
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.config.Hosts, host)
 }
 
-// hostname is a Host header without its port, in lower case; empty if it is not host[:port] (RFC 9110 §7.2).
+// hostname returns a Host header without its port, in lower case; empty if it is not host[:port] (RFC 9110 §7.2).
 func hostname(host string) string {
 	u, err := url.Parse("http://" + host)
 	if err != nil || u.Host != host {

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// The two questions of a monitor, answered without login on every door.
+// The health checks, without authentication on every door.
 const (
 	aliveRoute = "/healthz"
 	readyRoute = "/readyz"
 )
 
 const (
-	// readyPatience bounds the look at the store: an answer that comes late is no.
+	// readyPatience is the timeout of the store's check.
 	readyPatience = 3 * time.Second
-	// readyFor is how long an answer stands. Anybody may ask, as often as they like; the store must
-	// not feel it.
+	// readyFor is how long a result is cached. Anyone may ask at any rate, and the store must not notice.
 	readyFor = time.Second
-	// retryAfter is what a client is asked to wait, in seconds, while we are not ready.
+	// retryAfter is the Retry-After header while not ready, in seconds.
 	retryAfter = "5"
 )
 
@@ -45,13 +44,12 @@ func (s *Server) health(next http.Handler) http.Handler {
 	})
 }
 
-// alive says that the process answers. It asks nobody: restarting us would not bring a
-// database back.
+// alive reports that the process responds. It checks no dependency: a restart would not bring a database back.
 func alive(w http.ResponseWriter, _ *http.Request) {
 	say(w, http.StatusOK, "alive")
 }
 
-// ready says whether requests can be answered at this moment.
+// ready reports whether requests can be served now.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.leaving.Load() {
 		notReady(w, "stopping")
@@ -64,7 +62,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	say(w, http.StatusOK, "ready")
 }
 
-// starting answers for a door that is not open yet.
+// starting responds for a door that is not open yet.
 func (s *Server) starting(w http.ResponseWriter, r *http.Request) {
 	why := "starting"
 	if err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready); err != nil {
@@ -78,8 +76,7 @@ func notReady(w http.ResponseWriter, why string) {
 	say(w, http.StatusServiceUnavailable, "not ready: "+why)
 }
 
-// readiness remembers whether the store was ready. A request that comes while another one looks waits for the same
-// answer.
+// readiness caches the state of the store. Concurrent requests share one check.
 type readiness struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -92,7 +89,7 @@ func (m *readiness) ask(ctx context.Context, now func() time.Time, ready func(co
 	if !m.at.IsZero() && now().Sub(m.at) < readyFor {
 		return m.last
 	}
-	// Other clients wait for the answer, too: it must not fail because this one hangs up.
+	// Other clients wait for the result, too: it must not fail because this one disconnects.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
 	defer cancel()
 	m.last = ready(ctx)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// watch counts a request and writes its line: the user, the kind of request and the outcome.
-// Never a path, a query, a header or a body.
+// watch counts a request and logs it: the user, the kind of request and the outcome. It never logs a path, a query, a
+// header or a body.
 func (s *Server) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w, ctx := rw.(*response), r.Context()
@@ -28,7 +28,7 @@ func (s *Server) watch(next http.Handler) http.Handler {
 			s.logRefusal(ctx, record, w.status)
 			s.audit(record, w.status)
 			if cut {
-				// Half an answer must not look like a whole one.
+				// A partial response must not look complete.
 				panic(http.ErrAbortHandler)
 			}
 		}()
@@ -53,8 +53,8 @@ func (s *Server) logLine(ctx context.Context, record *Record, w *response, took 
 	)
 }
 
-// logRefusal writes the line that a watcher such as fail2ban looks for. A request without credentials, as clients send
-// at first, is not in it. Nor is the name that was tried: people type passwords there.
+// logRefusal writes the line for tools such as fail2ban. It leaves out requests without credentials, since clients
+// begin with one. It does not log the attempted name: people type passwords there.
 func (s *Server) logRefusal(ctx context.Context, record *Record, status int) {
 	if record.refused(status) {
 		s.config.Logger.WarnContext(ctx, "login refused", "id", record.ID, "door", record.door,
@@ -62,7 +62,7 @@ func (s *Server) logRefusal(ctx context.Context, record *Record, status int) {
 	}
 }
 
-// level keeps the questions of health checkers, every few seconds, out of the usual log.
+// level keeps health checks out of the normal log.
 func level(route string, status int) slog.Level {
 	switch {
 	case status == http.StatusServiceUnavailable:
@@ -75,8 +75,8 @@ func level(route string, status int) slog.Level {
 	return slog.LevelInfo
 }
 
-// caught answers for a handler that panicked, and tells whether the connection has to be cut
-// because the answer had begun. A panic of ErrAbortHandler is a handler's way to ask for that.
+// caught responds for a handler that panicked. cut is set if the connection must be closed because the response had
+// begun; a handler requests that with ErrAbortHandler.
 func (s *Server) caught(ctx context.Context, panicked any, w *response) (cut bool) {
 	if panicked == nil {
 		return false
@@ -95,8 +95,8 @@ func (s *Server) caught(ctx context.Context, panicked any, w *response) (cut boo
 	return false
 }
 
-// describe tells what a panic was. The runtime's own say nothing of anybody's calendar; any other
-// value may hold a piece of it, so that its type has to do.
+// describe returns a panic's text if it is the runtime's, which contains no user data. For any other value it returns
+// only the type.
 func describe(panicked any) string {
 	if err, ok := panicked.(runtime.Error); ok {
 		return err.Error()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// series is the key by which requests are counted. All of its parts come from short lists, so that no
-// client can make the counters grow without end.
+// series is the key for counting requests. All parts have few possible values, so that clients cannot make the metrics
+// grow without limit.
 type series struct{ door, route, method string }
 
 type outcome struct {
@@ -16,7 +16,7 @@ type outcome struct {
 	status int
 }
 
-// counters are the numbers for Prometheus.
+// counters holds the values for Prometheus.
 type counters struct {
 	version string
 	started time.Time
@@ -30,12 +30,12 @@ type counters struct {
 	panics       uint64
 }
 
-// buckets are the upper bounds of the durations, in seconds.
+// buckets returns the upper bounds of the durations, in seconds.
 func buckets() []float64 {
 	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
 }
 
-// histogram counts durations; counts[i] are those up to buckets()[i] and above the bound before.
+// histogram counts durations; counts[i] has those up to buckets()[i] and above the previous bound.
 type histogram struct {
 	counts []uint64
 	total  uint64
@@ -88,7 +88,7 @@ func (m *counters) end(r *Record, status int, took time.Duration) {
 	if r.report != "" {
 		observe(m.reports, r.report, took)
 	}
-	// A 401 to a request without credentials is how every client begins; with credentials it is a failure.
+	// Every client begins with a request without credentials, which gets a 401; only one with credentials is a failure.
 	if r.refused(status) {
 		m.authFailures[r.door]++
 	}
@@ -110,7 +110,7 @@ func (m *counters) inFlightNow() int {
 	return sum
 }
 
-// refused tells whether credentials were, or are to wait.
+// refused reports whether credentials were wrong or throttled.
 func (r *Record) refused(status int) bool {
 	return r.badForm || r.scheme != "" && (status == http.StatusUnauthorized || status == http.StatusTooManyRequests)
 }

@@ -14,8 +14,8 @@ const (
 	corsAnswer  = "DAV, ETag, Last-Modified, Location, Retry-After, WWW-Authenticate, X-Request-Id"
 )
 
-// ownOrigin refuses what a page of somebody else's asks through the browser of one of our users:
-// browsers remember Basic credentials and send them along. Programs send no Origin.
+// ownOrigin refuses cross-origin requests: browsers remember Basic credentials and would send them with another site's
+// requests. Programs send no Origin.
 func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.AnyOrigin != nil && d.AnyOrigin(r.URL.Path) {
@@ -33,7 +33,7 @@ func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
 			w.Header().Set("Access-Control-Expose-Headers", corsAnswer)
 			w.Header().Add("Vary", "Origin")
 		}
-		// A preflight comes without credentials, so nobody further in could answer it.
+		// A preflight has no credentials, so no inner handler could answer it.
 		if allowed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			w.Header().Set("Access-Control-Allow-Methods", corsMethods)
 			w.Header().Set("Access-Control-Allow-Headers", corsRequest)
@@ -45,8 +45,8 @@ func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
 	})
 }
 
-// servedFromHere tells whether a page is one of our own. That its origin is the host which was
-// asked proves nothing by itself: after DNS rebinding it is, too.
+// servedFromHere reports whether the origin is one of our pages. An origin equal to the requested host does not prove
+// that: after DNS rebinding they are equal, too.
 func (s *Server) servedFromHere(origins []string, host string) bool {
 	return ofHost(origins, host) && s.known(hostname(host))
 }
@@ -57,10 +57,10 @@ func ofHost(origins []string, host string) bool {
 	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) && strings.EqualFold(origins[0], u.Scheme+"://"+u.Host)
 }
 
-// foreign says why a page is refused, to somebody who may well sit before one of ours.
+// foreign explains the refusal. Its reader may be a user of our own pages.
 func foreign(origins []string, host string) string {
 	if ofHost(origins, host) {
-		return "this server does not know the name under which its pages were opened; BASE_URL tells it its name, or open them by its address"
+		return "this server does not know the name in the address of this page; set BASE_URL to it, or open the pages by IP address"
 	}
-	return "pages of this origin may not call; ALLOWED_ORIGINS names those that may"
+	return "pages of this origin may not call this server; ALLOWED_ORIGINS can allow them"
 }

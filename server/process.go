@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// goMetrics are the few values of the Go runtime that tell a leak, by their usual Prometheus names.
+// goMetrics are a few values of the Go runtime that reveal leaks, under their usual Prometheus names.
 func goMetrics() []struct{ name, source, kind, help string } {
 	return []struct{ name, source, kind, help string }{
 		{"go_goroutines", "/sched/goroutines:goroutines", "gauge", "Goroutines that exist."},
@@ -24,7 +24,7 @@ func writeProcess(w io.Writer, started time.Time) {
 		read := []metrics.Sample{{Name: m.source}}
 		metrics.Read(read)
 		if read[0].Value.Kind() != metrics.KindUint64 {
-			continue // this version of Go has no such value
+			continue // this version of Go lacks the value
 		}
 		family(w, m.name, m.kind, m.help)
 		sample(w, m.name, float64(read[0].Value.Uint64()))
@@ -34,7 +34,7 @@ func writeProcess(w io.Writer, started time.Time) {
 	writeLinux(w)
 }
 
-// writeLinux adds what only the kernel knows; other systems leave it out.
+// writeLinux adds the values that Linux provides in /proc.
 func writeLinux(w io.Writer) {
 	stat, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
@@ -55,7 +55,7 @@ func writeLinux(w io.Writer) {
 	}
 }
 
-// maxDescriptors is the limit in proc(5)'s limits file, 0 where there is none.
+// maxDescriptors returns the limit from proc(5)'s limits file, or 0 if there is none.
 func maxDescriptors() float64 {
 	text, err := os.ReadFile("/proc/self/limits")
 	if err != nil {
@@ -70,15 +70,15 @@ func maxDescriptors() float64 {
 	return 0
 }
 
-// ticksPerSecond is the unit of times in /proc, the same on every Linux that Go runs on.
+// ticksPerSecond is the unit of times in /proc, the same on every Linux that Go supports.
 const ticksPerSecond = 100
 
-// parseStat reads the processor time and the resident pages of proc(5)'s stat file. Its second
-// field, the program's name, may hold anything; the rest begins behind its bracket.
+// parseStat returns the CPU time and the resident pages from proc(5)'s stat file. The second field, the program's name,
+// may contain any character; the rest begins after its closing parenthesis.
 func parseStat(stat []byte) (ticks, pages float64) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	value := func(number int) float64 {
-		const first = 3 // the number of the field behind the bracket
+		const first = 3 // the number of the first field after the parenthesis
 		if number-first >= len(fields) {
 			return 0
 		}

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// Proxies are the networks of the reverse proxies in front of us. Only what comes from there can
-// name the client that it asks for.
+// Proxies are the networks of trusted reverse proxies. Only they may name the client that they forward for.
 type Proxies []netip.Prefix
 
-// ParseProxies reads a comma list of addresses and networks (10.0.0.0/8).
+// ParseProxies parses a comma-separated list of addresses and networks (10.0.0.0/8).
 func ParseProxies(list string) (Proxies, error) {
 	var all Proxies
 	for word := range strings.SplitSeq(list, ",") {
@@ -45,32 +44,32 @@ func (ps Proxies) trust(addr netip.Addr) bool {
 	return slices.ContainsFunc(ps, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// The headers of a proxy that are read. After settle the request has what is true of them.
+// The proxy headers that are evaluated. After settle, the request contains verified values.
 const (
 	forwardedFor  = "X-Forwarded-For"
 	forwardedHost = "X-Forwarded-Host"
 )
 
-// forwarding are all that proxies send. Under which scheme and path the service is published the
-// administrator says, in BASE_URL: no door may be tempted to believe a header.
+// forwarding are all the headers that proxies send. The public scheme and path come from BASE_URL instead, and the
+// other headers are removed, so that no door can trust them by mistake.
 var forwarding = [...]string{forwardedFor, forwardedHost, "X-Forwarded-Proto", "X-Forwarded-Prefix", "Forwarded"}
 
-// Way is how a request came, for a person who looks for a fault between a client and the server.
+// Way is how a request arrived, for diagnosing faults between client and server.
 type Way string
 
-// The ways there are.
+// The possible ways.
 const (
-	// WayDirect: nothing that the request says tells of a proxy.
+	// WayDirect: no header indicates a proxy.
 	WayDirect Way = "direct"
-	// WayBelieved: by a proxy that is trusted, and names its client.
+	// WayBelieved: a trusted proxy named its client.
 	WayBelieved Way = "believed"
-	// WayUnsaid: from where a trusted proxy is, but without a word about the client.
+	// WayUnsaid: from a trusted proxy's address, but no header names the client.
 	WayUnsaid Way = "unsaid"
-	// WayUnbelieved: by a sender that names another client, and is not trusted.
+	// WayUnbelieved: an untrusted sender named another client.
 	WayUnbelieved Way = "unbelieved"
 )
 
-// way tells how a request came, as long as settle has not made it say what is true.
+// way classifies a request. It must run before settle replaces the headers.
 func (ps Proxies) way(r *http.Request) Way {
 	said := false
 	for _, name := range forwarding {
@@ -87,8 +86,7 @@ func (ps Proxies) way(r *http.Request) Way {
 	return WayDirect
 }
 
-// settle returns the client's address, and makes the host that the client asked for the request's
-// host.
+// settle returns the client's address, and sets the request's host to the one that the client requested.
 func (ps Proxies) settle(r *http.Request) netip.Addr {
 	from := peer(r)
 	if host := last(r.Header.Values(forwardedHost)); ps.trust(from) && validHost(host) {
@@ -101,8 +99,8 @@ func (ps Proxies) settle(r *http.Request) netip.Addr {
 	return ps.client(from, list)
 }
 
-// client walks the list of forwarders from our end: the first one that we do not trust is the
-// client, whatever it wrote in front of itself.
+// client walks the list of forwarders from our end. The first untrusted address is the client; entries to its left are
+// unverified.
 func (ps Proxies) client(from netip.Addr, lines []string) netip.Addr {
 	words := strings.Split(strings.Join(lines, ","), ",")
 	for i := len(words) - 1; i >= 0 && ps.trust(from); i-- {
@@ -115,7 +113,7 @@ func (ps Proxies) client(from netip.Addr, lines []string) netip.Addr {
 	return from
 }
 
-// forwarder reads one entry: an address, which some proxies write with a port.
+// forwarder parses one entry: an address, which some proxies write with a port.
 func forwarder(word string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(strings.Trim(word, "[]")); err == nil {
 		return addr.Unmap().WithZone(""), true
@@ -126,7 +124,7 @@ func forwarder(word string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// peer is the address of the other end of the connection.
+// peer returns the address of the other end of the connection.
 func peer(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -135,7 +133,7 @@ func peer(r *http.Request) netip.Addr {
 	return ap.Addr().Unmap().WithZone("")
 }
 
-// last is the value that the nearest proxy added.
+// last returns the value that the nearest proxy added.
 func last(lines []string) string {
 	if len(lines) == 0 {
 		return ""

@@ -9,46 +9,45 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// RequestIDHeader carries a request's id: to the client, and inwards to the code that writes a log line
-// about the request.
+// RequestIDHeader carries a request's id, to the client and to the code that logs about the request.
 const RequestIDHeader = "X-Request-Id"
 
-// Record is what the log line and the metrics of one request will say. The chain makes it before
-// a door is asked; code that learns more on the way in adds it, from the request's own goroutine.
+// Record collects the data for a request's log line and metrics. The middleware creates it; inner code adds to it from
+// the request's own goroutine.
 type Record struct {
-	// ID names the request in logs and answers.
+	// ID identifies the request in logs and responses.
 	ID string
-	// User is the name of the caller, once that is known.
+	// User is the caller's name, once known.
 	User string
-	// Client is the address of the client itself, behind whatever proxies we trust.
+	// Client is the client's address behind trusted proxies.
 	Client netip.Addr
-	// Peer is the other end of the connection, Way how the request came through it.
+	// Peer is the other end of the connection; Way is how the request came through it.
 	Peer netip.Addr
 	Way  Way
 
 	door, route, method string
-	// report is the kind of a REPORT, once it is known.
+	// report is the kind of a REPORT, once known.
 	report string
-	// scheme is how the request brought credentials: "basic", "bearer", "form", "other", or "" for none.
+	// scheme is how the request sent credentials: "basic", "bearer", "form", "other", or "" for none.
 	scheme string
-	// badForm tells that a form brought credentials that were refused, whatever the status is.
+	// badForm is set if a form's credentials were refused; the status may be any.
 	badForm bool
-	// did and whom name a deed where the method and the route do not, quiet says that it is none, failed that it came to
-	// nothing though the answer says otherwise. See audit.
+	// did and whom describe an audit event if method and route are not specific enough. quiet means that the request is
+	// no event; failed means that it failed in spite of its status. See audit.
 	did, whom     string
 	quiet, failed bool
 }
 
-// RefuseForm notes that a page's form brought credentials that were refused, or that have to wait.
+// RefuseForm records that a page's form had wrong or throttled credentials.
 func (r *Record) RefuseForm() { r.scheme, r.badForm = "form", true }
 
-// Reports notes which report is asked for, by a word of ours.
+// Reports records the kind of a REPORT.
 func (r *Record) Reports(kind string) { r.report = kind }
 
 type recordKey struct{}
 
-// RecordOf returns the record of a request that came through a Server. Elsewhere (a door's
-// own tests) it returns an empty one that nobody reads.
+// RecordOf returns the record of a request that came through a Server. Otherwise, as in a door's own tests, it returns
+// an unused one.
 func RecordOf(ctx context.Context) *Record {
 	if record, ok := ctx.Value(recordKey{}).(*Record); ok {
 		return record
@@ -56,7 +55,7 @@ func RecordOf(ctx context.Context) *Record {
 	return new(Record)
 }
 
-// ClientAddr returns the address of a request's client, behind the proxies that are trusted.
+// ClientAddr returns the client's address behind trusted proxies.
 func ClientAddr(r *http.Request) netip.Addr {
 	if record, ok := r.Context().Value(recordKey{}).(*Record); ok {
 		return record.Client
@@ -64,7 +63,7 @@ func ClientAddr(r *http.Request) netip.Addr {
 	return peer(r)
 }
 
-// record begins a request: it names it, and makes what it says of its origin true.
+// record begins a request: it assigns an id and replaces forwarding headers by verified values.
 func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		record := &Record{
@@ -83,8 +82,8 @@ func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handl
 	})
 }
 
-// traced begins the request's span, except for the questions of health checkers. The span that it belongs to is believed of trusted
-// proxies alone: anybody else could have the server tell of each of their requests.
+// traced begins the request's span, except for health checks. It accepts a parent span only from trusted proxies:
+// otherwise any client could force its requests to be traced.
 func (s *Server) traced(ctx context.Context, record *Record, r *http.Request) context.Context {
 	if s.config.Tracer == nil || record.route == aliveRoute || record.route == readyRoute {
 		return ctx
@@ -100,7 +99,7 @@ func (s *Server) traced(ctx context.Context, record *Record, r *http.Request) co
 	return ctx
 }
 
-// trace ends the span with what the request has come to.
+// trace ends the span with the request's outcome.
 func (r *Record) trace(ctx context.Context, status int) {
 	span := trace.Of(ctx)
 	span.Text("caldav_mcp.report", r.report)
@@ -108,11 +107,10 @@ func (r *Record) trace(ctx context.Context, status int) {
 	span.End(status >= http.StatusInternalServerError)
 }
 
-// maxIDLength bounds the ids that proxies hand us.
+// maxIDLength limits the ids that proxies send.
 const maxIDLength = 128
 
-// requestID takes the id that a trusted proxy gave the request, so that both logs tell the same
-// story, or makes one.
+// requestID returns the id that a trusted proxy assigned, so that both logs agree, or makes one.
 func (s *Server) requestID(r *http.Request) string {
 	if id := r.Header.Get(RequestIDHeader); validID(id) && s.config.Proxies.trust(peer(r)) {
 		return id
@@ -124,7 +122,7 @@ func validID(id string) bool {
 	return id != "" && len(id) <= maxIDLength && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
-// schemeOf names the scheme of credentials by a word of ours: what a client writes stands in no log.
+// schemeOf returns one of a few known scheme names: the log must not contain client input.
 func schemeOf(authorization string) string {
 	name, _, _ := strings.Cut(authorization, " ")
 	switch name = strings.ToLower(name); name {

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// response watches what a door answers and keeps a client that does not read from holding
-// it for ever. The connection has a deadline for each stretch of progress, not for the whole answer:
-// a stream may last for days.
+// response records a door's response. It also keeps a client that does not read from holding the door forever: the
+// connection has a deadline for each pause, but not for the whole response, since a stream may last for days.
 type response struct {
 	http.ResponseWriter
 	control  *http.ResponseController
@@ -19,11 +18,11 @@ type response struct {
 
 	status int
 	bytes  int64
-	// stream is called when the answer turns out to be one that ends only with its connection.
+	// stream is called when the response turns out to be an endless stream.
 	stream func()
 }
 
-// WriteHeader notes the status. The informational ones (RFC 9110 §15.2) are not the answer yet.
+// WriteHeader records the status. Informational ones (RFC 9110 §15.2) are not final.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 && status >= http.StatusOK {
 		w.begin(status)
@@ -31,7 +30,7 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write passes on a piece of the body.
+// Write writes a part of the body.
 func (w *response) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.begin(http.StatusOK)
@@ -42,8 +41,7 @@ func (w *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Flush sends what was written so far. It is here by name for libraries that ask for an
-// [http.Flusher].
+// Flush sends buffered data. It exists for libraries that require an [http.Flusher].
 func (w *response) Flush() {
 	_ = w.FlushError()
 }
@@ -67,8 +65,7 @@ func (w *response) begin(status int) {
 	}
 }
 
-// renew moves the deadline on, though not for each of a thousand small writes. A writer that
-// takes no deadlines (a test's) has nobody to wait for.
+// renew extends the deadline, but not for every small write. A writer without deadlines (in a test) needs none.
 func (w *response) renew() {
 	now := w.now()
 	if w.deadline.Sub(now) > w.stall*3/4 {
@@ -78,8 +75,7 @@ func (w *response) renew() {
 	_ = w.control.SetWriteDeadline(w.deadline)
 }
 
-// patience bounds, by deadlines on the connection, how long a request's body and its answer
-// may stand still.
+// patience limits, by deadlines on the connection, how long a request's body and its response may pause.
 func (s *Server) patience(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -99,14 +95,13 @@ func (s *Server) patience(next http.Handler) http.Handler {
 		if uploads && r.ProtoMajor == 1 {
 			body.drain()
 		}
-		// What is still in buffers is sent by net/http after this.
+		// After this, net/http still sends the buffered rest.
 		w.deadline = time.Time{}
 		w.renew()
 	})
 }
 
-// endOnStop makes a stop end a stream that a client only listens to. One that answers a POST is a
-// request in flight and gets its time.
+// endOnStop ends a listening stream on shutdown. A stream that answers a POST is a request in flight and may finish.
 func (s *Server) endOnStop(ctx context.Context, method string, cancel context.CancelFunc) {
 	if method != http.MethodGet {
 		return

@@ -2,12 +2,11 @@ package server
 
 import "strings"
 
-// otherRoute stands for every path that no pattern matches, lest a stranger's requests for
-// random paths fill the metrics.
+// otherRoute stands for every unmatched path, so that requests for random paths cannot fill the metrics.
 const otherRoute = "other"
 
-// routes are the patterns of a door. Logs and metrics name the pattern and never the path: a path
-// has the names of people and their calendars in it.
+// routes are the patterns of a door. Logs and metrics have the pattern and never the path: a path contains the names of
+// users and calendars.
 type routes struct {
 	base string
 	rows []route
@@ -26,8 +25,8 @@ func newRoutes(base string, patterns []string) routes {
 	return all
 }
 
-// of returns the first pattern that a path matches, with or without the base in front of it;
-// a slash at the end makes no difference. The path is as it was sent: %2F is no slash.
+// of returns the first pattern that matches a path, with or without the base in front; a trailing slash makes no
+// difference. The path is still escaped: %2F is no slash.
 func (rs routes) of(path string) string {
 	if rest := strings.TrimPrefix(path, rs.base); rest == "" || rest[0] == '/' {
 		path = rest
@@ -61,7 +60,7 @@ func split(path string) []string {
 	return strings.Split(trimmed, "/")
 }
 
-// methods are those that HTTP, WebDAV and CalDAV define; metrics call any other "OTHER".
+// methods are the methods of HTTP, WebDAV and CalDAV; metrics call any other "OTHER".
 const methods = " GET HEAD POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH REPORT MKCALENDAR MKCOL COPY MOVE LOCK UNLOCK ACL "
 
 func knownMethod(method string) string {

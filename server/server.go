@@ -1,7 +1,7 @@
-// Package server carries the doors: it listens, names and logs requests, bounds what a client can
-// take of the machine, counts, tells whether the program is well, and stops without cutting anybody off.
+// Package server runs the listeners of all doors. It assigns request ids, logs and counts requests, limits the
+// resources of each client, serves health checks and shuts down gracefully.
 //
-// It knows nothing of calendars. A door is an [http.Handler] with a name and an address.
+// It knows nothing about calendars. A door is an [http.Handler] with a name and an address.
 package server
 
 import (
@@ -21,87 +21,85 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// Timeouts bound how long a client may keep us waiting.
+// Timeouts limit how long clients may take.
 type Timeouts struct {
-	// Header is the time to send a request's head.
+	// Header is the time to send a request's header.
 	Header time.Duration
-	// Idle is how long a connection is kept without a request.
+	// Idle is how long an idle connection stays open.
 	Idle time.Duration
-	// Stall is how long a body may stop, on its way in or out, before the connection is closed.
+	// Stall is how long a body may pause, in either direction, before the connection is closed.
 	Stall time.Duration
-	// Body is the time to send a whole body, however steadily it trickles.
+	// Body is the time to send a whole body, even without pauses.
 	Body time.Duration
-	// Leave is how long the server goes on as before after it was told to stop, and says that it is not ready:
-	// a load balancer needs as long to notice.
+	// Leave is how long a stopping server keeps serving while /readyz fails, so that load balancers can notice.
 	Leave time.Duration
-	// Drain is how long a stop then waits for requests in flight.
+	// Drain is how long the shutdown then waits for requests in flight.
 	Drain time.Duration
 }
 
-// DefaultTimeouts returns the timeouts that apply unless told otherwise.
+// DefaultTimeouts returns the default timeouts.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Header: 10 * time.Second,
 		Idle:   2 * time.Minute,
 		Stall:  30 * time.Second,
 		Body:   5 * time.Minute,
-		// Container engines kill what has not stopped after ten seconds.
+		// Container engines kill a process ten seconds after the signal to stop.
 		Drain: 8 * time.Second,
 	}
 }
 
-// maxHeaderBytes bounds the head of a request. Tokens, cookies of a proxy and a long list of
-// If-Match tags fit many times.
+// maxHeaderBytes limits a request's header. It is several times the size needed for tokens, a proxy's cookies and a
+// long list of If-Match tags.
 const maxHeaderBytes = 64 << 10
 
 // Door is one listener and its handler.
 type Door struct {
-	// Name stands in logs and metrics.
+	// Name appears in logs and metrics.
 	Name string
-	// Addr is host:port; port 0 takes a free one.
+	// Addr is host:port; port 0 picks a free port.
 	Addr string
-	// Handler may be nil until [Server.Open]: the door then says that the server is starting.
+	// Handler may be nil until [Server.Open]: until then the door responds that the server is starting.
 	Handler http.Handler
-	// Routes are the patterns that requests are logged and counted under, such as
-	// "/dav/calendars/{user}/{calendar}/". A path that matches none is "other".
+	// Routes are the patterns for logs and metrics, such as "/dav/calendars/{user}/{calendar}/". A path that matches
+	// none is "other".
 	Routes []string
-	// Base is the path under which a proxy publishes the door ("/cal"), whether the proxy takes
-	// it away or not.
+	// Base is the path prefix of the public address ("/cal"). The proxy may strip it or not.
 	Base string
-	// CheckOrigin makes the server refuse foreign web pages and answer those of Origins, for a door
-	// that does not do so itself.
+	// CheckOrigin makes the server handle CORS for a door that does not: it allows pages of Origins and refuses others.
 	CheckOrigin bool
 	Origins     []string
-	// AnyOrigin tells which paths every page may read, and answers them itself; nil for none.
+	// AnyOrigin reports which paths pages of every origin may read. Its handler answers their preflights itself. Nil
+	// means none.
 	AnyOrigin func(path string) bool
-	// Plain doors speak no TLS where the others do.
+	// Plain doors use no TLS even if the others do.
 	Plain bool
-	// Stop, if there is one, ends those answers of the door's that would never end by themselves.
+	// Stop, if set, ends the door's endless responses.
 	Stop func()
-	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
+	// MaxBody limits a request's body; the door may apply lower limits.
 	MaxBody int64
 }
 
-// Config has the parts and settings of a Server.
+// Config holds the dependencies and settings of a Server.
 type Config struct {
 	Doors []Door
-	// MetricsAddr is where /metrics is served, on a listener of its own; "" for nowhere.
+	// MetricsAddr is the address of the listener for /metrics; "" turns it off.
 	MetricsAddr string
-	// Tools counts the calls of assistants; nil where there are none.
+	// Tools counts tool calls; nil turns that off.
 	Tools *ToolMeter
-	// Tracer notes the parts of requests; nil where nobody wants to know.
+	// Tracer traces requests; nil turns that off.
 	Tracer *trace.Tracer
-	// Audit has a line for each change; nil for none.
+	// Audit records each change; nil turns that off.
 	Audit *Audit
-	// Measures are further numbers for /metrics, asked for with each request; nil for nothing.
+	// Measures returns further values for /metrics, read on each request; may be nil.
 	Measures func() []Measure
-	// Ready tells whether requests can be answered; its error is the answer of /readyz.
+	// Ready reports whether requests can be served; its error is the response of /readyz.
 	Ready func(context.Context) error
-	// TLS is how the doors speak it, with HTTP/2; nil for doors behind a proxy that does.
+	// TLS configures TLS and HTTP/2; nil if a proxy terminates TLS.
 	TLS *tls.Config
-	// Proxies are the peers whose X-Forwarded-* and X-Request-Id are believed.
+	// Proxies are the trusted senders of X-Forwarded-* and X-Request-Id.
 	Proxies Proxies
-	// Hosts are the names that the server is reached by, beside those of the machine itself.
+	// Hosts are the server's public names, in addition to the machine's own.
 	Hosts    []string
 	Timeouts Timeouts
 	Version  string
@@ -110,20 +108,20 @@ type Config struct {
 	NewID    func() string
 }
 
-// Server is the listeners of one process.
+// Server runs the listeners of one process.
 type Server struct {
 	config    Config
 	metrics   *counters
 	readiness readiness
 	listeners []*listener
-	// leaving is set from when the server was told to stop.
+	// leaving is set once the server has been told to stop.
 	leaving atomic.Bool
-	// stopping ends the streams that would otherwise keep a stop waiting.
+	// stopping is cancelled at shutdown, to end streams.
 	stopping context.Context
 	stop     context.CancelFunc
 
 	mu sync.Mutex
-	// stops end the doors' answers that would never end by themselves.
+	// stops end the doors' endless responses.
 	stops []func()
 }
 
@@ -131,7 +129,7 @@ type listener struct {
 	name string
 	net  net.Listener
 	http *http.Server
-	// answers is the handler: another one after Open.
+	// answers is the current handler; Open replaces it.
 	answers atomic.Pointer[http.Handler]
 }
 
@@ -147,7 +145,7 @@ func New(c Config) *Server {
 	return s
 }
 
-// Listen takes all addresses, or none.
+// Listen binds all addresses, or none.
 func (s *Server) Listen(ctx context.Context) error {
 	for _, d := range s.config.Doors {
 		if d.Handler == nil {
@@ -168,7 +166,7 @@ func (s *Server) Listen(ctx context.Context) error {
 	return s.listen(ctx, "metrics", s.config.MetricsAddr, s.metricsHandler(), nil)
 }
 
-// Open lets doors answer that could not when the server began to listen. They are known by their names.
+// Open sets the handlers of doors that had none, by name.
 func (s *Server) Open(doors ...Door) {
 	for _, d := range doors {
 		i := slices.IndexFunc(s.listeners, func(l *listener) bool { return l.name == d.Name })
@@ -197,7 +195,7 @@ func (s *Server) listen(ctx context.Context, name, addr string, h http.Handler, 
 	open := &listener{name: name, net: l}
 	open.answers.Store(&h)
 	open.http = s.httpServer(name, open)
-	open.http.TLSConfig = secure.Clone() // nil of nil
+	open.http.TLSConfig = secure.Clone() // nil stays nil
 	s.listeners = append(s.listeners, open)
 	return nil
 }
@@ -212,8 +210,7 @@ func (s *Server) httpServer(name string, h http.Handler) *http.Server {
 	}
 }
 
-// Addr returns the address that a door listens at, or "" before Listen. The metrics
-// listener's name is "metrics".
+// Addr returns a door's address, or "" before Listen. The metrics listener's name is "metrics".
 func (s *Server) Addr(name string) string {
 	i := slices.IndexFunc(s.listeners, func(l *listener) bool { return l.name == name })
 	if i < 0 {
@@ -222,8 +219,8 @@ func (s *Server) Addr(name string) string {
 	return s.listeners[i].net.Addr().String()
 }
 
-// Run serves until ctx ends, then finishes what is in flight. It returns an error when a
-// listener fails, or when requests had to be cut off.
+// Run serves until ctx ends, then waits for requests in flight. It returns an error if a listener fails, or if requests
+// had to be cut off.
 func (s *Server) Run(ctx context.Context) error {
 	failed := make(chan error, len(s.listeners))
 	for _, l := range s.listeners {
@@ -238,7 +235,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(err, s.shutdown(ctx))
 }
 
-// leave goes on for a while, and says that the server is not ready.
+// leave keeps serving for a while with /readyz failing.
 func (s *Server) leave(ctx context.Context, failed <-chan error) error {
 	s.leaving.Store(true)
 	if s.config.Timeouts.Leave <= 0 {
@@ -266,8 +263,7 @@ func (l *listener) serve() error {
 	return nil
 }
 
-// shutdown closes the listeners and waits for the requests in flight; after the time for that
-// it closes their connections.
+// shutdown closes the listeners and waits for requests in flight; after Drain it closes their connections.
 func (s *Server) shutdown(ctx context.Context) error {
 	s.config.Logger.InfoContext(ctx, "stopping", "requests", s.metrics.inFlightNow())
 	s.stop()

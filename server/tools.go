@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// ToolMeter counts the calls of tools, for the metrics. Its labels are the names of tools and of
-// outcomes, of which there are few: nothing that a client writes.
+// ToolMeter counts tool calls for the metrics. Its labels are names of tools and outcomes, both from fixed lists and
+// not from client input.
 type ToolMeter struct {
 	mu      sync.Mutex
 	calls   map[toolOutcome]uint64
@@ -19,7 +19,7 @@ type ToolMeter struct {
 
 type toolOutcome struct{ tool, outcome string }
 
-// NewToolMeter makes a ToolMeter that has counted nothing.
+// NewToolMeter makes an empty ToolMeter.
 func NewToolMeter() *ToolMeter {
 	return &ToolMeter{calls: make(map[toolOutcome]uint64), seconds: make(map[string]*histogram)}
 }
@@ -39,7 +39,7 @@ func (m *ToolMeter) write(w io.Writer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	const calls = "caldav_mcp_tool_calls_total"
-	family(w, calls, "counter", "Calls of tools by what came of them.")
+	family(w, calls, "counter", "Tool calls by outcome.")
 	for _, k := range slices.SortedFunc(maps.Keys(m.calls), compareToolOutcomes) {
 		sample(w, calls, float64(m.calls[k]), "tool", k.tool, "outcome", k.outcome)
 	}

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Sampler decides which requests are told, as OTEL_TRACES_SAMPLER says it.
+// Sampler decides which requests are traced, as OTEL_TRACES_SAMPLER says.
 type Sampler struct {
-	// share is the part of those that are, from 0 to 1.
+	// share is the fraction of traced requests, from 0 to 1.
 	share float64
-	// asParent does as a trusted caller did with the request that this one belongs to.
+	// asParent follows the decision of a trusted caller's parent span, if there is one.
 	asParent bool
 }
 
-// samplers are the words there are, each with its share where it has no number.
+// samplers are the known names with their share; -1 means that an argument gives it.
 var samplers = map[string]float64{"always_on": 1, "always_off": 0, "traceidratio": -1}
 
-// ParseSampler reads a sampler's word and its number.
+// ParseSampler parses a sampler's name and its argument.
 func ParseSampler(word, number string) (Sampler, error) {
 	bare, asParent := strings.CutPrefix(word, "parentbased_")
 	share, known := samplers[bare]
@@ -36,7 +36,7 @@ func ParseSampler(word, number string) (Sampler, error) {
 	return Sampler{share, asParent}, nil
 }
 
-// takes decides by the number in the trace's id, so that all programs come to the same answer.
+// takes decides by the trace id, so that all programs decide alike.
 func (s Sampler) takes(id [16]byte, sampled, known bool) bool {
 	if s.asParent && known {
 		return sampled

@@ -9,28 +9,28 @@ import (
 	"time"
 )
 
-// Kind is the part that the program has in a span, with the numbers of OTLP.
+// Kind is the span kind, with the numbers of OTLP.
 type Kind int
 
-// The kinds there are.
+// The span kinds.
 const (
 	Internal Kind = 1
 	Server   Kind = 2
 	Client   Kind = 3
 )
 
-// spansMost is how many spans a request or a task may have: what goes on for hours is not told for ever.
+// spansMost limits the spans of a request or task, so that a task of hours does not produce spans forever.
 const spansMost = 512
 
-// Span is a part of the work on a request or a task, while it is under way. A nil one takes every call.
+// Span is a running part of a request or task. A nil Span accepts every call.
 type Span struct {
 	Ended
 	tracer *Tracer
-	// parts counts the spans that the request or task has, for all of them.
+	// parts counts the spans of the whole request or task.
 	parts *atomic.Int32
 }
 
-// Ended is a span as it is told.
+// Ended is a finished span.
 type Ended struct {
 	Trace      [16]byte
 	ID, Parent [8]byte
@@ -42,7 +42,7 @@ type Ended struct {
 	Failed     bool
 }
 
-// Attribute is a text, or a number where there is no text, with its name.
+// Attribute is a named text, or a number if the text is empty.
 type Attribute struct {
 	Name, Text string
 	Number     int64
@@ -50,13 +50,13 @@ type Attribute struct {
 
 type spanKey struct{}
 
-// Of returns the span that is under way; nil where none is.
+// Of returns the context's span, or nil.
 func Of(ctx context.Context) *Span {
 	span, _ := ctx.Value(spanKey{}).(*Span)
 	return span
 }
 
-// Start begins a part of the span that is under way, if one is.
+// Start begins a child of the context's span, if there is one.
 func Start(ctx context.Context, name string, kind Kind) (context.Context, *Span) {
 	parent := Of(ctx)
 	if parent == nil {
@@ -73,14 +73,14 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, *Span)
 	return context.WithValue(ctx, spanKey{}, span), span
 }
 
-// Request begins a request. The traceparent (W3C Trace Context) is that of somebody who is trusted, or empty.
+// Request begins the span of a request. traceparent (W3C Trace Context) comes from a trusted caller or is empty.
 func (t *Tracer) Request(ctx context.Context, name, traceparent string) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
 	id, parent, sampled, known := parse(traceparent)
 	if !known {
-		_, _ = rand.Read(id[:]) // it never fails
+		_, _ = rand.Read(id[:]) // never fails
 	}
 	if !t.Sampler.takes(id, sampled, known) {
 		return ctx, nil
@@ -88,28 +88,28 @@ func (t *Tracer) Request(ctx context.Context, name, traceparent string) (context
 	return t.root(ctx, Ended{Trace: id, Parent: parent, Name: name, Kind: Server})
 }
 
-// root begins a span that is no part of another one of this program.
+// root begins a span without a parent in this program.
 func (t *Tracer) root(ctx context.Context, e Ended) (context.Context, *Span) {
 	e.ID, e.Began = newSpanID(), t.Now()
 	span := &Span{Ended: e, tracer: t, parts: new(atomic.Int32)}
 	return context.WithValue(ctx, spanKey{}, span), span
 }
 
-// Text notes a word of the program's own.
+// Text sets a text attribute; the text must be one of the program's own words.
 func (s *Span) Text(name, text string) {
 	if s != nil && text != "" {
 		s.Attributes = append(s.Attributes, Attribute{Name: name, Text: text})
 	}
 }
 
-// Number notes a number.
+// Number sets a number attribute.
 func (s *Span) Number(name string, number int64) {
 	if s != nil {
 		s.Attributes = append(s.Attributes, Attribute{Name: name, Number: number})
 	}
 }
 
-// End ends a span, with whether the work came to nothing. Why is for the log: an error may hold what somebody has written.
+// End ends a span; failed is its status. The reason goes only to the log: an error may contain user content.
 func (s *Span) End(failed bool) {
 	if s == nil {
 		return
@@ -119,8 +119,8 @@ func (s *Span) End(failed bool) {
 }
 
 func newSpanID() (id [8]byte) {
-	_, _ = rand.Read(id[:]) // it never fails
-	id[0] |= 1              // one of zeros is none
+	_, _ = rand.Read(id[:]) // never fails
+	id[0] |= 1              // an id of zeros is invalid
 	return id
 }
 
@@ -133,7 +133,7 @@ const (
 	parentParts   = 4
 )
 
-// parse reads a traceparent. A later version than 00 may have more behind, which is left alone.
+// parse parses a traceparent. A version after 00 may have further parts, which are ignored.
 func parse(text string) (id [16]byte, parent [8]byte, sampled, known bool) {
 	parts := strings.SplitN(text, "-", parentParts+1)
 	if len(parts) < parentParts || len(parts[0]) != versionDigits || parts[0] == "ff" || parts[0] == "00" && len(parts) != parentParts ||

@@ -8,16 +8,16 @@ import (
 
 type tracerKey struct{}
 
-// Own has the tasks within a context told as traces of their own. It is for what goes on beside the requests.
+// Own makes the tasks of a context traces of their own. It is for background work outside requests.
 func (t *Tracer) Own(ctx context.Context) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
 
-// factPrefix stands before the names of facts.
+// factPrefix is the prefix of attribute names.
 const factPrefix = "caldav_mcp."
 
-// Task begins a task: a part of the span that is under way or, where none is, a trace of its own, see [Tracer.Own]. It is ended with
-// whether it came to nothing, and with facts: kinds, counts and states, in words of the program's own.
+// Task begins a task: a child of the context's span or, if there is none, a trace of its own, see [Tracer.Own]. end
+// takes its status and its attributes: kinds, counts and states in the program's own words.
 func Task(ctx context.Context, name string) (within context.Context, end func(failed bool, facts ...slog.Attr)) {
 	if Of(ctx) != nil {
 		within, span := Start(ctx, name, Internal)
@@ -28,13 +28,13 @@ func Task(ctx context.Context, name string) (within context.Context, end func(fa
 	return within, span.endWith
 }
 
-// task begins a trace with a task. The parts of one that the sampler leaves out are left out as well.
+// task begins a trace for a task. If the sampler drops it, its children are dropped as well.
 func (t *Tracer) task(ctx context.Context, name string) (context.Context, *Span) {
 	if t == nil {
 		return ctx, nil
 	}
 	var id [16]byte
-	_, _ = rand.Read(id[:]) // it never fails
+	_, _ = rand.Read(id[:]) // never fails
 	if !t.Sampler.takes(id, false, false) {
 		return (*Tracer)(nil).Own(ctx), nil
 	}

@@ -9,43 +9,43 @@ import (
 )
 
 const (
-	// queueMost is how many spans wait to be sent; further ones are dropped, and counted.
+	// queueMost limits the queue; further spans are dropped and counted.
 	queueMost = 2048
-	// batchMost is how many are sent at once.
+	// batchMost limits a batch.
 	batchMost = 512
-	// batchEvery is how long one waits at most.
+	// batchEvery is the maximum wait of a span in the queue.
 	batchEvery = 5 * time.Second
-	// sendTime bounds one message to the collector.
+	// sendTime is the timeout of one request to the collector.
 	sendTime = 10 * time.Second
-	// lastTime bounds what is sent while the program stops, together with what is being sent then.
+	// lastTime limits the sending during shutdown, including the request in progress.
 	lastTime = 2 * time.Second
 )
 
-// Config has the parts and settings of a Tracer.
+// Config holds the dependencies and settings of a Tracer.
 type Config struct {
 	Sampler Sampler
-	// Send hands spans to a collector, once, and says how many of them it did not want.
+	// Send sends spans to a collector, without retry, and returns how many it rejected.
 	Send   func(context.Context, []Ended) (refused int, err error)
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Tracer sends spans to a collector, in batches and beside the work.
+// Tracer sends spans to a collector in batches, in the background.
 type Tracer struct {
 	Config
 	mu      sync.Mutex
 	waiting []Ended
-	// full tells that there is a batch.
+	// full signals that a batch is complete.
 	full chan struct{}
-	// silent tells that the collector did not take the last batch, so that this is said once.
+	// silent is set while the collector rejects batches, so that the failure is logged only once.
 	silent        bool
 	sent, dropped atomic.Int64
 }
 
-// New makes a Tracer. Begin has it send what it keeps.
+// New makes a Tracer. It only queues spans until Begin is called.
 func New(c Config) *Tracer { return &Tracer{Config: c, full: make(chan struct{}, 1)} }
 
-// Counted says how many spans were taken by the collector, and how many are lost.
+// Counted returns how many spans the collector accepted, and how many were lost.
 func (t *Tracer) Counted() (sent, dropped int64) {
 	if t == nil {
 		return 0, 0
@@ -53,7 +53,7 @@ func (t *Tracer) Counted() (sent, dropped int64) {
 	return t.sent.Load(), t.dropped.Load()
 }
 
-// take keeps a span to be sent.
+// take queues a span.
 func (t *Tracer) take(s Ended) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -69,12 +69,12 @@ func (t *Tracer) take(s Ended) {
 	}
 }
 
-// Begin sends spans from now on, until it is told to stop: then it sends those that are left.
+// Begin starts sending. The returned stop sends the remaining spans and then ends it.
 func (t *Tracer) Begin(ctx context.Context) (stop func()) {
 	if t == nil {
 		return func() {}
 	}
-	// Not ctx: requests in flight still end while the server stops, and so does a batch that is being sent.
+	// Not ctx: during shutdown, requests in flight still end their spans, and a batch may be on its way.
 	ctx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	last, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -105,7 +105,7 @@ func (t *Tracer) run(ctx context.Context, last <-chan struct{}) {
 	}
 }
 
-// flush sends all that waits.
+// flush sends the whole queue.
 func (t *Tracer) flush(ctx context.Context) {
 	for batch := t.next(); len(batch) > 0; batch = t.next() {
 		refused, err := t.sendOne(ctx, batch)
@@ -120,7 +120,7 @@ func (t *Tracer) flush(ctx context.Context) {
 			t.Logger.WarnContext(ctx, "the collector of traces took none of them; until it does, this is not said again", "error", err)
 		}
 		t.silent = true
-		return // the others wait, and go where there is no room for them
+		return // the rest stays queued, until the queue overflows
 	}
 }
 

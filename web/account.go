@@ -24,7 +24,7 @@ func (h *Handler) accountPages() []page {
 	}
 }
 
-// settingsContent holds people's own settings.
+// settingsContent is the data of the settings page.
 type settingsContent struct {
 	User      calendar.User
 	WeekStart []choice
@@ -32,16 +32,16 @@ type settingsContent struct {
 	// Opens and Closes are the working hours.
 	Opens, Closes string
 	Addresses     []auth.Address
-	// Proofs tells that a link can be sent to an address.
+	// Proofs is set if the server can send a verification link to an address.
 	Proofs bool
-	// Digest is what mail of their day they want; nil where none is sent.
+	// Digest holds the digest settings; nil if the server sends no digests.
 	Digest *digestContent
 }
 
-// dayNames are the weekdays in a person's words, as [auth.Weekdays] has them.
+// dayNames are the names of the weekdays, in the order of [auth.Weekdays].
 var dayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 
-// dayChoices are the weekdays, some of them chosen.
+// dayChoices returns the weekdays as choices, with the given ones ticked.
 func dayChoices(chosen ...string) []choice {
 	var all []choice
 	for i, day := range auth.Weekdays() {
@@ -65,7 +65,7 @@ func (v *visit) settingsContent(u calendar.User) (settingsContent, error) {
 
 func (v *visit) settings() error { return v.showSettings(v.user(), nil) }
 
-// showSettings shows the page, with what is wrong if something is.
+// showSettings shows the page, with an error if there is one.
 func (v *visit) showSettings(u calendar.User, wrong error) error {
 	content, err := v.settingsContent(u)
 	if err != nil {
@@ -108,7 +108,7 @@ func (v *visit) removeAddress() error {
 	return v.settled(v.Auth.DropAddress(v.r.Context(), v.user(), v.field("address")), "saved")
 }
 
-// settled goes back to the settings, with what was done or what is wrong.
+// settled redirects to the settings with a notice, or shows them with the error.
 func (v *visit) settled(err error, notice string) error {
 	if err != nil {
 		return v.showSettings(v.user(), err)
@@ -116,7 +116,7 @@ func (v *visit) settled(err error, notice string) error {
 	return v.done("settings", notice)
 }
 
-// ownCalendars are those that go with the account.
+// ownCalendars returns the calendars that are deleted with the account.
 func (v *visit) ownCalendars() ([]calendar.Calendar, error) {
 	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
@@ -124,8 +124,8 @@ func (v *visit) ownCalendars() ([]calendar.Calendar, error) {
 	}), err
 }
 
-// exportAll sends all calendars of the visitor's own, a file for each. It is written as it is read, so what goes wrong
-// in the middle cuts the connection: half an export must not look like a whole one.
+// exportAll sends all of the visitor's own calendars, one file each. It streams, so an error midway cuts the
+// connection: a partial export must not look complete.
 func (v *visit) exportAll() error {
 	own, err := v.ownCalendars()
 	if err != nil {
@@ -145,7 +145,7 @@ func (v *visit) exportAll() error {
 	return nil
 }
 
-// orBreak cuts the connection of an answer that cannot be finished.
+// orBreak cuts the connection of a response that cannot be completed.
 func (v *visit) orBreak(err error) {
 	if err != nil {
 		v.Logger.WarnContext(v.r.Context(), "an export ended early", "error", err)
@@ -153,7 +153,7 @@ func (v *visit) orBreak(err error) {
 	}
 }
 
-// deleteContent lists the things that go with the account.
+// deleteContent lists everything that is deleted with the account.
 type deleteContent struct {
 	Calendars []calendar.Calendar
 	Apps      int

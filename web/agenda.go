@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// agendaDays is how far the home page looks ahead: this week and the next.
+	// agendaDays is the number of days on the home page: this week and the next.
 	agendaDays = 14
-	// overdueDays is how long a task that was due stays on it.
+	// overdueDays is how long an overdue task stays on it.
 	overdueDays = 60
-	// mostEvents and mostTasks bound what it lists, longestTitle what it says of each.
+	// mostEvents and mostTasks limit the lists, longestTitle the length of each title.
 	mostEvents, mostTasks, longestTitle = 100, 50, 200
 )
 
@@ -27,24 +27,24 @@ const (
 type agenda struct {
 	Days  []agendaDay
 	Tasks []agendaTask
-	// More are events that did not fit, Unread what could not be made out.
+	// More counts the events that did not fit, Unread the unparsable ones.
 	More, Unread int
 }
 
-// agendaDay is a day on which something takes place.
+// agendaDay is a day with its events.
 type agendaDay struct {
 	Title  string
 	Events []agendaEvent
 }
 
-// agendaEvent is an event as it takes place once.
+// agendaEvent is one occurrence of an event.
 type agendaEvent struct {
 	When, Title, Place string
 	Calendar           swatch
 	Cancelled          bool
 }
 
-// agendaTask is a task that is due, or was.
+// agendaTask is a task that is due or overdue.
 type agendaTask struct {
 	Due, Title string
 	Late       bool
@@ -52,7 +52,7 @@ type agendaTask struct {
 	at         time.Time
 }
 
-// swatch is a calendar's name beside its colour.
+// swatch is a calendar's name and colour.
 type swatch struct{ Name, Color string }
 
 func swatchOf(cal calendar.Calendar) swatch {
@@ -65,7 +65,7 @@ func swatchOf(cal calendar.Calendar) swatch {
 	return swatch{calendarName(cal), color}
 }
 
-// Hue is the colour as a colour field takes it, which knows no transparency.
+// Hue returns the colour for a colour input, which does not support transparency.
 func (s swatch) Hue() string {
 	if len(s.Color) < len(calendar.DefaultColor) {
 		// "#RGB" is short for "#RRGGBB".
@@ -74,12 +74,12 @@ func (s swatch) Hue() string {
 	return s.Color[:len(calendar.DefaultColor)]
 }
 
-// calendarName is a calendar's name on a page.
+// calendarName returns a calendar's name for a page.
 func calendarName(cal calendar.Calendar) string {
 	return cmp.Or(excerpt(cal.Name), string(cal.Address()))
 }
 
-// agenda looks at the days from today on.
+// agenda collects the events and tasks from today on.
 func (v *visit) agenda(c clock) (agenda, error) {
 	m := v.Service.Meter(v.r.Context(), v.caller())
 	defer m.Close()
@@ -98,7 +98,7 @@ func (v *visit) agenda(c clock) (agenda, error) {
 	return a, err
 }
 
-// add puts an event under the day on which it begins, or under today when it has begun before.
+// add puts an event under the day of its start, or under today if it began earlier.
 func (a *agenda) add(c clock, from time.Time, o query.Occurrence) {
 	start := o.Start.Time
 	if start.Before(from) {
@@ -115,7 +115,7 @@ func (a *agenda) add(c clock, from time.Time, o query.Occurrence) {
 	})
 }
 
-// heading names a day over its events.
+// heading returns the heading of a day.
 func (c clock) heading(t time.Time) string {
 	day := c.day(t)
 	if date := c.date(t); date != day {
@@ -128,7 +128,7 @@ func titleOf(i query.Instance) string {
 	return cmp.Or(excerpt(content.TextOf(i.Component, "SUMMARY")), "(no title)")
 }
 
-// tasksDue lists the tasks that are due by the end of the agenda, and those that are overdue.
+// tasksDue lists the overdue tasks and those due by the end of the agenda.
 func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 	all, err := v.Service.Calendars(v.r.Context(), v.caller())
 	if err != nil {
@@ -152,7 +152,7 @@ func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 				continue
 			}
 			if i.Start.Time.IsZero() {
-				// A task without a start is no series; when it is due, its instance does not say.
+				// A task without a start does not recur, and its instance does not have the due date.
 				if i, err = v.Service.InstanceOf(v.r.Context(), nil, cal, i.Object, ical.Time{}); err != nil {
 					return nil, err
 				}

@@ -6,8 +6,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// answerPages are for people without an account, who were invited by mail. A link may be opened by whatever looks for
-// viruses in mail: to open it changes nothing.
+// answerPages are for people without an account who were invited by mail. Virus scanners open links in mails, so
+// opening one changes nothing.
 func (h *Handler) answerPages() []page {
 	if h.Answers == nil {
 		return nil
@@ -18,27 +18,27 @@ func (h *Handler) answerPages() []page {
 	}
 }
 
-// answerPath is where the links in mails lead.
+// answerPath is the path of the links in mails.
 const answerPath = "answer/"
 
-// AnswerPath is where the links in mails lead, below the path of BASE_URL.
+// AnswerPath is the same path, below the path of BASE_URL.
 const AnswerPath = root + answerPath
 
-// answerContent is the content of the page of that name.
+// answerContent is the data of the answer page.
 type answerContent struct {
 	calendar.Asked
-	// Said is the answer in words, Given tells that it was given just now.
+	// Said is the present answer in words; Given is set if it was given just now.
 	Said  string
 	Given bool
-	// Choices are the answers there are.
+	// Choices are the possible answers.
 	Choices []given
 	Comment string
-	// Proposed tells that another time was proposed just now; From and To are what was written for it.
+	// Proposed is set if another time was proposed just now; From and To are the values of its fields.
 	Proposed bool
 	From, To string
 }
 
-// given is an answer: as a button, and in words once it is given.
+// given is an answer: its button, and its words once it is given.
 type given struct{ Status, Label, words string }
 
 var givens = []given{
@@ -47,7 +47,7 @@ var givens = []given{
 	{"DECLINED", "No", "You said that you will not come."},
 }
 
-// said is an answer in words; empty while there is none.
+// said returns an answer in words; empty if there is none.
 func said(status string) string {
 	for _, g := range givens {
 		if g.Status == status {
@@ -62,7 +62,7 @@ func (v *visit) invitationForm() (answerContent, error) {
 	return answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End}, err
 }
 
-// proposes is what the button for another time says beside the answers.
+// proposes is the value of the button that proposes another time.
 const proposes = "PROPOSED"
 
 func (v *visit) answerInvitation() error {

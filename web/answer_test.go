@@ -173,8 +173,8 @@ func TestAnswerPageRefuses(t *testing.T) {
 	invite(t, func(i *invited) {
 		b := i.browser()
 		for _, path := range []string{"answer/x", "answer/x.y", i.path() + "x", i.path()[:len(i.path())-1]} {
-			b.get(path).shows(http.StatusNotFound, "This link is not good").hides("Team")
-			b.post(path, "answer", "ACCEPTED").shows(http.StatusNotFound, "This link is not good")
+			b.get(path).shows(http.StatusNotFound, "This link is not valid").hides("Team")
+			b.post(path, "answer", "ACCEPTED").shows(http.StatusNotFound, "This link is not valid")
 		}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(i.path()), strings.NewReader("answer=ACCEPTED"))
 		i.must(err)

@@ -24,32 +24,32 @@ func (h *Handler) appPages() []page {
 	}
 }
 
-// scopes are those that the visitor can give: to read mail whoever has linked some.
+// scopes returns the scopes that the visitor can grant. The mail scope is included if they have linked a mail account.
 func (v *visit) scopes() calendar.Scope {
 	if _, err := v.Service.Mirrors.AccountOf(v.r.Context(), v.user().ID, "gmail"); err != nil {
-		return calendar.ScopeAll // what fails here is not given, and nothing is lost
+		return calendar.ScopeAll // on an error, the mail scope is not offered
 	}
 	return calendar.ScopeEvery
 }
 
-// app is a program or an assistant that the visitor has let in.
+// app is a program or an assistant with access to the visitor's account.
 type app struct {
 	ID   calendar.TokenID
 	Name string
-	// May says what it may do, On on which calendars; empty means all.
+	// May describes its scopes, On its calendars; empty means all.
 	May, On                string
 	Tools                  []calendar.ToolName
 	Created, Used, Expires string
-	// Ended is set after it was revoked. A revoked app is listed as long as Made is not 0.
+	// Ended is set after revocation. A revoked app stays listed while Made is not 0.
 	Expired, Ended bool
-	// Made counts the webhooks, shares and linked accounts that it made.
+	// Made counts the webhooks, shares and linked accounts that it created.
 	Made int
 }
 
-// scopeWords say in a person's words what the scopes let an app do, by their names.
+// scopeWords describe each scope to people.
 var scopeWords = map[string]string{"read": "read", "write": "change", "delete": "delete", "share": "share", "mail": "read mail"}
 
-// mayDo says what a set of scopes lets an app do.
+// mayDo describes a set of scopes to people.
 func mayDo(set calendar.Scope) string {
 	var words []string
 	for _, name := range auth.ScopeNames(set) {
@@ -58,7 +58,7 @@ func mayDo(set calendar.Scope) string {
 	return strings.Join(words, ", ")
 }
 
-// apps are the apps with access, the expired ones, and the revoked ones with Made.
+// apps returns the active and expired apps, and the revoked ones with Made.
 func (v *visit) apps() ([]app, error) {
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
 	if err != nil {
@@ -91,7 +91,7 @@ func (v *visit) apps() ([]app, error) {
 	return list, nil
 }
 
-// named lists calendars by their names. Nil ids are all calendars, and need no list.
+// named returns the names of calendars. Nil ids mean all calendars, which are not listed.
 func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
 	var names []string
 	for _, id := range ids {
@@ -105,32 +105,32 @@ func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
 	return strings.Join(names, ", ")
 }
 
-// appContent is the content of the page for a new app.
+// appContent is the data of the page for a new app.
 type appContent struct {
 	Name string
 	// Scopes and Calendars are the choices.
 	Scopes    []choice
 	Calendars []choice
 	Days      string
-	// Secret is the password of the app that was made just now. Nobody can see it again.
+	// Secret is the password of the app just created. It cannot be shown again.
 	Secret             auth.Secret
 	URL, MCP, UserName string
 }
 
-// choice is a box that may be ticked.
+// choice is a checkbox or an option.
 type choice struct {
 	Value, Label string
 	Chosen       bool
 }
 
-// newApp is the new app that a form describes.
+// newApp is the content of the form for a new app.
 type newApp struct {
 	name, days string
 	scopes     []string
 	calendars  []string
 }
 
-// appLives are how long an app may be let in, in days; 0 is until it is revoked.
+// appLives are the choices for an app's expiry, in days; 0 means never.
 var appLives = map[string]int{"30": 30, "90": 90, "365": 365, "0": 0}
 
 func (v *visit) appForm() (appContent, error) {
@@ -183,7 +183,7 @@ func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
 		spec.Expires = v.Now().Add(time.Duration(days) * 24 * time.Hour)
 	}
 	for _, id := range n.calendars {
-		// A calendar that is not the visitor's to see cannot be given to an app.
+		// The visitor cannot give an app a calendar that they cannot see themselves.
 		cal, err := v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(id))
 		if err != nil {
 			return auth.Token{}, "", err
@@ -193,7 +193,7 @@ func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
 	return v.Auth.CreateToken(v.r.Context(), spec)
 }
 
-// appNamed is the visitor's app that the path names. Another user's is not found.
+// appNamed returns the visitor's app that the path names. Another user's app is not found.
 func (v *visit) appNamed() (auth.Token, error) {
 	id := calendar.TokenID(v.r.PathValue("token"))
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
@@ -207,7 +207,7 @@ func (v *visit) appNamed() (auth.Token, error) {
 	return tokens[i], nil
 }
 
-// revokeApp ends an app of the visitor's, then lists the webhooks, shares and linked accounts that it made.
+// revokeApp revokes an app of the visitor, then lists the webhooks, shares and linked accounts that it created.
 func (v *visit) revokeApp() error {
 	t, err := v.appNamed()
 	if err != nil {
@@ -223,7 +223,7 @@ func (v *visit) revokeApp() error {
 	return v.after(nil, "apps/"+string(t.ID)+"/made", "app-revoked")
 }
 
-// madeContent is the content of the page that lists the webhooks, shares and linked accounts that an app made.
+// madeContent is the data of the page that lists the webhooks, shares and linked accounts that an app created.
 type madeContent struct {
 	ID    calendar.TokenID
 	Name  string

@@ -7,15 +7,15 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// boundRow is one bound of what a user may have, as administrators see it.
+// boundRow is one quota of a user, as administrators see it.
 type boundRow struct {
-	// Field is the field of the form, Value the bound as it is typed in, Has what the user has by now.
+	// Field is the form field, Value the quota as typed, Has the present usage.
 	Field, Title, Value, Has string
 }
 
-// bounds are what a user may have, and has.
+// bounds returns a user's quotas and usage.
 func (v *visit) bounds(u calendar.User) ([]boundRow, error) {
-	// What somebody has is counted, whoever asks: of the calendars themselves administrators see nothing.
+	// Count as the user: administrators have no access to others' calendars.
 	has, _, err := v.Service.Usage(v.r.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeRead})
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (v *visit) bounds(u calendar.User) ([]boundRow, error) {
 	}, nil
 }
 
-// setBounds gives a user other bounds: all that the form has, or none where one cannot be read.
+// setBounds sets a user's quotas: all values of the form, or none if one is invalid.
 func (v *visit) setBounds(u calendar.User) error {
 	var e auth.UserEdit
 	for field, to := range map[string]**int64{"calendars": &e.QuotaCalendars, "objects": &e.QuotaObjects, "bytes": &e.QuotaBytes} {

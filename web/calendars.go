@@ -33,13 +33,13 @@ func (h *Handler) calendarPages() []page {
 	}
 }
 
-// calendarsContent is the content of the page of all calendars.
+// calendarsContent is the data of the page that lists all calendars.
 type calendarsContent struct {
 	Own, Shared []listedCalendar
 	Invitations []invitation
 	// Blocked are the names of the users whom the visitor has blocked.
 	Blocked []string
-	// Form is the new calendar, as far as it was filled in.
+	// Form is the form for a new calendar with the values entered so far.
 	Form newCalendarForm
 }
 
@@ -47,21 +47,21 @@ type calendarsContent struct {
 type listedCalendar struct {
 	swatch
 	ID calendar.CalendarID
-	// Holds says what it takes, May what one may do with it; Owner is whose it is.
+	// Holds says whether it takes events or tasks, May the visitor's access; Owner is its owner.
 	Holds, May, Owner string
 	Hidden, Shared    bool
 }
 
 type newCalendarForm struct{ Name, Color, Kind string }
 
-// kindChoices are the kinds of calendar that people make. Apple's programs show a calendar among the events or among
-// the tasks, not in both.
+// kindChoices are the kinds that people can create. Apple's apps show a calendar among the events or among the tasks,
+// not in both.
 var kindChoices = map[string]calendar.Kinds{"events": {calendar.Event}, "tasks": {calendar.Todo}}
 
-// accessWords say what one may do.
+// accessWords describe each level of access.
 var accessWords = [...]string{"nothing", "see when you are busy", "read", "read and change", "own"}
 
-// content is that of the page which the form stands on.
+// content returns the data of the page with this form.
 func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
 	content := calendarsContent{Form: form}
 	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
@@ -89,7 +89,7 @@ func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
 	return content, err
 }
 
-// holds says what a calendar takes.
+// holds describes the components that a calendar takes.
 func holds(cal calendar.Calendar) string {
 	switch {
 	case cal.Followed():
@@ -131,20 +131,20 @@ func (v *visit) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
 	return v.Service.CreateCalendar(v.r.Context(), v.caller(), n)
 }
 
-// wanted is the calendar that the address names. One that is not the visitor's to see is none.
+// wanted returns the calendar that the path names. One that the visitor cannot see is not found.
 func (v *visit) wanted() (calendar.Calendar, error) {
 	return v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
 }
 
-// calendarContent is the content of the page of one calendar.
+// calendarContent is the data of the page of one calendar.
 type calendarContent struct {
 	calendar.Calendar
 	swatch
-	// Owned tells that it is the visitor's own; Objects that it holds any, which they may read.
+	// Owned is set for the visitor's own calendar; Objects is set if it has objects that they may read.
 	Owned, Objects, Writable bool
 	MayWord                  string
 	Describes                string
-	// Chosen tells that new events and invitations go into it, Choosable that they may.
+	// Chosen is set if new events and invitations go into it, Choosable if the visitor can choose it for that.
 	Chosen, Choosable bool
 	Shares            []listedShare
 	Links             []listedLink
@@ -184,12 +184,12 @@ func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) 
 	return content, err
 }
 
-// onCalendar does something to a calendar, and shows its page with what came of it.
+// onCalendar runs an action on a calendar and shows its page with the outcome.
 func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) error {
 	return v.onCalendarTo("calendars/"+v.r.PathValue("id"), notice, do)
 }
 
-// onCalendarTo is onCalendar for what leads to another page.
+// onCalendarTo is onCalendar for actions that lead to another page.
 func (v *visit) onCalendarTo(path, notice string, do func(calendar.Calendar) error) error {
 	cal, err := v.wanted()
 	if err != nil {
@@ -216,7 +216,7 @@ func (v *visit) changeCalendar() error {
 	})
 }
 
-// fillIn puts what the form says into a calendar's properties.
+// fillIn copies the form's values into a calendar's properties.
 func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 	if p.Name = v.field("name"); p.Name == "" {
 		return calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
@@ -225,7 +225,7 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 	if err != nil {
 		return err
 	}
-	// A colour that clients have set, which may be transparent, stays where the field was not changed.
+	// A colour set by a client may be transparent; keep it unless the field was changed.
 	if !strings.EqualFold(swatchOf(cal).Hue(), color) {
 		p.Color = &color
 	}
@@ -235,7 +235,7 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 		p.Description = nil
 	}
 	p.Hidden = v.field("hidden") != ""
-	// A form without the field says nothing of the order; one whose field is empty wants none.
+	// A form without the field leaves the order unchanged; an empty field removes it.
 	if text := v.field("order"); text != "" {
 		n, err := calendar.ParseOrder(text)
 		if err != nil {
@@ -258,10 +258,10 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 	return nil
 }
 
-// deletionContent is the content of the page that asks before a calendar is deleted.
+// deletionContent is the data of the page that confirms a deletion.
 type deletionContent struct {
 	calendar.Calendar
-	// Told says how many people are told; "" if none are.
+	// Told describes how many people will be notified; "" if none.
 	Told string
 }
 

@@ -150,7 +150,7 @@ func TestLinks(t *testing.T) {
 		b.get(path + "/links").at("confirm?next=" + url.QueryEscape(path+"/links"))
 		b.post("confirm", "password", rightPassword, "next", path+"/links").at(path + "/links")
 		b.post(path+"/links", "access", "write", "days", "0").shows(http.StatusUnprocessableEntity, "for reading")
-		b.post(path+"/links", "access", "read", "days", "3").shows(http.StatusUnprocessableEntity, "Say what the link shows")
+		b.post(path+"/links", "access", "read", "days", "3").shows(http.StatusUnprocessableEntity, "Choose the access of the link")
 		made := b.post(path+"/links", "name", "Grandma", "access", "busy", "days", "7").shows(http.StatusOK, "/dav/links/", "shown only now")
 		secret := regexp.MustCompile(`dav/links/([\w-]+)`).FindStringSubmatch(made.body)[1]
 		if _, err := h.auth.VerifyLink(t.Context(), secret); err != nil {

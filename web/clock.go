@@ -9,13 +9,13 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// clock says times as a person reads them: in their zone, and by today where that is near.
+// clock formats times for people: in their zone, and relative to today if near.
 type clock struct {
 	now  time.Time
 	zone *zone.Zone
 }
 
-// clock is that of the signed-in user.
+// clock returns the signed-in user's clock.
 func (v *visit) clock() clock {
 	z, err := zone.Lookup(v.user().Timezone)
 	if err != nil {
@@ -26,13 +26,13 @@ func (v *visit) clock() clock {
 
 func (c clock) in(t time.Time) time.Time { return t.In(c.zone.Location()) }
 
-// midnight is when the day of today began.
+// midnight returns the start of today.
 func (c clock) midnight() time.Time {
 	y, m, d := c.in(c.now).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, c.zone.Location())
 }
 
-// day names the day of a time: today, tomorrow, or its date.
+// day names a day: today, tomorrow, or the date.
 func (c clock) day(t time.Time) string {
 	switch daysBetween(c.in(c.now), c.in(t)) {
 	case -1:
@@ -45,7 +45,7 @@ func (c clock) day(t time.Time) string {
 	return c.date(t)
 }
 
-// date is the day of a time in full, with the year unless that is this one.
+// date formats a date, with the year unless it is the present one.
 func (c clock) date(t time.Time) string {
 	if t = c.in(t); t.Year() == c.in(c.now).Year() {
 		return t.Format("Mon 2 Jan")
@@ -53,10 +53,10 @@ func (c clock) date(t time.Time) string {
 	return t.Format("Mon 2 Jan 2006")
 }
 
-// time is the time of day.
+// time formats the time of day.
 func (c clock) time(t time.Time) string { return c.in(t).Format("15:04") }
 
-// Moment says day and time: "tomorrow 09:30".
+// Moment formats day and time: "tomorrow 09:30".
 func (c clock) Moment(t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -64,7 +64,7 @@ func (c clock) Moment(t time.Time) string {
 	return c.day(t) + " " + c.time(t)
 }
 
-// Ago says how long ago something was, as long as that tells more than its date.
+// Ago formats an age, or the date if that is more useful.
 func (c clock) Ago(t time.Time) string {
 	if t.IsZero() {
 		return "never"
@@ -80,11 +80,11 @@ func (c clock) Ago(t time.Time) string {
 	return c.Moment(t)
 }
 
-// span says from when until when something takes place, on the page of the day on which it begins.
+// span formats an event's times for a page under the day of its start.
 func (c clock) span(start, end recur.Moment) string {
 	last := end.Time
 	if start.AllDay && last.After(start.Time) {
-		last = last.Add(-time.Second) // its end is the day after its last
+		last = last.Add(-time.Second) // the end is exclusive
 	}
 	days := daysBetween(c.in(start.Time), c.in(last))
 	switch {
@@ -100,12 +100,12 @@ func (c clock) span(start, end recur.Moment) string {
 	return c.time(start.Time) + " until " + c.Moment(end.Time)
 }
 
-// daysBetween counts the midnights between two times of one zone.
+// daysBetween counts the midnights between two times in one zone.
 func daysBetween(a, b time.Time) int {
 	return int(dayOf(b).Sub(dayOf(a)) / (24 * time.Hour))
 }
 
-// dayOf is the day of a time where no clock is changed.
+// dayOf returns a time's date at midnight UTC, where no clock changes.
 func dayOf(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)

@@ -21,10 +21,10 @@ func (h *Handler) connectPages() []page {
 	}
 }
 
-// connectContent is the content of the page that leads apps here.
+// connectContent is the data of the page for connecting apps.
 type connectContent struct {
 	UserName, URL, MCP string
-	// OAuth tells that assistants may ask to be let in.
+	// OAuth is set if assistants may request access.
 	OAuth bool
 }
 
@@ -32,7 +32,8 @@ func (v *visit) connect() error {
 	return v.show("connect", connectContent{v.user().Name, v.address().String(), v.assistantsURL(), v.OAuth != nil})
 }
 
-// address is where calendar programs find the server: what the administrator says, or else where the browser found it.
+// address returns the server's address for calendar apps: the configured BASE_URL, or else the one that the browser
+// used.
 func (v *visit) address() *url.URL {
 	if v.BaseURL != nil {
 		return v.BaseURL.JoinPath("/")
@@ -44,18 +45,18 @@ func (v *visit) address() *url.URL {
 	return u
 }
 
-// assistantsURL is where assistants find it.
+// assistantsURL returns the server's address for assistants.
 func (v *visit) assistantsURL() string {
 	u, err := url.Parse(v.MCPURL)
 	if err != nil || v.BaseURL != nil {
 		return v.MCPURL
 	}
-	// Where nobody has said how the server is reached, this machine's own name for itself is of no use elsewhere.
+	// Without a BASE_URL, the configured host name may be local to this machine.
 	u.Host = net.JoinHostPort(v.address().Hostname(), u.Port())
 	return u.String()
 }
 
-// devices are the kinds of device that connect by scanning a code. Each gets an app password of its own.
+// devices are the kinds of device that connect by scanning a code. Each gets its own app password.
 var devices = map[string]device{
 	"apple":   {"iPhone, iPad or Mac", "Apple Calendar", (*visit).appleLink},
 	"android": {"Android with DAVx⁵", "DAVx⁵", (*visit).androidLink},
@@ -63,20 +64,20 @@ var devices = map[string]device{
 
 type device struct {
 	title, app string
-	// link is the link that leads the device here.
+	// link returns the link that sets up the device.
 	link func(*visit, auth.Secret) (string, error)
 }
 
-// deviceContent is the content of the page for one kind of device.
+// deviceContent is the data of the page for one kind of device.
 type deviceContent struct {
 	Device, Title, App string
-	// Code and Link lead the device here, once its app password is made.
+	// Code and Link set up the device, once its app password exists.
 	Code template.HTML
 	Link template.URL
-	// URL, UserName and Secret are to be typed in where nothing can be scanned.
+	// URL, UserName and Secret are for typing in by hand.
 	URL, UserName string
 	Secret        auth.Secret
-	// Minutes is how long the code of a profile is good for.
+	// Minutes is how long the code of a profile is valid.
 	Minutes int
 }
 
@@ -119,7 +120,7 @@ func (v *visit) connectDevice() error {
 	return v.show("device", content)
 }
 
-// androidLink is a login as DAVx⁵ takes it: the address with the credentials in it.
+// androidLink returns a login link for DAVx⁵: the address with the credentials.
 func (v *visit) androidLink(secret auth.Secret) (string, error) {
 	u := v.address()
 	u.Scheme = strings.Replace(u.Scheme, "http", "caldav", 1)
@@ -127,7 +128,7 @@ func (v *visit) androidLink(secret auth.Secret) (string, error) {
 	return u.String(), nil
 }
 
-// appleLink is where the device finds a profile to install.
+// appleLink returns the address of a profile to install.
 func (v *visit) appleLink(secret auth.Secret) (string, error) {
 	parcel, err := v.Auth.HandOver(v.r.Context(), v.user(), secret)
 	if err != nil {
@@ -136,7 +137,7 @@ func (v *visit) appleLink(secret auth.Secret) (string, error) {
 	return v.address().JoinPath(root, "profile", string(parcel)).String(), nil
 }
 
-// profile hands out the account in a parcel to its bearer, as long as it is good and its app password is.
+// profile sends the account of a parcel to its bearer, while the parcel and its app password are valid.
 func (v *visit) profile() error {
 	who, secret, err := v.Auth.TakeOver(v.r.Context(), auth.Parcel(v.r.PathValue("parcel")), v.ClientAddr(v.r))
 	if err != nil {
@@ -154,7 +155,7 @@ func (v *visit) profile() error {
 	return nil
 }
 
-// portOf is the port of an address, whether it says so or not.
+// portOf returns the port of an address, explicit or default.
 func portOf(u *url.URL) int {
 	if port, err := strconv.Atoi(u.Port()); err == nil {
 		return port

@@ -10,10 +10,10 @@ type cookieName string
 
 const sessionCookie cookieName = "session"
 
-// sessionAge is how long a browser keeps the session; the server ends it by its own clock.
+// sessionAge is how long a browser keeps the session cookie; the server ends the session by its own clock.
 const sessionAge = 30 * 24 * time.Hour
 
-// cookieOf makes a cookie. With https no other host and no plain connection can set one of that name (RFC 6265bis
+// cookieOf makes a cookie. With https, no other host and no plain connection can set one of that name (RFC 6265bis
 // §4.1.3.2).
 func (v *visit) cookieOf(name cookieName, value string, age time.Duration) *http.Cookie {
 	c := &http.Cookie{
@@ -45,7 +45,7 @@ func (v *visit) cookie(name cookieName) string {
 	return c.Value
 }
 
-// renewCookie lets the browser keep the session of a user who still comes: once a day is enough.
+// renewCookie extends the cookie of an active user, at most once a day.
 func (v *visit) renewCookie(secret string) {
 	if v.Now().Sub(v.session.Seen) > 24*time.Hour {
 		v.setCookie(sessionCookie, secret, sessionAge)

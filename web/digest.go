@@ -8,27 +8,28 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Digests are mails of their day to users who want them.
+// Digests sends daily mails to users who want them.
 type Digests interface {
-	// Wish is what a user wants, Want notes it.
+	// Wish returns a user's setting, Want stores it.
 	Wish(ctx context.Context, u calendar.User) (calendar.Digest, error)
 	Want(ctx context.Context, u calendar.User, d calendar.Digest) error
-	// Open tells to which address a link in such a mail ends it, and Stop does so; NotFound where the link is not good.
+	// Open returns the recipient of a mail by its unsubscribe link, and Stop unsubscribes them; NotFound if the link is
+	// invalid.
 	Open(token string) (calendar.MailAddress, error)
 	Stop(ctx context.Context, token string) (calendar.MailAddress, error)
 }
 
-// stopPath is where the links lead that end such mail, StopPath the same below the path of BASE_URL.
+// stopPath is the path of the unsubscribe links; StopPath is the same below the path of BASE_URL.
 const (
 	stopPath = "no-mail/"
 	StopPath = root + stopPath
-	// SettingsPath and JournalPath are where it is chosen, and where changes are taken back.
+	// SettingsPath is the page with the digest's settings, JournalPath the page for undoing changes.
 	SettingsPath = root + "settings"
 	JournalPath  = root + "journal"
 )
 
-// digestPages are the settings and, for anyone who reads the mail, the way out of it. To open the link changes nothing: mail
-// programs look at links.
+// digestPages are the settings and, for any reader of the mail, the unsubscribe page. Mail programs open links, so
+// opening one changes nothing.
 func (h *Handler) digestPages() []page {
 	if h.Digests == nil {
 		return nil
@@ -40,16 +41,16 @@ func (h *Handler) digestPages() []page {
 	}
 }
 
-// digestContent is the part of the settings about such mail.
+// digestContent is the digest part of the settings page.
 type digestContent struct {
 	calendar.Digest
 	Hours []choice
 }
 
-// usualHour is when it comes unless somebody says otherwise.
+// usualHour is the default hour of the digest.
 const usualHour = 18
 
-// digestContent returns nil where no such mail is sent.
+// digestContent returns nil if the server sends no digests.
 func (v *visit) digestContent(u calendar.User) (*digestContent, error) {
 	if v.Digests == nil {
 		return nil, nil //nolint:nilnil // there is none
@@ -75,7 +76,7 @@ func (v *visit) saveDigest() error {
 	}), "saved")
 }
 
-// stopContent is the content of the page that ends such mail.
+// stopContent is the data of the unsubscribe page.
 type stopContent struct {
 	Address calendar.MailAddress
 	Done    bool

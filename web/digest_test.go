@@ -68,7 +68,7 @@ func TestMailOfTheDay(t *testing.T) {
 		if wants().Wanted() {
 			t.Error("the button did not end it")
 		}
-		reader.get("no-mail/x").shows(http.StatusNotFound, "not good")
-		reader.post("no-mail/x").shows(http.StatusNotFound, "not good")
+		reader.get("no-mail/x").shows(http.StatusNotFound, "not valid")
+		reader.post("no-mail/x").shows(http.StatusNotFound, "not valid")
 	})
 }

@@ -14,10 +14,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// elsewhereCookie brings back the question to the other service.
+// elsewhereCookie holds the sealed state of a sign-in at the OpenID provider.
 const elsewhereCookie cookieName = "elsewhere"
 
-// purpose is the reason for which somebody goes to the other service.
+// purpose is the reason for going to the provider.
 type purpose string
 
 const (
@@ -26,13 +26,13 @@ const (
 	toLink    purpose = "link"
 )
 
-// proofs are what the other service must do for each.
+// proofs is how strictly the provider must authenticate for each purpose.
 var proofs = map[purpose]oidc.Proof{toSignIn: oidc.Known, toConfirm: oidc.Asked, toLink: oidc.Said}
 
-// journey is the state that the browser carries to the other service and back.
+// journey is the state that the browser carries to the provider and back.
 type journey struct {
 	Purpose purpose `json:"purpose"`
-	// Session is that of the user who went, unless they went to sign in.
+	// Session is the session that began the journey; empty for a sign-in.
 	Session auth.SessionID  `json:"session,omitempty"`
 	Next    string          `json:"next,omitempty"`
 	Asked   json.RawMessage `json:"asked"`
@@ -49,8 +49,8 @@ func (v *visit) confirmElsewhere() error { return v.goElsewhere(toConfirm) }
 
 func (v *visit) linkElsewhere() error { return v.goElsewhere(toLink) }
 
-// goElsewhere sends the browser to the other service. The state to come back is sealed in a cookie, so that an answer
-// counts only in this browser.
+// goElsewhere sends the browser to the provider. The state is sealed in a cookie, so that an answer counts only in this
+// browser.
 func (v *visit) goElsewhere(why purpose) error {
 	if v.Provider == nil {
 		return errMissing()
@@ -71,8 +71,8 @@ func (v *visit) goElsewhere(why purpose) error {
 	return v.leaveFor(address, v.Provider.Name())
 }
 
-// leaveFor sends the browser to the other service. A form is not redirected there: its page's policy would have to name
-// all the hosts that the other service goes on to, and those nobody here knows.
+// leaveFor sends the browser to the provider. It does not redirect a form there: the page's policy would have to name
+// all hosts that the provider redirects to, and they are unknown.
 func (v *visit) leaveFor(address, name string) error {
 	if v.r.Method != http.MethodPost {
 		return v.leave(address)
@@ -81,10 +81,10 @@ func (v *visit) leaveFor(address, name string) error {
 	return v.show("away", awayContent{address, name})
 }
 
-// awayContent is a page that goes on to another host by itself.
+// awayContent is the data of a page that moves on to another host by itself.
 type awayContent struct{ Address, Provider string }
 
-// elsewhereBack is the address to which the other service sends people back; it must know it.
+// elsewhereBack is our redirect URI; it must be registered at the provider.
 func (v *visit) elsewhereBack() string {
 	return v.address().JoinPath(root, "sign-in/elsewhere/back").String()
 }
@@ -104,7 +104,7 @@ func (v *visit) backFromElsewhere() error {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	if j.Session != v.session.ID {
-		return calendar.Errorf(calendar.Invalid, "", "somebody else is signed in here by now; begin again")
+		return calendar.Errorf(calendar.Invalid, "", "another user has signed in here meanwhile; start again")
 	}
 	person, err := v.Provider.Answer(v.r.Context(), j.Asked, v.r.URL.Query())
 	if err != nil {
@@ -113,7 +113,7 @@ func (v *visit) backFromElsewhere() error {
 	return v.arrive(j, person)
 }
 
-// elsewhereFailed says what a person can do about it; the rest is for the log.
+// elsewhereFailed shows the part of an error that a person can act on; the log has the rest.
 func (v *visit) elsewhereFailed(err error) error {
 	v.Logger.WarnContext(v.r.Context(), "signing in by another service failed", "error", err)
 	if _, away := errors.AsType[*oidc.AwayError](err); away {
@@ -152,13 +152,13 @@ func (v *visit) arrive(j journey, p oidc.Person) error {
 	return v.leadTo(j.Next)
 }
 
-// linkingContent is what a person is asked before an account is linked.
+// linkingContent is the data of the page that confirms linking an account.
 type linkingContent struct {
 	Parcel         auth.Parcel
 	Name, Provider string
 }
 
-// askToLink shows the account first: whose it is says the other service, and that may know the browser as somebody else.
+// askToLink shows the account before linking it: the provider may know the browser as another person.
 func (v *visit) askToLink(who auth.Identity) error {
 	parcel, err := v.Auth.OfferIdentity(v.r.Context(), v.session, who)
 	if err != nil {
@@ -171,12 +171,12 @@ func (v *visit) link() error {
 	return v.secured(v.Auth.AcceptIdentity(v.r.Context(), v.session, auth.Parcel(v.field("parcel"))), "linked")
 }
 
-// welcome makes a user of somebody whom the other service vouches for, where the administrator wants that. They get
-// the name that they have there, unless a user has it already: that would be somebody else.
+// welcome creates a user for a person whom the provider has authenticated, if the administrator allows it. It uses the
+// person's name there, but refuses a name that a user has already: they could be different people.
 func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if !v.CreateUsers() {
 		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
-			"nobody here is linked with this account of %s; sign in otherwise and link it on your security page, or ask the administrator", v.Provider.Name())
+			"no user here is linked with this account of %s; sign in another way and link it on your security page, or ask the administrator", v.Provider.Name())
 	}
 	wanted := p.Username
 	if _, err := auth.CanonicalName(wanted); err != nil {
@@ -199,14 +199,14 @@ func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	return v.Auth.SignInByIdentity(v.r.Context(), who, v.r.UserAgent())
 }
 
-// giveAddress makes the mail address that a new user has at the other service theirs, unless it is somebody's here.
+// giveAddress gives a new user their mail address from the provider, unless another user has it.
 func (v *visit) giveAddress(u calendar.User, address string) error {
 	if address == "" {
 		return nil
 	}
 	ctx := v.r.Context()
 	if err := v.Auth.AddAddress(ctx, u, address); err != nil {
-		return nil //nolint:nilerr // what is no mail address here gives them none
+		return nil //nolint:nilerr // an invalid address is ignored
 	}
 	err := v.Auth.VerifyAddress(ctx, u, address)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {

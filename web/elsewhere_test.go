@@ -169,7 +169,7 @@ func TestSignInElsewhere(t *testing.T) {
 		ann := h.user("ann")
 		b := h.browser()
 		// A user of the same name is not the same person.
-		b.get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "Nobody here is linked")
+		b.get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "No user here is linked")
 		b.post("sign-in", "name", "ann", "password", rightPassword)
 		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "gets in here as ann")
 		b.get("security").hides("security/unlink")

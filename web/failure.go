@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// statuses is what each reason is in HTTP. A forbidden thing does not exist for the visitor.
+// statuses maps reasons to HTTP statuses. For visitors, a forbidden page does not exist.
 var statuses = map[calendar.Reason]int{
 	calendar.NotFound:    http.StatusNotFound,
 	calendar.Forbidden:   http.StatusNotFound,
@@ -25,7 +25,7 @@ var statuses = map[calendar.Reason]int{
 	calendar.Unavailable: http.StatusServiceUnavailable,
 }
 
-// explain returns an error's text for a person.
+// explain returns an error's status and text for a person.
 func explain(err error) (status int, text string) {
 	var tooLarge *http.MaxBytesError
 	var throttled *auth.ThrottledError
@@ -50,12 +50,12 @@ func explain(err error) (status int, text string) {
 	return statuses[reason], sentence(known.Error())
 }
 
-// errMissing is for a thing that does not exist, or not for the visitor.
+// errMissing is the error for a page that does not exist for this visitor.
 func errMissing() error {
 	return calendar.Errorf(calendar.NotFound, "", "there is no such page")
 }
 
-// sentence makes one of an error's text.
+// sentence turns an error's text into a sentence.
 func sentence(text string) string {
 	text = sentenceCase(text)
 	if strings.HasSuffix(text, ".") {
@@ -64,7 +64,7 @@ func sentence(text string) string {
 	return text + "."
 }
 
-// sentenceCase begins a text as a sentence begins.
+// sentenceCase capitalizes the first letter.
 func sentenceCase(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]

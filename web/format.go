@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// functions are those that templates may call beside their own content.
+// functions are the functions available to templates.
 func functions() template.FuncMap {
 	return template.FuncMap{"dict": dict}
 }
 
-// dict gives a part of a page several values: names and values in turn.
+// dict passes several values to a sub-template: names and values in turn.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, errors.New("dict needs names and values in turn")
@@ -29,11 +29,11 @@ func dict(pairs ...any) (map[string]any, error) {
 	return values, nil
 }
 
-// excerpt is as much of somebody's text as a list shows of it: one line, without what would turn round or hide what
-// stands beside it.
+// excerpt shortens a user's text for a list to one line. It replaces control characters, which could reverse or hide
+// neighbouring text.
 func excerpt(text string) string { return within(text, longestTitle) }
 
-// within is an excerpt of a length.
+// within is excerpt with a given length.
 func within(text string, longest int) string {
 	var b strings.Builder
 	n := 0
@@ -54,5 +54,5 @@ func within(text string, longest int) string {
 	return b.String()
 }
 
-// zeroWidthJoiner puts pictures together.
+// zeroWidthJoiner combines emoji.
 const zeroWidthJoiner = '\u200d'

@@ -19,13 +19,13 @@ func (h *Handler) groupPages() []page {
 	}
 }
 
-// newGroupForm is a group that is to be made.
+// newGroupForm is the form for a new group.
 type newGroupForm struct{ Name, Title string }
 
-// groupContent is the page of one group, for administrators.
+// groupContent is the data of the page of one group, for administrators.
 type groupContent struct {
 	auth.Group
-	// Wanted are the names that were typed in.
+	// Wanted are the names as typed.
 	Wanted string
 }
 
@@ -44,7 +44,7 @@ func (v *visit) createGroup() error {
 	return v.again("people", content, err)
 }
 
-// wantedGroup is the group that the page is about.
+// wantedGroup returns the group that the path names.
 func (v *visit) wantedGroup() (groupContent, error) {
 	all, err := v.Auth.Groups(v.r.Context())
 	if err != nil {
@@ -57,7 +57,7 @@ func (v *visit) wantedGroup() (groupContent, error) {
 	return groupContent{Group: all[i], Wanted: v.field("members")}, nil
 }
 
-// groupDeeds are the actions on a group, by the name of their button, and what is said of them on which page.
+// groupDeeds are the actions on a group, by the name of their button, with the resulting notice and page.
 var groupDeeds = map[string]struct {
 	do           func(v *visit, name string) error
 	notice, page string
@@ -88,17 +88,17 @@ func (v *visit) changeGroup() error {
 	return v.done("groups/"+c.Name, deed.notice)
 }
 
-// addMembers takes in whom the form names, with commas or blanks between them.
+// addMembers adds the users in the form, separated by commas or blanks.
 func (v *visit) addMembers(name string) error {
 	names := strings.FieldsFunc(v.field("members"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	if len(names) == 0 {
-		return calendar.Errorf(calendar.Invalid, "", "say who is to be in the group, by user name")
+		return calendar.Errorf(calendar.Invalid, "", "enter the user names of the people to add")
 	}
 	_, err := v.Auth.AddMembers(v.r.Context(), name, names)
 	return err
 }
 
-// did tells the audit log what an administrator does, and to whom.
+// did writes an administrator's action to the audit log.
 func (v *visit) did(what, whom string) {
 	if v.Did != nil {
 		v.Did(v.r.Context(), what, whom)

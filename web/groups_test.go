@@ -24,7 +24,7 @@ func TestGroups(t *testing.T) {
 		root.post("groups", "name", "ann").shows(http.StatusConflict, `a user or a group "ann" already`)
 		root.post("groups", "name", "a/b", "title", "All <of> us").shows(http.StatusUnprocessableEntity, "is no user name")
 		root.post("groups", "name", "Staff", "title", "All <of> us").at("groups/staff?done=group-made").shows(http.StatusOK, "All <of> us", "Nobody yet")
-		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity, "Say who is to be")
+		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity, "Enter the user names")
 		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusNotFound, `no user "nobody"`, "Nobody yet")
 		root.post("groups/staff", "do", "add", "members", "ann,BOB").at("groups/staff?done=members-added").shows(http.StatusOK, "ann", "bob")
 		root.get("people").shows(http.StatusOK, "staff", "2 members")

@@ -17,59 +17,59 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// root is where the pages are, below the path of BASE_URL.
+// root is the path of the pages, below the path of BASE_URL.
 const root = "/account/"
 
-// Config has the parts and settings of a Handler.
+// Config holds the dependencies and settings of a Handler.
 type Config struct {
 	Auth    *auth.Service
 	Service *service.Service
-	// Answers lets people answer invitations that they got by mail; nil where none are mailed.
+	// Answers lets people answer invitations that they got by mail; nil if none are mailed.
 	Answers calendar.Answers
-	// Proofs lets people show that a mail address is theirs; nil where no mail is sent.
+	// Proofs verifies mail addresses; nil if the server sends no mail.
 	Proofs Proofs
-	// Passlinks mails the links by which people choose a password; nil where no mail is sent.
+	// Passlinks mails invite and reset links; nil if the server sends no mail.
 	Passlinks Passlinks
-	// Digests are mails of users' days; nil where no mail is sent.
+	// Digests sends users their daily mail; nil if the server sends no mail.
 	Digests Digests
-	// WebhookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	// WebhookSecret returns the signing secret of a webhook; nil if webhooks are off.
 	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
-	// BaseURL is where the service is found from outside; nil where that is not known.
+	// BaseURL is the server's public address; nil if it is unknown.
 	BaseURL *url.URL
-	// MCPURL is where assistants find it. LinkPath returns where a public link is, below BaseURL.
+	// MCPURL is the address for assistants. LinkPath returns the path of a public link, below BaseURL.
 	MCPURL   string
 	LinkPath func(auth.Link, auth.Secret) string
-	// ClientAddr returns where a request comes from, with the proxies that are trusted seen through.
+	// ClientAddr returns the client's address behind trusted proxies.
 	ClientAddr func(*http.Request) netip.Addr
-	// Named is told the visitor's name, for the log.
+	// Named passes the visitor's name to the log.
 	Named func(ctx context.Context, user string)
-	// Refused is told of a password, code or passkey that did not let the visitor in, for the log.
+	// Refused reports a wrong password, code or passkey to the log.
 	Refused func(ctx context.Context)
-	// Did is told what an administrator does, and to whom; nil if nobody asks.
+	// Did passes an administrator's action and its object to the audit log; nil if there is none.
 	Did func(ctx context.Context, what, whom string)
-	// NewUser makes a user with what a user begins with; ChangeUser changes one, and what follows from it.
+	// NewUser creates a user with their initial calendars; ChangeUser changes one, with all consequences.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
-	// Provider is another service that people sign in with, nil for none. CreateUsers tells whether users are
-	// made of the people whom it vouches for and who have no account here.
+	// Provider is the OpenID provider; nil if there is none. CreateUsers reports whether people without an account here
+	// get one when they sign in through it.
 	Provider    *oidc.Provider
 	CreateUsers func() bool
-	// Consents are the kinds of accounts elsewhere that are linked by their owner's consent there, by the providers' names.
+	// Consents are the kinds of accounts that are linked by OAuth consent, by provider name.
 	Consents map[string]Consent
-	// Facts tell how the server is, for administrators.
+	// Facts returns the server's state, for administrators.
 	Facts func(context.Context) Health
 	Now   func() time.Time
-	// OAuth lets assistants ask people to let them in; nil lets none.
+	// OAuth lets assistants request access; nil turns that off.
 	OAuth *OAuth
-	// Version is the program's.
+	// Version is the program's version.
 	Version string
 	Logger  *slog.Logger
 }
 
-// Handler is the pages. It holds tables, and nothing of a visit.
+// Handler serves the pages. It holds only tables, and no state of a visit.
 type Handler struct {
 	Config
-	// base is the path of BaseURL: "" or "/cal". secure tells that browsers come by https.
+	// base is the path of BaseURL: "" or "/cal". secure is set if browsers connect by https.
 	base      string
 	secure    bool
 	mux       *http.ServeMux
@@ -94,7 +94,7 @@ func New(c Config) (*Handler, error) {
 	if h.templates, err = parseTemplates(); err != nil {
 		return nil, err
 	}
-	// What a mail program sends when its button is pressed (RFC 8058) comes from anywhere.
+	// One-click unsubscribe requests from mail programs (RFC 8058) have any origin.
 	h.guard.AddInsecureBypassPattern(http.MethodPost + " " + StopPath + "{token}")
 	h.guard.SetDenyHandler(http.HandlerFunc(h.refuseForeign))
 	for _, p := range h.pages() {
@@ -105,7 +105,7 @@ func New(c Config) (*Handler, error) {
 	return h, nil
 }
 
-// Routes are the patterns that requests are logged and counted under.
+// Routes are the patterns for logs and metrics.
 func (h *Handler) Routes() []string {
 	routes := append(DiscoveryRoutes(), root+"static/{name}", authorizePath, exchangePath, registerPath, revokePath, introspectPath)
 	for _, p := range h.pages() {
@@ -114,8 +114,8 @@ func (h *Handler) Routes() []string {
 	return routes
 }
 
-// Before answers what is for people, and leaves the rest to the door that shares the port: a browser that opens its
-// root is led to the pages.
+// Before serves the requests for pages and passes the rest to the door on the same port. A browser that opens the root
+// is redirected to the pages.
 func (h *Handler) Before(next http.Handler) http.Handler {
 	pages := h.guard.Handler(h.mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +141,7 @@ func (h *Handler) Before(next http.Handler) http.Handler {
 	})
 }
 
-// within is a path without the base, which a proxy takes away or leaves.
+// within removes the base from a path; some proxies strip it and some do not.
 func (h *Handler) within(path string) string {
 	if h.base != "" && h.BaseURL != nil {
 		if rest := strings.TrimPrefix(path, h.BaseURL.Path); rest != path && (rest == "" || rest[0] == '/') {
@@ -151,20 +151,21 @@ func (h *Handler) within(path string) string {
 	return path
 }
 
-// browses tells a person's browser from a calendar program: those that ask for a page do not ask with a password.
+// browses reports whether a request is a browser's rather than a calendar app's: browsers ask for HTML and send no
+// password.
 func browses(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
 		r.Header.Get("Authorization") == "" && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// policy is what a browser may do with a page of ours: show it, with our own style and scripts, and send its forms to
-// us. formTo are other origins that a form may lead to.
+// policy is the Content-Security-Policy of our pages: only our styles and scripts, and forms that go to us. formTo adds
+// further targets for forms.
 func policy(formTo ...string) string {
 	return "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action " +
 		strings.Join(append([]string{"'self'"}, formTo...), " ") + "; frame-ancestors 'none'; base-uri 'none'"
 }
 
-// protect sets the headers of every answer.
+// protect sets the headers of every response.
 func protect(header http.Header) {
 	header.Set("Content-Security-Policy", policy())
 	// Not no-referrer: with that, browsers hide the origin of our own forms from us as well.
@@ -177,29 +178,29 @@ func protect(header http.Header) {
 	header.Set("Cache-Control", "no-store")
 }
 
-// refuseForeign answers a form that a page of somebody else's sent.
+// refuseForeign answers a form that another site's page sent.
 func (h *Handler) refuseForeign(w http.ResponseWriter, r *http.Request) {
 	v := h.outside(w, r)
 	v.refuse(http.StatusForbidden, "This form was sent by a page of another site. Nothing was changed.")
 }
 
-// missing answers where there is nothing, and where nobody may know that there is something.
+// missing answers for paths that do not exist, or whose existence must stay hidden.
 func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
 	v := h.outside(w, r)
 	if err := v.recognize(); err != nil { //nolint:contextcheck // a visit has its request's
-		v.fault(err) //nolint:contextcheck // likewise
+		v.fault(err) //nolint:contextcheck // a visit has its request's context
 		return
 	}
 	v.refuse(http.StatusNotFound, "There is no such page.")
 }
 
-// outside is a visit that no page takes. Nothing that comes with it is read: it has no bound of a page.
+// outside returns a visit for a request without a page. It drops the body, since no page limits its size.
 func (h *Handler) outside(w http.ResponseWriter, r *http.Request) *visit {
 	r.Body = http.NoBody
 	return &visit{Handler: h, w: w, r: r}
 }
 
-// open lets in the visitors that may see a page.
+// open serves a page to the visitors who may see it.
 func (h *Handler) open(p page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		limit := p.body
@@ -213,7 +214,7 @@ func (h *Handler) open(p page) http.Handler {
 			err = v.enter()
 		}
 		if err != nil {
-			v.fault(err) //nolint:contextcheck // likewise
+			v.fault(err) //nolint:contextcheck // a visit has its request's context
 		}
 	})
 }

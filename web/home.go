@@ -16,28 +16,27 @@ func (h *Handler) homePages() []page {
 }
 
 const (
-	// recently is how far back the home page looks for what assistants did where nobody has visited before, mostDeeds
-	// how many it shows.
+	// recently is how far back the home page shows assistants' changes on a first visit; mostDeeds limits their number.
 	recently  = 7 * 24 * time.Hour
 	mostDeeds = 10
 )
 
-// homeContent is the content of the home page.
+// homeContent is the data of the home page.
 type homeContent struct {
 	agenda
 	Invitations []invitation
-	// Proposals are other times that guests would rather have for events of the visitor's, UnreadProposals how many
-	// messages about such are too long to be shown.
+	// Proposals are new times that guests propose for the visitor's events. UnreadProposals counts such messages that
+	// are too long to show.
 	Proposals       []proposal
 	UnreadProposals int
-	// Unverified are invitations by mail that were not followed.
+	// Unverified are invitations by mail that were not accepted into the calendar.
 	Unverified []unverified
-	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
+	// Deeds are the latest changes by assistants; MoreDeeds is set if the journal has more.
 	Deeds     []change
 	MoreDeeds bool
-	// Since is when the visit before this one ended, "" where there was none.
+	// Since is when the previous visit ended; "" if there was none.
 	Since string
-	// WebhooksOff are those that were turned off since nothing arrived.
+	// WebhooksOff counts the webhooks that were turned off because deliveries failed.
 	WebhooksOff int
 }
 
@@ -71,7 +70,7 @@ func (v *visit) home() (content homeContent, err error) {
 	return content, err
 }
 
-// deeds are the latest changes by assistants since a time: every change by a token.
+// deeds returns the latest changes made with a token since a time.
 func (v *visit) deeds(c clock, since time.Time) (list []change, more bool, err error) {
 	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{Since: since, Limit: journalPage, Described: true})
 	if err != nil {

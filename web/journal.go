@@ -15,22 +15,22 @@ func (h *Handler) journalPages() []page {
 	}
 }
 
-// journalPage is how many changes a page shows.
+// journalPage is the number of changes per page.
 const journalPage = 30
 
-// change is a change as a page shows it.
+// change is a journal entry on a page.
 type change struct {
 	ID, When string
-	// By is the user who did it, With the app or the assistant that they did it with.
+	// By is the user, With the app or assistant that they used.
 	By, With, Text string
 	In             swatch
-	// Undone tells that it was taken back since, Undoable that it may be.
+	// Undone is set if it has been undone, Undoable if it can be.
 	Undone, Undoable bool
-	// Compared tells that it has a page with all that it did.
+	// Compared is set if it has a page with all details.
 	Compared bool
 }
 
-// changes shows changes of the journal.
+// changes converts journal entries for a page.
 func (v *visit) changes(c clock, found []calendar.Change) []change {
 	var list []change
 	for _, one := range found {
@@ -44,19 +44,19 @@ func (v *visit) changes(c clock, found []calendar.Change) []change {
 	return list
 }
 
-// quoted sets apart people's own words.
+// quoted puts a user's text in quotation marks.
 func quoted(text string) string { return "“" + excerpt(text) + "”" }
 
-// journalContent is the content of the page of changes.
+// journalContent is the data of the journal page.
 type journalContent struct {
 	Changes []change
-	// Calendar and App are its restrictions.
+	// Calendar and App are the active filters.
 	Calendar calendar.CalendarID
 	App      calendar.TokenID
-	// Calendars and Apps are the restrictions to choose from.
+	// Calendars and Apps are the possible filters.
 	Calendars []calendar.Calendar
 	Apps      []app
-	// Next is the address of the page after this one.
+	// Next is the address of the next page.
 	Next string
 }
 
@@ -85,19 +85,19 @@ func (v *visit) journal() error {
 }
 
 const (
-	// longestDeed bounds each text that a change's page shows, mostTold the page.
+	// longestDeed limits each text on a change's page, mostTold the whole page.
 	longestDeed, mostTold = 1000, 24 << 10
 )
 
-// changeContent is the content of the page of one change.
+// changeContent is the data of the page of one change.
 type changeContent struct {
 	Changes []change
-	// Deeds are what it did, one by one; More counts those that there is no room for.
+	// Deeds are its details; More counts the ones that did not fit.
 	Deeds []string
 	More  int
 }
 
-// oneChange shows what one change did: each field as it was and as it became.
+// oneChange shows the details of a change: each field before and after.
 func (v *visit) oneChange() error {
 	id, err := calendar.ParseChangeID(v.r.PathValue("change"))
 	if err != nil {
@@ -109,7 +109,7 @@ func (v *visit) oneChange() error {
 	}
 	c := v.clock()
 	deeds := found.Deeds(c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
-	found.Before, found.After = nil, nil // the deeds follow its line, which need not name some of them as well
+	found.Before, found.After = nil, nil // the details follow the line, which need not name some of them as well
 	content := changeContent{Changes: v.changes(c, []calendar.Change{found})}
 	content.Changes[0].Compared = false
 	for room := mostTold; len(content.Deeds) < len(deeds) && room > 0; {
@@ -120,7 +120,7 @@ func (v *visit) oneChange() error {
 	return v.show("change", content)
 }
 
-// undo takes one change back, with all that was done together with it.
+// undo undoes a change and everything that was done together with it.
 func (v *visit) undo() error {
 	id, err := calendar.ParseChangeID(v.field("change"))
 	if err != nil {
@@ -133,7 +133,7 @@ func (v *visit) undo() error {
 	return v.tellUndone(undone)
 }
 
-// undoSince takes back all that an app did from a change of its own on. Later changes by others stay.
+// undoSince undoes all changes of an app from a given one on. Later changes by others stay.
 func (v *visit) undoSince() error {
 	id, err := calendar.ParseChangeID(v.field("change"))
 	if err != nil {
@@ -144,7 +144,7 @@ func (v *visit) undoSince() error {
 		return err
 	}
 	if first.Token == "" {
-		return calendar.Errorf(calendar.Invalid, "", "only what an app or an assistant did with a token of its own can be taken back from there on")
+		return calendar.Errorf(calendar.Invalid, "", "only the changes of an app or an assistant with its own token can be undone from one of them on")
 	}
 	undone, err := v.Service.UndoSince(v.r.Context(), v.caller(), calendar.UndoSince{Token: first.Token, At: first.At, LeaveChanged: true})
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *visit) undoSince() error {
 	return v.tellUndone(undone)
 }
 
-// tellUndone shows the outcome of an undo: on the page it was asked from when all went well, and else with the reasons.
+// tellUndone shows the outcome of an undo: on the page of the request if all went well, otherwise with the reasons.
 func (v *visit) tellUndone(undone calendar.Undone) error {
 	if len(undone.Left) == 0 {
 		return v.done(v.next(), "undone")
@@ -167,7 +167,7 @@ func (v *visit) tellUndone(undone calendar.Undone) error {
 	return v.show("undone", content)
 }
 
-// undoneContent lists the changes that could not be taken back.
+// undoneContent lists the changes that could not be undone.
 type undoneContent struct {
 	Back        string
 	Steps, More int

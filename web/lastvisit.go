@@ -7,29 +7,28 @@ import (
 )
 
 const (
-	// lastVisitCookie keeps when the visit before this one ended: the session knows only when it was last seen, which
-	// the first page of a visit moves.
+	// lastVisitCookie keeps when the previous visit ended. The session has only the last-seen time, which the first
+	// page of a visit updates.
 	lastVisitCookie cookieName = "last-visit"
-	// pause is how long somebody is away before they come back to another visit.
+	// pause is the minimum gap between two visits.
 	pause = time.Hour
 )
 
-// noteVisit tells a new visit by the pause before it.
+// noteVisit detects a new visit by the pause.
 func (v *visit) noteVisit() {
 	if v.Now().Sub(v.session.Seen) >= pause {
 		v.keepLastVisit(v.session.Seen)
 	}
 }
 
-// keepLastVisit keeps the end of the visit before for the rest of this one. It is that of the session, lest another
-// person who signs in with the same browser is told of it.
+// keepLastVisit keeps the end of the previous visit for the rest of this one. The value is bound to the session, so
+// that another person with the same browser does not see it.
 func (v *visit) keepLastVisit(at time.Time) {
 	v.before = at
 	v.setCookie(lastVisitCookie, string(v.session.ID)+"."+strconv.FormatInt(at.Unix(), 10), sessionAge)
 }
 
-// lastVisit is when the person was last here before this visit, in this browser or in another one; zero where that is
-// not known.
+// lastVisit returns when the person was last here before this visit, in this browser or another; zero if unknown.
 func (v *visit) lastVisit() (time.Time, error) {
 	if v.before.IsZero() {
 		v.before = v.keptVisit()
@@ -41,7 +40,7 @@ func (v *visit) lastVisit() (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	for _, other := range all { // the latest seen first
+	for _, other := range all { // the most recently seen first
 		if other.ID != v.session.ID && v.Now().Sub(other.Seen) >= pause {
 			v.keepLastVisit(other.Seen)
 			break
@@ -50,8 +49,7 @@ func (v *visit) lastVisit() (time.Time, error) {
 	return v.before, nil
 }
 
-// keptVisit is what the cookie says. It is the visitor's own to write: the worst that it does is to show them more or
-// less of what they may see.
+// keptVisit returns the cookie's value. The visitor can forge it, but only to see more or fewer of their own changes.
 func (v *visit) keptVisit() time.Time {
 	of, seconds, _ := strings.Cut(v.cookie(lastVisitCookie), ".")
 	n, err := strconv.ParseInt(seconds, 10, 64)

@@ -20,10 +20,10 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// shared are the files that every page has: the layout, and parts of pages.
+// shared are the templates that every page uses: the layout and common parts.
 var shared = []string{"templates/layout.html", "templates/parts.html"}
 
-// parseTemplates returns each page's template by the name of its file, with the layout and the parts that pages share.
+// parseTemplates returns each page's template by file name, combined with the shared ones.
 func parseTemplates() (map[string]*template.Template, error) {
 	layout, err := template.New("").Funcs(functions()).ParseFS(templateFiles, shared...)
 	if err != nil {
@@ -51,9 +51,10 @@ func parseTemplates() (map[string]*template.Template, error) {
 	return all, nil
 }
 
-// assets are the style and the scripts, by names that change with what is in them, so that browsers keep them for good.
+// assets are the style sheet and the scripts. Their names contain a hash of the content, so that browsers can cache
+// them forever.
 type assets struct {
-	// names are by the file's name, contents by ours.
+	// names maps file names to our names, contents our names to the data.
 	names    map[string]string
 	contents map[string][]byte
 }
@@ -91,18 +92,18 @@ func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
 
 // frame is the data of the layout.
 type frame struct {
-	// Page is the page's own content, Wrong why a form is shown again, Notice what was done before.
+	// Page is the page's own data, Wrong the error of a form shown again, Notice the outcome of the previous action.
 	Page          any
 	Wrong, Notice string
-	// Root is the address that all of ours begin with; Path is this page's after it.
+	// Root is the prefix of all our addresses; Path is the rest of this page's.
 	Root, Path string
 	// User is nil for a visitor who is not signed in.
 	User  *menuUser
 	Menu  []menuItem
 	Style string
-	// Next is where to go on to after a sign-in.
+	// Next is the page to go to after signing in.
 	Next string
-	// assets names scripts.
+	// assets has the names of the scripts.
 	assets assets
 }
 
@@ -116,7 +117,7 @@ type menuItem struct {
 	Here        bool
 }
 
-// Script is the address of a script.
+// Script returns the address of a script.
 func (f frame) Script(file string) string { return f.Root + "static/" + f.assets.names[file] }
 
 func (v *visit) frame(content any, wrong string) frame {
@@ -139,7 +140,7 @@ func (v *visit) frame(content any, wrong string) frame {
 	return f
 }
 
-// menu lists the pages that are one click away from everywhere.
+// menu lists the pages of the menu.
 var menu = []struct {
 	path, title string
 	admin       bool
@@ -154,7 +155,7 @@ var menu = []struct {
 	{"people", "People", true},
 }
 
-// notices say what was done, on the page after it.
+// notices are the messages shown after an action.
 var notices = map[string]string{
 	"signed-out":          "You are signed out.",
 	"deleted":             "The account is deleted.",
@@ -173,10 +174,10 @@ var notices = map[string]string{
 	"calendar-left":       "You have given the calendar up.",
 	"shared":              "Shared.",
 	"unshared":            "No longer shared.",
-	"account-linked":      "Linked. Its calendars are among yours now; what there is much of takes some minutes.",
+	"account-linked":      "Linked. Its calendars are in your list now; large ones take a few minutes to fill.",
 	"account-looked":      "Up to date.",
 	"account-unlinked":    "No longer linked, and its key is forgotten. At Google, the leave ends under \"Third-party apps\" of the account.",
-	"mail-linked":         "Linked. Let an app read it on the page of your apps; those that you have do not read it by themselves.",
+	"mail-linked":         "Linked. Allow apps to read this mail on the Apps page; existing apps do not get access automatically.",
 	"note-followed":       "This server follows it too: it is on these pages, and for your assistants. Your apps go on as before.",
 	"note-left":           "This server follows it no more. Your apps go on as before.",
 	"account-kept":        "No longer linked. Its calendars stay as they were, and are your own.",
@@ -191,7 +192,7 @@ var notices = map[string]string{
 	"mail-dismissed":      "Dismissed.",
 	"app-revoked":         "Revoked. It gets in no more.",
 	"app-narrowed":        "It may do less from now on.",
-	"webhook-tried":       "A message is on its way. What came of it stands below in a moment.",
+	"webhook-tried":       "A test message is on its way. Its result appears below in a moment.",
 	"undone":              "Taken back.",
 	"restored":            "It is back.",
 	"forgotten":           "It is gone for good.",

@@ -16,17 +16,17 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// Consent is a kind of account elsewhere that is linked by its owner's consent there.
+// Consent is a kind of account that is linked by its owner's OAuth consent.
 type Consent interface {
-	// Title is what people call the kind.
+	// Title is the provider's name for people.
 	Title() string
-	// Address is where the owner agrees, who comes back to redirect with the state and a code.
+	// Address returns the consent page's address. The owner comes back to redirect with the state and a code.
 	Address(redirect, state, verifier string) string
-	// Account makes of the code what it takes to link the account.
+	// Account exchanges the code for the data needed to link the account.
 	Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error)
 }
 
-// linkedPages are about calendars that are kept elsewhere.
+// linkedPages are the pages about linked calendars.
 func (h *Handler) linkedPages() []page {
 	return []page{
 		get("linked", people, showing("linkedcalendars", (*visit).linkedContent)),
@@ -39,15 +39,15 @@ func (h *Handler) linkedPages() []page {
 	}
 }
 
-// linkedContent is the content of the page.
+// linkedContent is the data of the page.
 type linkedContent struct {
 	Accounts []linkedAccount
-	// Feeds and CalDAV tell whether such can be linked, Consents what else can.
+	// Feeds and CalDAV are set if such accounts can be linked; Consents are the other kinds.
 	Feeds, CalDAV bool
 	Consents      []choice
-	// Notes are what the person's apps follow by themselves.
+	// Notes are the feeds that the visitor's apps follow by themselves.
 	Notes []note
-	// URL and Username are what was typed in; a feed's address is not shown again.
+	// URL and Username are the values typed in; a feed's address is not shown again.
 	URL, Username string
 }
 
@@ -55,7 +55,7 @@ type linkedAccount struct {
 	ID                   calendar.AccountID
 	Name, Kind, Address  string
 	State, Looked, Wrong string
-	// Mail tells that it has mail, and no calendars; Noted that it shows in a subscription of an app.
+	// Mail is set for an account with mail and no calendars; Noted if an app's subscription shows it.
 	Mail, Noted bool
 	// By is the app that linked it; "" for the visitor.
 	By        string
@@ -72,11 +72,11 @@ type note struct {
 type linkedCalendar struct {
 	swatch
 	ID calendar.CalendarID
-	// Wrong is what keeps it, or some of it, from being as it is there.
+	// Wrong is the reason why the copy is missing or incomplete.
 	Wrong string
 }
 
-// states say how an account is.
+// states describe the status of an account.
 var states = map[calendar.AccountStatus]string{
 	calendar.AccountGood:   "",
 	calendar.AccountFailed: "It is tried again by itself.",
@@ -119,7 +119,7 @@ func (v *visit) linkedContent() (linkedContent, error) {
 	return content, nil
 }
 
-// wrongWith says what is wrong with a mirror.
+// wrongWith describes a mirror's error.
 func wrongWith(m calendar.Mirror) string {
 	switch {
 	case m.Error != "":
@@ -142,7 +142,7 @@ func (v *visit) linkNew() error {
 	return v.linkedNow(n)
 }
 
-// followNote has the server follow what an app does.
+// followNote makes the server follow a feed that an app follows.
 func (v *visit) followNote() error {
 	_, _, err := v.Service.Mirrors.FollowNote(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
 	if err == nil {
@@ -154,7 +154,7 @@ func (v *visit) followNote() error {
 	return showAgain(v, "linkedcalendars", (*visit).linkedContent, err)
 }
 
-// linkedNow links an account, or shows the page again with what is wrong.
+// linkedNow links an account, or shows the page again with the error.
 func (v *visit) linkedNow(n mirror.NewAccount) error {
 	linked, _, err := v.Service.Mirrors.Link(v.r.Context(), v.caller(), n)
 	if err == nil && linked.Mail {
@@ -173,23 +173,23 @@ func (v *visit) linkedNow(n mirror.NewAccount) error {
 	return v.again("linkedcalendars", content, err)
 }
 
-// consentCookie brings back the question to a provider of accounts, consentTime is how long its owner may take.
+// consentCookie holds the sealed state of a consent; consentTime is how long the owner may take.
 const (
 	consentCookie cookieName = "account"
 	consentTime              = 10 * time.Minute
 )
 
-// asked is what the browser carries to the provider and back.
+// asked is the state that the browser carries to the provider and back.
 type asked struct {
 	Session               auth.SessionID
 	Kind, State, Verifier string
 }
 
-// agreedBack is the address to which a provider sends people back; it must know it.
+// agreedBack is our redirect URI; it must be registered at the provider.
 func (v *visit) agreedBack() string { return v.address().JoinPath(root, "linked-at/back").String() }
 
-// beginLinking sends the browser to where an account's owner agrees. What is needed to come back is sealed in a cookie, so
-// that an answer counts only in this browser: nobody can have somebody else link an account of theirs.
+// beginLinking sends the browser to the provider's consent page. The state is sealed in a cookie, so that an answer
+// counts only in this browser. Otherwise an attacker could make a user link the attacker's account.
 func (v *visit) beginLinking() error {
 	kind := v.r.PathValue("kind")
 	consent, ok := v.Consents[kind]
@@ -209,7 +209,7 @@ func (v *visit) beginLinking() error {
 	return v.leaveFor(consent.Address(v.agreedBack(), a.State, a.Verifier), consent.Title())
 }
 
-// endLinking links the account whose owner has agreed.
+// endLinking links the account after its owner's consent.
 func (v *visit) endLinking() error {
 	carried, query := v.cookie(consentCookie), v.r.URL.Query()
 	if carried == "" {
@@ -239,7 +239,7 @@ func (v *visit) endLinking() error {
 	return v.linkedNow(n)
 }
 
-// notAgreed shows the page again, with why nothing was linked.
+// notAgreed shows the page again, with the reason why the account was not linked.
 func (v *visit) notAgreed(consent Consent, why string) error {
 	text := consent.Title() + " did not let us in: " + excerpt(cmp.Or(why, "it does not say why"))
 	if why == "access_denied" {
@@ -248,7 +248,7 @@ func (v *visit) notAgreed(consent Consent, why string) error {
 	return showAgain(v, "linkedcalendars", (*visit).linkedContent, calendar.Errorf(calendar.Invalid, "", "%s", text))
 }
 
-// accountID is the account that the address names.
+// accountID returns the account id in the path.
 func (v *visit) accountID() calendar.AccountID { return calendar.AccountID(v.r.PathValue("account")) }
 
 func (v *visit) lookAtLinked() error {

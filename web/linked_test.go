@@ -206,7 +206,7 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 			_, found, _ := strings.Cut(b.post("linked-at/gmail").shows(http.StatusOK, "Gmail").header.Get("Refresh"), "url=")
 			at, err := url.Parse(found)
 			h.must(err)
-			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").shows(http.StatusOK, "ann@gmail.test", "do not read it by themselves").hides("keep the calendars")
+			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").shows(http.StatusOK, "ann@gmail.test", "do not get access automatically").hides("keep the calendars")
 		}
 		b.get("linked").shows(http.StatusOK, "Link an account at Gmail", "nothing is sent or changed")
 		link()

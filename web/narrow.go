@@ -8,17 +8,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// narrowContent is the content of the page on which an app loses some of its rights.
+// narrowContent is the data of the page that reduces an app's rights.
 type narrowContent struct {
 	ID   calendar.TokenID
 	Name string
-	// Scopes and Calendars are what it has, ticked while it is to keep them.
+	// Scopes and Calendars are the app's present rights; ticked ones stay.
 	Scopes, Calendars []choice
-	// Bound tells that it reaches certain calendars already.
+	// Bound is set if the app is restricted to certain calendars already.
 	Bound bool
 }
 
-// ownApp is the app that the address names: somebody else's is none, and neither is one that has ended.
+// ownApp returns the app that the path names. Another user's app and an ended one are not found.
 func (v *visit) ownApp() (auth.Token, error) {
 	id := calendar.TokenID(v.r.PathValue("token"))
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
@@ -40,7 +40,7 @@ func (v *visit) narrowForm() (narrowContent, error) {
 	return v.narrowContent(t, t.Scopes, t.Calendars)
 }
 
-// narrowContent lists an app's rights, with those that it is to keep.
+// narrowContent lists an app's rights, with the ones to keep ticked.
 func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calendar.CalendarID) (narrowContent, error) {
 	c := narrowContent{ID: t.ID, Name: excerpt(t.Name), Bound: t.Calendars != nil}
 	for _, name := range auth.ScopeNames(t.Scopes) {
@@ -59,7 +59,7 @@ func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calend
 	return c, err
 }
 
-// narrowApp takes from an app the rights that are not ticked. It asks nobody who they are anew: nothing is handed out.
+// narrowApp removes the unticked rights of an app. It needs no new proof of identity, since it grants nothing.
 func (v *visit) narrowApp() error {
 	t, err := v.ownApp()
 	if err != nil {
@@ -71,7 +71,7 @@ func (v *visit) narrowApp() error {
 			return err
 		}
 	}
-	// Of an app that reaches all, no tick leaves all.
+	// For an app with all calendars, no tick means all.
 	keep, err := v.ticked(t)
 	if err == nil {
 		err = v.Auth.NarrowToken(v.r.Context(), t.ID, scopes, keep)
@@ -82,7 +82,7 @@ func (v *visit) narrowApp() error {
 	return showAgain(v, "narrow", func(v *visit) (narrowContent, error) { return v.narrowContent(t, scopes, keep) }, err)
 }
 
-// ticked are the calendars that an app is to keep, of those that the visitor sees; nil where it goes on to reach all.
+// ticked returns the calendars that an app keeps, among the calendars that the visitor sees; nil if it keeps all.
 func (v *visit) ticked(t auth.Token) ([]calendar.CalendarID, error) {
 	ids := v.r.PostForm["calendar"]
 	if len(ids) == 0 && t.Calendars == nil {

@@ -14,16 +14,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// OAuth is what the pages need where assistants may ask people to let them in.
+// OAuth configures the pages for granting access to assistants.
 type OAuth struct {
 	*oauth.Service
-	// Site is how a request reaches the server; false where no assistant could.
+	// Site returns the server's addresses as a request reaches them; false if OAuth does not work there.
 	Site func(*http.Request) (oauth.Site, bool)
-	// Key seals the question that a person was shown.
+	// Key authenticates the consent request that a person was shown.
 	Key []byte
 }
 
-// The addresses of the authorization server, below the path of BASE_URL.
+// The authorization server's paths, below the path of BASE_URL.
 const (
 	authorizePath  = "/oauth/authorize"
 	exchangePath   = "/oauth/token"
@@ -32,7 +32,7 @@ const (
 	introspectPath = "/oauth/introspect"
 )
 
-// maxMachineBody bounds what programs send here.
+// maxMachineBody limits the bodies that programs send here.
 const maxMachineBody = 16 << 10
 
 // machines are the endpoints for programs, by path and method.
@@ -47,8 +47,8 @@ var machines = map[string]struct {
 	introspectPath: {[]string{http.MethodPost}, (*Handler).introspect},
 }
 
-// isMachine tells whether a path is one of the authorization server's, or would be: a client that misses one
-// learns so from the status, and not from being asked for a password.
+// isMachine reports whether a path belongs to the authorization server, even if it does not exist. A client with a
+// wrong path gets a 404 and not a request for a password.
 func isMachine(path string) bool { return path == "/oauth" || strings.HasPrefix(path, "/oauth/") }
 
 // machine serves an endpoint for programs.
@@ -69,7 +69,7 @@ func (h *Handler) machine(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-// site is how the request reaches the server, if there is OAuth there.
+// site returns the server's addresses for a request; false if OAuth is off there.
 func (h *Handler) site(r *http.Request) (oauth.Site, bool) {
 	if h.OAuth == nil {
 		return oauth.Site{}, false
@@ -86,7 +86,7 @@ func allowedMethod(w http.ResponseWriter, r *http.Request, methods []string) boo
 	return false
 }
 
-// authorize leads a person to the page that asks them, in whichever form their browser brings what the client wants.
+// authorize redirects a person to the consent page, whether the request came by GET or POST.
 func (h *Handler) authorize(w http.ResponseWriter, r *http.Request, site oauth.Site) error {
 	query := r.URL.RawQuery
 	if r.Method == http.MethodPost {
@@ -106,11 +106,12 @@ func (h *Handler) authorize(w http.ResponseWriter, r *http.Request, site oauth.S
 	return nil
 }
 
-// turnedAway says why a client that we know cannot have what it wants, if so. A stranger makes us fetch nothing.
+// turnedAway returns the error of a known client's request, if it has one. It fetches no client description:
+// unauthenticated visitors must not cause requests.
 func (h *Handler) turnedAway(r *http.Request, site oauth.Site, query string) (oauth.Request, *oauth.Error) {
 	values, err := url.ParseQuery(query)
 	if err != nil || strings.HasPrefix(values.Get("client_id"), "https://") {
-		return oauth.Request{}, nil //nolint:nilerr // what makes no sense is told on the page
+		return oauth.Request{}, nil //nolint:nilerr // the page shows the error
 	}
 	asked, err := h.OAuth.Ask(r.Context(), site, h.ClientAddr(r), values)
 	if e := oauth.FaultOf(err); e != nil && asked.Redirect != "" {
@@ -119,13 +120,13 @@ func (h *Handler) turnedAway(r *http.Request, site oauth.Site, query string) (oa
 	return oauth.Request{}, nil
 }
 
-// machineError is an error as programs get it (RFC 6749 §5.2).
+// machineError is an error response for programs (RFC 6749 §5.2).
 type machineError struct {
 	Code oauth.Code `json:"error"`
 	What string     `json:"error_description,omitempty"`
 }
 
-// retryLater is when to come back while the store is away.
+// retryLater is the Retry-After while the store is unavailable.
 const retryLater = 5 * time.Second
 
 func (h *Handler) refuseMachine(w http.ResponseWriter, r *http.Request, err error) {
@@ -138,7 +139,7 @@ func (h *Handler) refuseMachine(w http.ResponseWriter, r *http.Request, err erro
 		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 		sendJSON(w, http.StatusTooManyRequests, machineError{e.Code, e.What})
 	case e != nil && e.Code == oauth.InvalidClient:
-		// RFC 6749 §5.2: a client that sent the header is told its scheme.
+		// RFC 6749 §5.2: a client that sent the header must get a matching challenge.
 		if r.Header.Get("Authorization") != "" {
 			w.Header().Set("WWW-Authenticate", `Basic realm="OAuth clients"`)
 		}
@@ -162,5 +163,5 @@ func sendJSON(w http.ResponseWriter, status int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // a client that has gone does not read it
+	_, _ = w.Write(data) // the client may have gone
 }

@@ -391,7 +391,7 @@ func TestConsent(t *testing.T) {
 		// Somebody else in the same browser has not seen the question.
 		bob := h.as("bob")
 		page, to = say(bob, yes...)
-		if page.shows(http.StatusConflict, "put to somebody else"); to != nil {
+		if page.shows(http.StatusConflict, "shown to another user"); to != nil {
 			t.Errorf("sent to %s", to)
 		}
 		again := h.as("ann")
@@ -409,7 +409,7 @@ func TestConsent(t *testing.T) {
 		b.send(r).shows(http.StatusForbidden, "another site")
 		h.pass(16 * time.Minute)
 		page, _ = say(b, yes...)
-		page.shows(http.StatusConflict, "too long ago")
+		page.shows(http.StatusConflict, "or has expired")
 		// Anyone who signed in a while ago says once more who they are before they hand out power.
 		b.get(a.request()).shows(http.StatusOK, "Confirm that it is you")
 	})

@@ -17,8 +17,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// consentPages ask a person whether an assistant may come in. Their answer needs no new proof of identity: what they
-// were shown, they were shown after that.
+// consentPages ask a person whether an assistant may have access. The answer needs no new proof of identity: showing
+// the question required one.
 func (h *Handler) consentPages() []page {
 	if h.OAuth == nil {
 		return nil
@@ -29,21 +29,21 @@ func (h *Handler) consentPages() []page {
 	}
 }
 
-// sealAge is how long a person may think about it.
+// sealAge is how long a person may take to answer.
 const sealAge = 15 * time.Minute
 
-// consentContent is the content of the page. The client's words about itself are shown as plain text.
+// consentContent is the data of the consent page. The client's own texts are shown as plain text.
 type consentContent struct {
 	Client, Host, Redirect, User string
-	// Added is set for a client of the administrator's, Described for one whose host vouches for its name, and Local where
-	// any program on the person's machine may be the client.
+	// Added is set for an administrator's client, Described for one whose host vouches for its name. Local is set if
+	// any program on the person's machine can pose as the client.
 	Added, Described, Local bool
 	Scopes                  []consentScope
-	// All is set when the box for all calendars is ticked.
+	// All is set if the box for all calendars is ticked.
 	All       bool
 	Calendars []consentCalendar
 	Ages      []consentAge
-	// Query is what the client asked, and Seal that this person was shown it.
+	// Query is the client's request, and Seal proves that this person was shown it.
 	Query, Seal string
 }
 
@@ -64,7 +64,7 @@ type consentAge struct {
 	Selected bool
 }
 
-// scopeTitles say what each scope gives.
+// scopeTitles describe the scopes.
 var scopeTitles = map[string]string{
 	"read":   "See your calendars, events and tasks",
 	"write":  "Add and change events, tasks and calendars",
@@ -74,11 +74,11 @@ var scopeTitles = map[string]string{
 	"mail":   "Read the mail of your linked Gmail account",
 }
 
-// ages are for how long people allow something.
+// ages are the choices for the duration of a grant.
 var ages = []consentAge{{0, "Until I end it", false}, {1, "One day", false}, {30, "30 days", false}, {90, "90 days", false}, {365, "A year", false}}
 
-// asked reads the client's request again, for the page and for its form. sent is set when the browser has been sent to the
-// client with the error.
+// asked parses the client's request again, for the page and for its form. sent is set if the browser was redirected to
+// the client with the error.
 func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
 	site, ok := v.site(v.r)
 	values, malformed := url.ParseQuery(query)
@@ -96,15 +96,15 @@ func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
 	return r, false, err
 }
 
-// leave sends the browser to the client.
+// leave redirects the browser to the client.
 func (v *visit) leave(to string) error {
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// beginConsent shows strangers an error of the request at once, so that the sign-in page never stands between a link from
-// elsewhere and an error. All other visitors prove their identity first.
+// beginConsent shows visitors who are not signed in an error of the request at once, so that a bad link never leads
+// through the sign-in page. All other visitors prove their identity first.
 func (v *visit) beginConsent() error {
 	if site, ok := v.site(v.r); ok && !v.signedIn() {
 		if _, e := v.turnedAway(v.r, site, v.r.URL.RawQuery); e != nil {
@@ -127,8 +127,8 @@ func (v *visit) ask() error {
 	return v.showConsent(v.r.URL.RawQuery, r, consentForm{scopes: firstTicked(r)}, nil)
 }
 
-// firstTicked are the scopes that are ticked when the page opens. A client that no administrator vouches for gets more than
-// reading only by the person's own ticks, and any client reads mail only so.
+// firstTicked returns the scopes that are ticked at first. A client that no administrator added gets more than read
+// access only if the person ticks it. The same holds for mail with any client.
 func firstTicked(r oauth.Request) calendar.Scope {
 	switch asked := r.Scopes &^ calendar.ScopeMail; {
 	case r.Client.Kind != oauth.Added:
@@ -148,7 +148,7 @@ type consentForm struct {
 	days      int
 }
 
-// showConsent shows the page, again where something is wrong with what was filled in.
+// showConsent shows the page, or shows it again with an error of the form.
 func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong error) error {
 	cals, err := v.Service.Calendars(v.r.Context(), v.caller())
 	if err != nil {
@@ -174,7 +174,7 @@ func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong 
 		age.Selected = age.Days == f.days
 		c.Ages = append(c.Ages, age)
 	}
-	// Browsers hold the way that an answer takes to form-action.
+	// Browsers check the form's redirects against form-action, too.
 	v.formTo = []string{formSource(r.Redirect)}
 	if wrong != nil {
 		return v.again("allow", c, wrong)
@@ -182,7 +182,7 @@ func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong 
 	return v.show("allow", c)
 }
 
-// formSource is an address as Content-Security-Policy names where a form may lead. It has no word for IPv6.
+// formSource returns an address as a source for form-action. The syntax has no IPv6 addresses.
 func formSource(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Host, "[") {
@@ -195,7 +195,7 @@ func formSource(address string) string {
 func (v *visit) decide() error {
 	query := v.r.PostFormValue("query")
 	if !v.sealed(query, v.r.PostFormValue("seal")) {
-		return calendar.Errorf(calendar.Stale, "", "this question was put to somebody else, or too long ago: begin again in the program that asks")
+		return calendar.Errorf(calendar.Stale, "", "this request was shown to another user or has expired: start again in the app that asked")
 	}
 	r, sent, err := v.asked(query)
 	if err != nil || sent {
@@ -242,7 +242,7 @@ func (v *visit) consentForm() (consentForm, error) {
 	return f, nil
 }
 
-// choice is the part of their own rights that the person allows.
+// choice returns the rights that the person grants, at most their own.
 func (v *visit) choice(f consentForm) (oauth.Choice, error) {
 	c := oauth.Choice{Scopes: f.scopes}
 	if f.days > 0 {
@@ -268,7 +268,7 @@ func (v *visit) choice(f consentForm) (oauth.Choice, error) {
 	return c, nil
 }
 
-// seal proves that a question was shown in this session, and when.
+// seal proves that a request was shown in this session, and when.
 func (v *visit) seal(query string, at time.Time) string {
 	when := strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, v.OAuth.Key)
@@ -285,8 +285,8 @@ func (v *visit) sealed(query, seal string) bool {
 	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) && hmac.Equal([]byte(seal), []byte(v.seal(query, at)))
 }
 
-// asksForConsent tells whether a page is on the way to the question. Clients that opened a window for it want to hear
-// from that window again, which a policy of ours for windows would forbid.
+// asksForConsent reports whether a page leads to the consent page. Clients that opened a window for it need a reference
+// to that window, which our Cross-Origin-Opener-Policy would cut.
 func asksForConsent(path string) bool {
 	page := strings.TrimPrefix(path, root)
 	return page == "allow" || strings.HasPrefix(page, "sign-in") || strings.HasPrefix(page, "confirm")

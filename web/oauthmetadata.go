@@ -11,8 +11,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// The well-known addresses of RFC 9728 and RFC 8414. Hosts ask for them with the path of the issuer or of the MCP endpoint behind, as the
-// RFCs have it, or bare; some ask the MCP endpoint's host for what is the issuer's, and some for OpenID's.
+// The well-known paths of RFC 9728 and RFC 8414. Per the RFCs, hosts append the path of the issuer or of the MCP
+// endpoint; some omit it. Some look for the issuer's document on the MCP endpoint's host, and some for OpenID's.
 const (
 	wellKnown         = "/.well-known/"
 	resourceWellKnown = wellKnown + "oauth-protected-resource"
@@ -22,11 +22,11 @@ const (
 
 var discovery = [...]string{resourceWellKnown, serverWellKnown, openIDWellKnown}
 
-// FirstScopes are what clients do well to ask for at first: what everyday work takes. To share somebody's calendars, or to
-// write to others in their name, is asked for when it comes to that.
+// FirstScopes are the scopes that clients should request first, enough for everyday work. Sharing calendars and writing
+// to others require another request.
 const FirstScopes = calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete
 
-// ResourceMetadata is where the description of a resource is found (RFC 9728 §3.1).
+// ResourceMetadata returns the address of a resource's metadata (RFC 9728 §3.1).
 func ResourceMetadata(resource auth.Resource) string {
 	u, err := url.Parse(string(resource))
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *Handler) describeServer(site oauth.Site) any {
 		Issuer:    site.Issuer,
 		Authorize: site.Issuer + authorizePath, Token: site.Issuer + exchangePath, Register: site.Issuer + registerPath,
 		Revoke: site.Issuer + revokePath, Introspect: site.Issuer + introspectPath,
-		// Hosts that want refresh tokens ask for offline_access where they see it; all get them.
+		// Hosts that want refresh tokens request offline_access if it is listed; every client gets them.
 		Scopes:      append(auth.ScopeNames(calendar.ScopeAll), "offline_access"),
 		AnswerTypes: answerTypes, AnswerModes: []string{"query"}, GrantTypes: grantTypes, Challenges: []string{"S256"},
 		Methods: oauth.Methods(), RevokeMethods: oauth.Methods(), IntrospectMethods: oauth.Methods(),
@@ -88,7 +88,7 @@ func (h *Handler) describeServer(site oauth.Site) any {
 	}
 }
 
-// isDiscovery tells whether a path is where OAuth is looked for.
+// isDiscovery reports whether a path is one of the well-known paths.
 func isDiscovery(path string) bool {
 	return slices.ContainsFunc(discovery[:], func(at string) bool {
 		rest, ok := strings.CutPrefix(path, at)
@@ -96,7 +96,7 @@ func isDiscovery(path string) bool {
 	})
 }
 
-// DiscoveryRoutes are the patterns of what [Handler.Discovery] answers.
+// DiscoveryRoutes are the patterns of the paths that [Handler.Discovery] serves.
 func DiscoveryRoutes() []string {
 	var routes []string
 	for _, at := range discovery {
@@ -105,10 +105,10 @@ func DiscoveryRoutes() []string {
 	return routes
 }
 
-// AnyOrigin tells whether pages of every origin may read what is at a path: it is public.
+// AnyOrigin reports whether pages of every origin may read a path, because it is public.
 func (h *Handler) AnyOrigin(path string) bool { return isDiscovery(h.within(path)) }
 
-// Discovery answers clients that look for OAuth at either door, and leaves the rest to the door.
+// Discovery serves the metadata at either door and passes other requests on.
 func (h *Handler) Discovery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path := h.within(r.URL.Path); isDiscovery(path) {
@@ -119,7 +119,7 @@ func (h *Handler) Discovery(next http.Handler) http.Handler {
 	})
 }
 
-// discover serves a document of metadata.
+// discover serves a metadata document.
 func (h *Handler) discover(w http.ResponseWriter, r *http.Request, path string) {
 	site, ok := h.site(r)
 	if !ok {
@@ -148,7 +148,7 @@ func (h *Handler) discover(w http.ResponseWriter, r *http.Request, path string) 
 	}
 }
 
-// document is the document at a well-known path, or nil.
+// document returns the document at a well-known path, or nil.
 func (h *Handler) document(site oauth.Site, path string) any {
 	endpoint := pathOf(string(site.Resource))
 	if of, ok := strings.CutPrefix(path, resourceWellKnown); ok {
@@ -166,7 +166,7 @@ func (h *Handler) document(site oauth.Site, path string) any {
 	return nil
 }
 
-// pathOf is the path of an address, without a slash at the end.
+// pathOf returns the path of an address without a trailing slash.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"caldav-mcp-server/auth/oauth"
 )
 
-// badRequest refuses a request before any rule of the protocol.
+// badRequest refuses a malformed request.
 func badRequest(what string) error { return &oauth.Error{Code: oauth.InvalidRequest, What: what} }
 
-// readForm reads a form that a program sends. The address has no part in it: it gets into logs.
+// readForm reads a form that a program sends. It ignores the query, which would end up in logs.
 func readForm(r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, badRequest("the Content-Type is application/x-www-form-urlencoded")
@@ -29,7 +29,7 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// identity is what a client shows of itself (RFC 6749 §2.3.1), in one way only.
+// identity returns a client's credentials (RFC 6749 §2.3.1). Only one method may be used at a time.
 func identity(r *http.Request, form url.Values) (oauth.Identity, error) {
 	id, secret := form.Get("client_id"), form.Get("client_secret")
 	if r.Header.Get("Authorization") == "" {
@@ -49,7 +49,7 @@ func identity(r *http.Request, form url.Values) (oauth.Identity, error) {
 	return oauth.Identity{ID: auth.ClientID(user), Secret: password}, nil
 }
 
-// identified reads a form and the client that sends it.
+// identified reads a form and its client's credentials.
 func identified(r *http.Request) (url.Values, oauth.Identity, error) {
 	form, err := readForm(r)
 	if err != nil {
@@ -98,7 +98,7 @@ func (h *Handler) introspect(w http.ResponseWriter, r *http.Request, site oauth.
 	return nil
 }
 
-// registered is the answer to a client's registration (RFC 7591 §3.2.1).
+// registered is the response to a client's registration (RFC 7591 §3.2.1).
 type registered struct {
 	ID            auth.ClientID `json:"client_id"`
 	Secret        auth.Secret   `json:"client_secret,omitempty"`
@@ -129,7 +129,7 @@ func (h *Handler) register(w http.ResponseWriter, r *http.Request, _ oauth.Site)
 		Method: c.Method, Type: c.Type,
 	}
 	if c.Secret != "" {
-		told.SecretExpires = new(int64) // 0 is never
+		told.SecretExpires = new(int64) // 0 means never
 	}
 	sendJSON(w, http.StatusCreated, told)
 	return nil

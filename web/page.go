@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// who is the kind of visitor that may see a page. Others are told that there is none, or led to the sign-in.
+// who is the audience of a page. Other visitors get a 404 or the sign-in page.
 type who int
 
 const (
-	// anybody comes without a session.
+	// anybody needs no session.
 	anybody who = iota
 	// people are signed in.
 	people
-	// proven are people who proved their identity within minutes: for what hands out power.
+	// proven visitors have proved their identity within minutes; pages that grant access require it.
 	proven
-	// admins look after the others. To everybody else their pages do not exist.
+	// admins are administrators. For all other visitors their pages do not exist.
 	admins
 	// provenAdmins are both.
 	provenAdmins
 )
 
-// needs says what each of them takes.
+// needs lists the requirements of each audience.
 var needs = map[who]struct{ session, proof, admin bool }{
 	anybody:      {},
 	people:       {session: true},
@@ -32,23 +32,23 @@ var needs = map[who]struct{ session, proof, admin bool }{
 
 // page is one row of the table of pages.
 type page struct {
-	// method is GET, which takes HEAD along, or POST.
+	// method is GET, which includes HEAD, or POST.
 	method string
-	// path goes on after /account/, in the form of [http.ServeMux].
+	// path is the rest after /account/, as an [http.ServeMux] pattern.
 	path  string
 	who   who
 	serve func(*visit) error
-	// body bounds what may be sent to it; 0 means maxForm.
+	// body limits the size of the request body; 0 means maxForm.
 	body int64
-	// back is the path of the page with the form, to which a visitor returns after a proof: nobody comes back to a
-	// POST. Empty means the page's own path.
+	// back is the path of the page with the form. A visitor returns there after proving their identity, since a POST
+	// cannot be resumed. Empty means the page's own path.
 	back string
 }
 
-// maxForm is more than any form of ours holds.
+// maxForm is more than any of our forms needs.
 const maxForm = 64 << 10
 
-// pages are all there are, family by family. A family has a file.
+// pages returns all pages, by family. Each family has its own file.
 func (h *Handler) pages() []page {
 	return slices.Concat(
 		h.signInPages(),
@@ -71,7 +71,7 @@ func (h *Handler) pages() []page {
 	)
 }
 
-// showing is a page that shows its content by a template, and does nothing else.
+// showing returns a page that only renders a template.
 func showing[T any](template string, content func(*visit) (T, error)) func(*visit) error {
 	return func(v *visit) error {
 		c, err := content(v)
@@ -82,7 +82,7 @@ func showing[T any](template string, content func(*visit) (T, error)) func(*visi
 	}
 }
 
-// showAgain shows such a page again, with the error of a form in it.
+// showAgain shows such a page again, with a form's error.
 func showAgain[T any](v *visit, template string, content func(*visit) (T, error), wrong error) error {
 	c, err := content(v)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"caldav-mcp-server/auth/passkey"
 )
 
-// passkeyForm is a script's question to the browser, and a form that brings the answer.
+// passkeyForm is a script's request to the browser, and a form that returns the answer.
 type passkeyForm struct {
 	Options string
 	Parcel  auth.Parcel
 }
 
-// passkeySite is for what passkeys are made: the name under which the pages are found. Browsers make none for an address, nor
-// for a plain connection, but to this machine itself.
+// passkeySite returns the relying party for passkeys: the pages' host name. Browsers support none for IP addresses or
+// without TLS, except on localhost.
 func (v *visit) passkeySite() (site passkey.Site, ok bool) {
 	at := v.address()
 	host := strings.ToLower(at.Hostname())
@@ -26,8 +26,8 @@ func (v *visit) passkeySite() (site passkey.Site, ok bool) {
 	return passkey.Site{Host: host, Origin: at.Scheme + "://" + at.Host}, true
 }
 
-// passkeySignInForm is nil where there can be no passkeys. That they cannot be asked for just now keeps nobody from
-// signing in otherwise.
+// passkeySignInForm returns nil if passkeys are not possible. An error is no obstacle: the other ways to sign in still
+// work.
 func (v *visit) passkeySignInForm() *passkeyForm {
 	site, ok := v.passkeySite()
 	if !ok {

@@ -13,7 +13,7 @@ import (
 func (h *Handler) peoplePages() []page {
 	return []page{
 		get("people", admins, showing("people", (*visit).peopleContent)),
-		// Not below people: that is where users are, and one may be called so.
+		// Not below people/: a user may have that name.
 		get("invite", provenAdmins, (*visit).inviteForm),
 		post("invite", provenAdmins, (*visit).invite),
 		get("people/{name}", admins, showing("person", (*visit).wantedPerson)),
@@ -21,20 +21,20 @@ func (h *Handler) peoplePages() []page {
 	}
 }
 
-// Passlinks are mails with a link by which somebody chooses a password.
+// Passlinks mails invite and reset links.
 type Passlinks interface {
-	// Send mails a link to the user's main address; reset tells that they have had a password before.
+	// Send mails a link to the user's main address; reset is set if they have had a password before.
 	Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error
 }
 
 // Health is the server's state, for administrators: each fact with its name.
 type Health []struct{ Name, Value string }
 
-// peopleContent is the page of all users, for administrators.
+// peopleContent is the data of the page of all users, for administrators.
 type peopleContent struct {
 	People []personRow
 	Groups []auth.Group
-	// Group is the new group, as far as it was filled in.
+	// Group is the form for a new group with the values entered so far.
 	Group  newGroupForm
 	Health Health
 }
@@ -42,7 +42,7 @@ type peopleContent struct {
 // personRow is a user in the list.
 type personRow struct {
 	calendar.User
-	// Waits says until when an invitation or a reset can be used.
+	// Waits is when a pending invitation or reset expires.
 	Waits string
 }
 
@@ -76,7 +76,7 @@ func (v *visit) health() Health {
 	return append(facts, v.Facts(v.r.Context())...)
 }
 
-// inviteContent is the content of an invitation's page; its link is shown once.
+// inviteContent is the data of the invitation page; the link is shown once.
 type inviteContent struct {
 	Name, DisplayName, Email string
 	Admin                    bool
@@ -100,14 +100,14 @@ func (v *visit) invite() error {
 	return v.showIssued("invite", content, content.issued)
 }
 
-// issued is a link by which a user chooses their password, as it is shown once.
+// issued is an invite or reset link, which is shown once.
 type issued struct {
 	Link, Until string
-	// Mailed is the address that it was mailed to as well, Unsent why it was not.
+	// Mailed is the address that it was mailed to, Unsent the reason why it was not mailed.
 	Mailed, Unsent string
 }
 
-// vouch makes a link by which a user chooses their password, and mails it where that can be.
+// vouch makes an invite or reset link, and mails it if possible.
 func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
 	voucher, secret, err := v.Auth.Vouch(v.r.Context(), u.Name, kind)
 	if err != nil {
@@ -126,23 +126,23 @@ func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
 	return one, nil
 }
 
-// showIssued shows a page with a link. One that was not mailed is still good, to be handed over by hand.
+// showIssued shows a page with a link. A link that was not mailed can be handed over by other means.
 func (v *visit) showIssued(name string, content any, one issued) error {
 	return v.write(http.StatusOK, name, content, one.Unsent)
 }
 
-// personContent is the page of one user, for administrators.
+// personContent is the data of the page of one user, for administrators.
 type personContent struct {
 	User      calendar.User
 	Factors   auth.Factors
 	Addresses []auth.Address
-	// Self tells that it is the visitor, who cannot lock themselves out.
+	// Self is set for the visitor, who cannot lock themselves out.
 	Self   bool
 	Bounds []boundRow
 	issued
 }
 
-// wantedPerson is the user that the page is about.
+// wantedPerson returns the user that the path names.
 func (v *visit) wantedPerson() (c personContent, err error) {
 	if c.User, err = v.Auth.User(v.r.Context(), v.r.PathValue("name")); err != nil {
 		return c, errMissing()
@@ -176,7 +176,7 @@ var personDeeds = map[string]func(v *visit, u calendar.User) error{
 	"take-back": func(v *visit, u calendar.User) error { return v.Auth.DropVouchers(v.r.Context(), u) },
 }
 
-// edit changes a user, but never so that the visitor, or everybody, is locked out.
+// edit changes a user. It refuses changes that would lock out the visitor or all administrators.
 func (v *visit) edit(u calendar.User, e auth.UserEdit) error {
 	if u.ID == v.user().ID {
 		return calendar.Errorf(calendar.Invalid, "", "that would be you; let another administrator do it")

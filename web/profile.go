@@ -7,23 +7,22 @@ import (
 	"fmt"
 )
 
-// profile describes a calendar account to an Apple device: a configuration profile, which it
-// installs in one go. Its identifiers come from the app password that it holds, so that installing
-// it again replaces the account, and the profile of another app password stands beside it.
+// profile is a configuration profile that sets up a calendar account on an Apple device. Its identifiers derive from
+// its app password: installing it again replaces the account, and a profile with another app password adds one.
 type profile struct {
-	// Host and Port are where the server is; TLS tells whether it is reached by https.
+	// Host and Port are the server's; TLS is set for https.
 	Host string
 	Port int
 	TLS  bool
-	// Principal is the path at which the account begins.
+	// Principal is the path of the user's principal.
 	Principal string
 	// Description is the account's name on the device.
 	Description, Username string
-	// Password is an app password, made for this profile; ID is what that is known by.
+	// Password is an app password made for this profile; ID is the id of its token.
 	Password, ID string
 }
 
-// profileType is the media type by which an Apple device knows a profile.
+// profileType is the media type of configuration profiles.
 const profileType = "application/x-apple-aspen-config"
 
 // text writes the profile as a property list.
@@ -60,10 +59,10 @@ func (p profile) text() []byte {
 	return b.Bytes()
 }
 
-// identifier names the profile on the device.
+// identifier returns the profile's identifier on the device.
 func (p profile) identifier() string { return "caldav-mcp-server." + p.ID }
 
-// uuid makes the same UUID for the same app password and part (RFC 9562 §5.8).
+// uuid returns the same UUID for the same app password and part (RFC 9562 §5.8).
 func (p profile) uuid(part string) string {
 	sum := sha256.Sum256([]byte(p.Host + "\x00" + p.ID + "\x00" + part))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
@@ -93,7 +92,7 @@ func (d plist) write(b *bytes.Buffer) {
 			b.WriteString("</array>\n")
 		case string:
 			b.WriteString("<string>")
-			_ = xml.EscapeText(b, []byte(v)) // a buffer takes all
+			_ = xml.EscapeText(b, []byte(v)) // a buffer never fails
 			b.WriteString("</string>\n")
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Proofs are mails with a link, by which people show that a mail address is theirs.
+// Proofs mails the links that verify mail addresses.
 type Proofs interface {
 	// Send sends a link to an address.
 	Send(ctx context.Context, u calendar.User, address string) error
-	// Open tells what a link proves; NotFound where it is not good.
+	// Open returns the user and address of a link; NotFound if it is invalid.
 	Open(token string) (calendar.UserID, calendar.MailAddress, error)
 }
 
-// proofPath is where the links lead, ProofPath the same below the path of BASE_URL.
+// proofPath is the path of the links; ProofPath is the same below the path of BASE_URL.
 const (
 	proofPath = "prove/"
 	ProofPath = root + proofPath
@@ -31,12 +31,13 @@ func (h *Handler) proofPages() []page {
 	}
 }
 
-// sendProof sends a link to an address that the user has added.
+// sendProof sends a link to one of the user's additional addresses.
 func (v *visit) sendProof() error {
 	return v.settled(v.sendProofTo(v.field("address")), "proof-sent")
 }
 
-// sendProofTo writes only to addresses that were added: nobody can have us write to strangers for nothing.
+// sendProofTo mails only addresses that the user has added, so that the form cannot be used to send mail to strangers
+// freely.
 func (v *visit) sendProofTo(address string) error {
 	all, err := v.Auth.Addresses(v.r.Context(), v.user())
 	if err != nil {
@@ -50,7 +51,7 @@ func (v *visit) sendProofTo(address string) error {
 	return calendar.Errorf(calendar.NotFound, "", "this address does not wait to be verified")
 }
 
-// proven is the address of a link that is for the user who opened it. Another user's link proves nothing.
+// proven returns the address of a link, if it is for the user who opened it. Another user's link proves nothing.
 func (v *visit) proven() (string, error) {
 	user, address, err := v.Proofs.Open(v.r.PathValue("token"))
 	if err != nil {

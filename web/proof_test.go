@@ -28,7 +28,7 @@ func (p *postman) Send(_ context.Context, u calendar.User, address string) error
 func (p *postman) Open(token string) (calendar.UserID, calendar.MailAddress, error) {
 	user, address, ok := strings.Cut(token, ",")
 	if !ok {
-		return "", "", calendar.Errorf(calendar.NotFound, "", "this link is not good")
+		return "", "", calendar.Errorf(calendar.NotFound, "", "this link is not valid")
 	}
 	return calendar.UserID(user), calendar.MailAddress(address), nil
 }
@@ -56,7 +56,7 @@ func TestProveAddress(t *testing.T) {
 		ann.get("settings").shows(http.StatusOK, "not verified yet")
 		ann.post(link).at("settings?done=proven").shows(http.StatusOK, "The address is yours", "Make it the main one")
 		ann.post("settings/addresses/prove", "address", "ann@example.org").shows(http.StatusNotFound, "does not wait")
-		ann.get("prove/x").shows(http.StatusNotFound, "not good")
+		ann.get("prove/x").shows(http.StatusNotFound, "not valid")
 		// What was taken away meanwhile is not there to be proven.
 		ann.post("settings/addresses/remove", "address", "ann@example.org")
 		ann.post(link).shows(http.StatusNotFound)

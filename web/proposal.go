@@ -10,18 +10,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// proposal is another time that a guest would rather have for an event of the visitor's.
+// proposal is a guest's proposal of a new time for one of the visitor's events.
 type proposal struct {
 	Message calendar.ObjectName
-	// Which, Start and End tell apart what one message proposes, and from what took its place since the page was shown.
+	// Which, Start and End identify a proposal within its message. They also detect a newer one that arrived after the
+	// page was shown.
 	Which, Start, End          string
 	By, Title, Now, At, Remark string
 }
 
-// mostProposals is how many the home page shows: once some are decided, the next ones show.
+// mostProposals limits the list on the home page; once some are decided, the next ones appear.
 const mostProposals = 20
 
-// proposals are those that wait for a decision, and how many more there are of which nothing can be shown.
+// proposals returns the pending proposals and the number of further ones that cannot be shown.
 func (v *visit) proposals(c clock) (list []proposal, unread int, err error) {
 	m := v.Service.Meter(v.r.Context(), v.caller())
 	defer m.Close()
@@ -34,7 +35,7 @@ func (v *visit) proposals(c clock) (list []proposal, unread int, err error) {
 	return list, found.Unread, err
 }
 
-// sentence says when an event takes place as it is.
+// sentence describes the present time of an event.
 func (c clock) sentence(p query.Proposal) string {
 	if p.Occurrence.Start.AllDay {
 		return c.date(p.Occurrence.Start.Time)
@@ -42,7 +43,7 @@ func (c clock) sentence(p query.Proposal) string {
 	return c.date(p.Occurrence.Start.Time) + ", " + c.span(p.Occurrence.Start, p.Occurrence.End)
 }
 
-// proposed says when a guest would rather have it.
+// proposed describes the time that a guest proposes.
 func (c clock) proposed(p query.Proposal) string {
 	said := c.when(p.Proposal.Start)
 	if !p.Proposal.End.IsZero() && p.Proposal.End != p.Proposal.Start {
@@ -63,7 +64,7 @@ func (c clock) when(t ical.Time) string {
 	}
 }
 
-// proposalAnswers are the words of the two buttons.
+// proposalAnswers are the values of the two buttons.
 var proposalAnswers = map[string]struct {
 	accept bool
 	notice string
@@ -72,7 +73,7 @@ var proposalAnswers = map[string]struct {
 	"decline": {false, "proposal-declined"},
 }
 
-// decideProposal takes up what a guest proposes, or turns it down.
+// decideProposal accepts or declines a proposal.
 func (v *visit) decideProposal() error {
 	said, ok := proposalAnswers[v.field("answer")]
 	if !ok {

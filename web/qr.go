@@ -8,11 +8,10 @@ import (
 	"rsc.io/qr"
 )
 
-// quietZone is how many modules of white a code has around it (ISO/IEC 18004 §6.3.8).
+// quietZone is the width of the white margin around a code, in modules (ISO/IEC 18004 §6.3.8).
 const quietZone = 4
 
-// qrCode draws a text as a QR code, to stand in a page. It is black on white in the dark too: phones
-// read no other.
+// qrCode draws a text as an inline QR code. It is black on white in dark mode too: phones read no other.
 func qrCode(text, label string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.M)
 	if err != nil {

@@ -27,13 +27,13 @@ func (h *Handler) securityPages() []page {
 	}
 }
 
-// securityContent is how somebody gets in, and where they are in.
+// securityContent lists a user's means of signing in, and their sessions.
 type securityContent struct {
 	Factors    auth.Factors
 	Passkeys   []keyRow
 	Identities []auth.Identity
 	Sessions   []sessionRow
-	// Provider is the other service's name, "" for none; CanPasskey tells whether there can be passkeys here.
+	// Provider is the OpenID provider's name, "" for none; CanPasskey is set if passkeys work here.
 	Provider   string
 	CanPasskey bool
 }
@@ -44,7 +44,7 @@ type keyRow struct {
 	Name, Created, Used string
 }
 
-// sessionRow is a browser in a list.
+// sessionRow is a session in a list.
 type sessionRow struct {
 	ID                 auth.SessionID
 	Browser, Way, Seen string
@@ -77,13 +77,13 @@ func (v *visit) securityContent() (c securityContent, err error) {
 	return c, err
 }
 
-// browsers and systems tell what a browser says of itself, the more telling words first.
+// browsers and systems are words in User-Agents, the more specific ones first.
 var (
 	browsers = [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}}
 	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"Linux", "Linux"}}
 )
 
-// browserName is a browser's common name.
+// browserName returns a browser's common name.
 func browserName(agent string) string {
 	browser, system := known(browsers, agent), known(systems, agent)
 	switch {
@@ -119,11 +119,11 @@ func (v *visit) changePassword() error {
 	return v.done("security", "password-changed")
 }
 
-// makeKeyContent is the content of the page on which passkeys are made.
+// makeKeyContent is the data of the page for creating a passkey.
 type makeKeyContent struct {
 	Form passkeyForm
 	Name string
-	// First tells that the main password will no longer open the doors to programs.
+	// First is set if the main password will no longer work in apps afterwards.
 	First bool
 }
 
@@ -152,7 +152,7 @@ func (v *visit) addPasskey() error {
 	return v.recoverable(codes, "passkey-added")
 }
 
-// recoverable shows recovery codes if there are new ones: nobody can see them again.
+// recoverable shows new recovery codes, if there are any: they are shown only once.
 func (v *visit) recoverable(codes []string, notice string) error {
 	if codes == nil {
 		return v.done("security", notice)
@@ -164,7 +164,7 @@ func (v *visit) removePasskey() error {
 	return v.secured(v.Auth.DropPasskey(v.r.Context(), v.user(), auth.PasskeyID(v.field("id"))), "removed")
 }
 
-// secured goes back to the page, with what was done or what is wrong.
+// secured redirects to the security page with a notice, or shows the error.
 func (v *visit) secured(err error, notice string) error {
 	if err == nil {
 		return v.done("security", notice)
@@ -172,7 +172,7 @@ func (v *visit) secured(err error, notice string) error {
 	return showAgain(v, "security", (*visit).securityContent, err)
 }
 
-// codesContent is a secret for an app that makes codes.
+// codesContent is a secret for an authenticator app.
 type codesContent struct {
 	Offer auth.CodeOffer
 	QR    template.HTML

@@ -208,7 +208,7 @@ func TestSecondStepEndsWithPassword(t *testing.T) {
 		thief := h.browser()
 		parcel := thief.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step").hidden("parcel")
 		ann.post("security/password", "password", "a new password", "again", "a new password").at("security?done=password-changed")
-		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).shows(http.StatusUnprocessableEntity, "begin again")
+		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).shows(http.StatusUnprocessableEntity, "sign in again")
 		thief.get("security").at("sign-in?next=security")
 		parcel = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK, "One more step").hidden("parcel")
 		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).at("")

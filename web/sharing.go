@@ -8,16 +8,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// invitation is a calendar that somebody offers the visitor.
+// invitation is an offer to share a calendar with the visitor.
 type invitation struct {
 	ID              calendar.InvitationID
 	Owner, Calendar string
 	May             string
-	// More tells that the visitor has less of it already.
+	// More is set if the offer extends the visitor's present access.
 	More bool
 }
 
-// invitations are the offers that wait for an answer.
+// invitations returns the pending offers.
 func (v *visit) invitations() ([]invitation, error) {
 	offers, err := v.Service.Offers(v.r.Context(), v.caller())
 	if err != nil {
@@ -33,13 +33,13 @@ func (v *visit) invitations() ([]invitation, error) {
 	return list, nil
 }
 
-// OffersPath is the path of the pages of offers below BASE_URL. Each offer's id follows it.
+// OffersPath is the path of the offers' pages below BASE_URL. Each offer's id follows it.
 const OffersPath = root + "invitations"
 
-// offerContent is the page of one offer.
+// offerContent is the data of the page of one offer.
 type offerContent struct{ Invitation invitation }
 
-// offer finds the pending offer that the address names.
+// offer returns the pending offer that the path names.
 func (v *visit) offer() (offerContent, error) {
 	all, err := v.invitations()
 	if err != nil {
@@ -52,7 +52,7 @@ func (v *visit) offer() (offerContent, error) {
 	return offerContent{all[i]}, nil
 }
 
-// answers are the words of the two buttons.
+// answers are the values of the two buttons.
 var answers = map[string]struct {
 	accept bool
 	notice string
@@ -103,7 +103,7 @@ func (v *visit) shares(cal calendar.Calendar) ([]listedShare, error) {
 	return list, nil
 }
 
-// shareChoices are the choices of access in a form.
+// shareChoices are a form's choices of access.
 var shareChoices = map[string]calendar.Access{
 	"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
 }
@@ -112,7 +112,7 @@ func (v *visit) share() error {
 	return v.onCalendar("shared", func(cal calendar.Calendar) error {
 		access, ok := shareChoices[v.field("access")]
 		if !ok {
-			return calendar.Errorf(calendar.Invalid, "", "say what they may do with the calendar")
+			return calendar.Errorf(calendar.Invalid, "", "choose their access to the calendar")
 		}
 		_, err := v.Service.Share(v.r.Context(), v.caller(), cal.ID, v.field("with"), access)
 		return err
@@ -153,14 +153,14 @@ func (v *visit) links(cal calendar.Calendar) ([]listedLink, error) {
 	return list, nil
 }
 
-// linkLives are how long a form lets a link live, in days; 0 is for good.
+// linkLives are the choices for a link's expiry, in days; 0 means never.
 var linkLives = map[string]int{"7": 7, "30": 30, "365": 365, "0": 0}
 
-// linkContent is the content of the page for a new link.
+// linkContent is the data of the page for a new link.
 type linkContent struct {
 	swatch
 	ID calendar.CalendarID
-	// URL is the address of a link that was made just now. Nobody can see it again.
+	// URL is the address of the link just created. It cannot be shown again.
 	URL string
 }
 
@@ -169,7 +169,7 @@ func (v *visit) linkForm() (linkContent, error) {
 	return linkContent{swatch: swatchOf(cal), ID: cal.ID}, err
 }
 
-// sharable is the calendar that the address names, if it is the visitor's to share.
+// sharable returns the calendar that the path names, if the visitor may share it.
 func (v *visit) sharable() (calendar.Calendar, error) {
 	cal, err := v.wanted()
 	if err == nil {
@@ -196,7 +196,7 @@ func (v *visit) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, error) 
 	days, ok := linkLives[v.field("days")]
 	access := shareChoices[v.field("access")]
 	if !ok || access == calendar.NoAccess {
-		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "say what the link shows, and for how long")
+		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
 	}
 	spec := auth.LinkSpec{Name: v.field("name"), Access: access}
 	if days > 0 {
@@ -205,7 +205,7 @@ func (v *visit) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, error) 
 	return v.Auth.CreateLink(v.r.Context(), v.caller(), cal, spec)
 }
 
-// revokeLink ends a link of the calendar. Another one's is none.
+// revokeLink revokes a link of this calendar. A link of another calendar is not found.
 func (v *visit) revokeLink() error {
 	return v.onCalendar("link-ended", func(cal calendar.Calendar) error {
 		if err := v.caller().May(calendar.ShareCalendar, cal); err != nil {

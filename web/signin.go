@@ -26,11 +26,11 @@ func (h *Handler) signInPages() []page {
 	}
 }
 
-// signInContent is the content of the page of that name: the ways to sign in.
+// signInContent is the data of the sign-in page.
 type signInContent struct {
 	Name    string
 	Passkey *passkeyForm
-	// Provider is the other service's name, "" for none.
+	// Provider is the OpenID provider's name, "" for none.
 	Provider string
 }
 
@@ -62,7 +62,7 @@ func (v *visit) signIn() error {
 	return v.begin(entry)
 }
 
-// refusedLogin notes for the log that what the visitor came with did not let them in, or has to wait.
+// refusedLogin reports a failed or throttled sign-in to the log.
 func (v *visit) refusedLogin(err error) {
 	wait := (*auth.ThrottledError)(nil)
 	if v.Refused != nil && (errors.Is(err, auth.ErrUnauthorized) || errors.As(err, &wait)) {
@@ -70,7 +70,7 @@ func (v *visit) refusedLogin(err error) {
 	}
 }
 
-// codeContent is the content of the second step.
+// codeContent is the data of the second step.
 type codeContent struct {
 	Parcel  auth.Parcel
 	Factors auth.Factors
@@ -87,7 +87,7 @@ func (v *visit) secondStep() error {
 	return v.begin(entry)
 }
 
-// begin goes on with a session that has just been opened. The one that the browser had ends.
+// begin continues with a new session and ends the browser's previous one.
 func (v *visit) begin(e auth.Entry) error {
 	if err := v.endSession(); err != nil {
 		return err
@@ -98,7 +98,7 @@ func (v *visit) begin(e auth.Entry) error {
 	return v.leadTo(v.next())
 }
 
-// endSession ends the session that the browser has, if it has one.
+// endSession ends the browser's session, if it has one.
 func (v *visit) endSession() error {
 	if !v.signedIn() {
 		return nil
@@ -110,7 +110,7 @@ func (v *visit) endSession() error {
 	return nil
 }
 
-// signOut needs nobody to be signed in: a visitor who is not is where they wanted to be.
+// signOut works without a session, too: such a visitor is signed out already.
 func (v *visit) signOut() error {
 	if err := v.endSession(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (v *visit) signOut() error {
 	return v.done("sign-in", "signed-out")
 }
 
-// confirmContent is the content of the page on which people prove their identity again.
+// confirmContent is the data of the page that asks for a new proof of identity.
 type confirmContent struct {
 	Factors  auth.Factors
 	Passkey  *passkeyForm
@@ -142,7 +142,7 @@ func (v *visit) confirm() error {
 	return v.confirmed(v.Auth.Prove(v.r.Context(), v.session, v.r.PostFormValue("password"), v.field("code"), v.ClientAddr(v.r)))
 }
 
-// confirmed goes on once somebody has proved their identity again, or asks again.
+// confirmed continues after a successful proof of identity, or shows the page again.
 func (v *visit) confirmed(err error) error {
 	if err == nil {
 		return v.leadTo(v.next())
@@ -151,7 +151,7 @@ func (v *visit) confirmed(err error) error {
 	return showAgain(v, "confirm", (*visit).confirmContent, err)
 }
 
-// voucherContent is the content of the page on which somebody chooses a password by a link.
+// voucherContent is the data of the page of an invite or reset link.
 type voucherContent struct {
 	Kind        auth.VoucherKind
 	Name, Title string
@@ -191,7 +191,7 @@ func (v *visit) redeem() error {
 	return v.begin(entry)
 }
 
-// newPassword is one that was typed twice alike.
+// newPassword returns the new password if it was typed the same way twice.
 func (v *visit) newPassword() (string, error) {
 	password := v.r.PostFormValue("password")
 	if password != v.r.PostFormValue("again") {
@@ -200,7 +200,7 @@ func (v *visit) newPassword() (string, error) {
 	return password, nil
 }
 
-// postBack is a row whose visitor comes back to another page once they have proved their identity.
+// postBack makes a POST row with a page to return to after proving one's identity.
 func postBack(path string, who who, back string, serve func(*visit) error) page {
 	return page{method: http.MethodPost, path: path, who: who, serve: serve, back: back}
 }

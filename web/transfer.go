@@ -13,16 +13,17 @@ import (
 )
 
 const (
-	// importBatch is how many objects one transaction takes, mostRefused how many refusals, and how many mended lines, a page lists.
+	// importBatch is the number of objects per transaction. mostRefused limits the refusals that a page lists, and also
+	// the repaired lines.
 	importBatch, mostRefused = 200, 20
-	// importFactor is what a file takes in memory while it is read, as a multiple of its size.
+	// importFactor is the memory used while parsing a file, as a multiple of its size.
 	importFactor = 6
 )
 
-// imported is the outcome of a file's import.
+// imported is the outcome of an import.
 type imported struct {
 	Counts map[string]int
-	// Mended are the lines that were read otherwise than they are written.
+	// Mended are the lines that were repaired while parsing.
 	Refused, Mended []string
 	// MoreRefused and MoreMended count the ones that are not listed.
 	MoreRefused, MoreMended int
@@ -30,7 +31,7 @@ type imported struct {
 	Change string
 }
 
-// importFile puts the objects of an iCalendar file into a calendar, as one change.
+// importFile imports the objects of an iCalendar file into a calendar, as one change.
 func (v *visit) importFile() error {
 	cal, err := v.wanted()
 	if err != nil {
@@ -97,8 +98,7 @@ func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
 	return done, nil
 }
 
-// upload reads the file that a form sends along, and the fields before it, straight from the request: nothing is put
-// on a disk.
+// upload reads the form's fields and the file directly from the request, without a temporary file.
 func (v *visit) upload() (data []byte, fields map[string]string, err error) {
 	form, err := v.r.MultipartReader()
 	if err != nil {
@@ -161,8 +161,8 @@ func (d *imported) refuse(line int, err error) {
 	d.Refused = append(d.Refused, text)
 }
 
-// exportCalendar sends a calendar as one iCalendar file. It is written as it is read, so what goes wrong in the middle
-// cuts the connection: half a calendar must not look like a whole one.
+// exportCalendar sends a calendar as one iCalendar file. It streams, so an error midway cuts the connection: a partial
+// calendar must not look complete.
 func (v *visit) exportCalendar() error {
 	cal, err := v.wanted()
 	if err != nil {

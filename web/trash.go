@@ -15,14 +15,14 @@ func (h *Handler) trashPages() []page {
 	}
 }
 
-// mostTrashed bounds the deleted objects that the page lists of one calendar.
+// mostTrashed limits the deleted objects that the page lists for one calendar.
 const mostTrashed = 50
 
-// trashContent is the content of the page of the trash.
+// trashContent is the data of the trash page.
 type trashContent struct {
 	Calendars []trashedCalendar
 	Objects   []trashedObject
-	// More tells that calendars have more in the trash than is listed.
+	// More is set if the trash has more than is listed.
 	More bool
 }
 

@@ -2,13 +2,13 @@ package web
 
 import "caldav-mcp-server/calendar"
 
-// unverified is an invitation by mail that was not followed.
+// unverified is an invitation by mail that was not accepted into the calendar, because its sender is unverified.
 type unverified struct {
 	Name                                                   calendar.ObjectName
 	What, Reason, From, Standing, Organizer, Title, At, On string
 }
 
-// unverified are the visitor's unverified invitations.
+// unverified returns the visitor's unverified invitations.
 func (v *visit) unverified(c clock) (list []unverified, err error) {
 	all, err := v.Service.Unverified(v.r.Context(), v.caller())
 	for _, u := range all {

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// visit is one request for a page, and the visitor who makes it.
+// visit is one page request and its visitor.
 type visit struct {
 	*Handler
 	w    http.ResponseWriter
@@ -22,22 +22,22 @@ type visit struct {
 	page page
 	// session is zero for a visitor who is not signed in.
 	session auth.Session
-	// before is when the visit before this one ended, as far as it is known.
+	// before is when the previous visit ended, if known.
 	before time.Time
-	// formTo are other origins to which a form of the page may lead.
+	// formTo are the other origins that the page's forms may lead to.
 	formTo []string
 }
 
-// signedIn tells whether anybody is.
+// signedIn reports whether the visitor is signed in.
 func (v *visit) signedIn() bool { return v.session.ID != "" }
 
-// user is the one who is signed in.
+// user returns the signed-in user.
 func (v *visit) user() calendar.User { return v.session.User }
 
-// caller is the visitor as the rooms of the middle know them.
+// caller returns the visitor as a caller of the service.
 func (v *visit) caller() calendar.Caller { return v.session.Caller() }
 
-// recognize finds the visitor's session. A cookie that is no longer good is that of a stranger.
+// recognize loads the visitor's session. An invalid cookie counts as none.
 func (v *visit) recognize() error {
 	secret := v.cookie(sessionCookie)
 	if secret == "" {
@@ -58,14 +58,14 @@ func (v *visit) recognize() error {
 	return nil
 }
 
-// named tells the log whose visit it is.
+// named passes the visitor's name to the log.
 func (v *visit) named() {
 	if v.Named != nil {
 		v.Named(v.r.Context(), v.session.User.Name)
 	}
 }
 
-// enter serves the page to a visitor that may see it.
+// enter serves the page if the visitor may see it.
 func (v *visit) enter() error {
 	need := needs[v.page.who]
 	switch {
@@ -82,7 +82,8 @@ func (v *visit) enter() error {
 	return v.page.serve(v)
 }
 
-// readForm parses the query and the form, so that no page sees half of a malformed one. Uploads are left to their pages.
+// readForm parses the query and the form, so that no page sees half of a malformed one. Pages with uploads parse their
+// own.
 func (v *visit) readForm() error {
 	err := v.r.ParseForm()
 	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) || v.r.Context().Err() != nil {
@@ -91,7 +92,7 @@ func (v *visit) readForm() error {
 	return calendar.Errorf(calendar.Invalid, "", "the address or the form that was sent is malformed (%v); nothing was changed", err)
 }
 
-// comeBack is what a visitor sees once they have signed in: what they asked for, or the form of what they sent.
+// comeBack returns the page to show after signing in: the requested page, or the form's page for a POST.
 func (v *visit) comeBack() string {
 	if v.page.back != "" {
 		return v.page.back
@@ -103,12 +104,12 @@ func (v *visit) comeBack() string {
 	return back
 }
 
-// next is where a form said to go on to: a page of ours, whatever was written there.
+// next returns the page that a form names as the next one. It is always one of our pages.
 func (v *visit) next() string {
 	return localPath(v.r.FormValue("next"))
 }
 
-// localPath takes a path below the root, and nothing that a browser could take for an address elsewhere.
+// localPath accepts only paths below the root, and nothing that a browser could read as another host's address.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") || strings.ContainsAny(next, "\\\r\n\t") || strings.Contains(u.Path, "..") {
@@ -117,13 +118,13 @@ func localPath(next string) string {
 	return next
 }
 
-// field is a field of a form, without blanks around it.
+// field returns a form field without surrounding blanks.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
 
-// href is the address of a page of ours.
+// href returns the address of one of our pages.
 func (v *visit) href(path string) string { return v.base + root + path }
 
-// leadTo sends the browser on to a page of ours.
+// leadTo redirects the browser to one of our pages.
 func (v *visit) leadTo(path string) error {
 	// Relative to the host: behind a proxy only the browser knows its name.
 	v.w.Header().Set("Location", v.href(path))
@@ -131,7 +132,7 @@ func (v *visit) leadTo(path string) error {
 	return nil
 }
 
-// done leads on to a page that says what was done, by a key of the table of notices.
+// done redirects to a page and shows a notice there, by its key in the table of notices.
 func (v *visit) done(path, notice string) error {
 	sign := "?"
 	if strings.Contains(path, "?") {
@@ -140,7 +141,7 @@ func (v *visit) done(path, notice string) error {
 	return v.leadTo(path + sign + "done=" + url.QueryEscape(notice))
 }
 
-// after is done, unless that went wrong.
+// after calls done, unless there was an error.
 func (v *visit) after(err error, path, notice string) error {
 	if err != nil {
 		return err
@@ -148,12 +149,12 @@ func (v *visit) after(err error, path, notice string) error {
 	return v.done(path, notice)
 }
 
-// show writes a page by its template.
+// show renders a page's template.
 func (v *visit) show(name string, content any) error {
 	return v.write(http.StatusOK, name, content, "")
 }
 
-// again shows a form again, with the error. An error that a person cannot help is passed on as a fault.
+// again shows a form again, with the error. A server error is passed on as a fault.
 func (v *visit) again(name string, content any, err error) error {
 	status, text := explain(err)
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
@@ -165,7 +166,7 @@ func (v *visit) again(name string, content any, err error) error {
 	return v.write(status, name, content, text)
 }
 
-// write renders into memory first: a page that fails in the middle is an error, not half a page.
+// write renders into memory first: a page that fails midway becomes an error, not half a page.
 func (v *visit) write(status int, name string, content any, wrong string) error {
 	t, ok := v.templates[name]
 	if !ok {
@@ -182,18 +183,18 @@ func (v *visit) write(status int, name string, content any, wrong string) error 
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(text.Len()))
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(text.Bytes()) // a visitor who has gone does not read it
+	_, _ = v.w.Write(text.Bytes()) // the visitor may have gone
 	return nil
 }
 
-// refuse shows a page that says why there is nothing else.
+// refuse shows a page with only an explanation.
 func (v *visit) refuse(status int, text string) {
 	if err := v.write(status, "refusal", status, text); err != nil {
 		http.Error(v.w, text, status)
 	}
 }
 
-// fault shows an error. The part that is not for the visitor goes to the log.
+// fault shows an error. Internal details go to the log only.
 func (v *visit) fault(err error) {
 	status, text := explain(err)
 	if status == http.StatusInternalServerError {

@@ -9,10 +9,10 @@ import (
 	"caldav-mcp-server/calendar/watch"
 )
 
-// WebhooksPath is where the webhooks are below the path of BASE_URL, each under its id.
+// WebhooksPath is the path of the webhooks below the path of BASE_URL, each under its id.
 const WebhooksPath = root + "webhooks"
 
-// webhookPages are about programs elsewhere that are told of changes. What hands out a secret, or has others told, takes a proof.
+// webhookPages manage webhooks. Showing a secret and adding a webhook require a proof of identity.
 func (h *Handler) webhookPages() []page {
 	if h.WebhookSecret == nil {
 		return nil
@@ -29,10 +29,10 @@ func (h *Handler) webhookPages() []page {
 	}
 }
 
-// hook is a webhook as a page shows it.
+// hook is a webhook on a page.
 type hook struct {
 	calendar.Webhook
-	// What are the changes that it is told of, State what there is to say of it; Off tells that it is told nothing.
+	// What describes its events, State its state; Off is set if it is turned off.
 	What, State string
 	Off         bool
 	Made        string
@@ -40,7 +40,7 @@ type hook struct {
 	By string
 }
 
-// hookKinds are the changes that a webhook can choose among, in a person's words.
+// hookKinds are the events that a webhook can subscribe to.
 var hookKinds = []choice{
 	{string(calendar.Created), "what is new", false},
 	{string(calendar.Modified), "what was changed", false},
@@ -77,7 +77,7 @@ func (v *visit) webhookList() ([]hook, error) {
 	return list, err
 }
 
-// webhooksOff counts those that were turned off.
+// webhooksOff counts the visitor's webhooks that were turned off.
 func (v *visit) webhooksOff() (int, error) {
 	if v.WebhookSecret == nil {
 		return 0, nil
@@ -92,12 +92,12 @@ func (v *visit) webhooksOff() (int, error) {
 	return off, err
 }
 
-// newHook is the content of the page for a new webhook, and of the one that shows its secret.
+// newHook is the data of the page for a new webhook, and of the page that shows its secret.
 type newHook struct {
 	URL    string
 	Kinds  []choice
 	Titles bool
-	// Secret is shown only now; ID is whose it is.
+	// Secret is shown only now; ID is the webhook's.
 	Secret string
 	ID     calendar.WebhookID
 }
@@ -131,19 +131,19 @@ func (v *visit) showSecret(w calendar.Webhook) error {
 	return v.show("webhooknew", newHook{URL: w.URL, Secret: secret, ID: w.ID})
 }
 
-// hookMessage is a message as a page shows it.
+// hookMessage is a delivery on a page.
 type hookMessage struct{ Made, In, State, Answer, Next string }
 
-// messagesShown is how many messages a page lists.
+// messagesShown limits the deliveries that a page lists.
 const messagesShown = 50
 
-// hookContent is a webhook with what became of its messages.
+// hookContent is a webhook with its latest deliveries.
 type hookContent struct {
 	hook
 	Messages []hookMessage
 }
 
-// hookID is the webhook that the address names.
+// hookID returns the webhook id in the path.
 func (v *visit) hookID() calendar.WebhookID { return calendar.WebhookID(v.r.PathValue("webhook")) }
 
 func (v *visit) webhook() error {

@@ -34,7 +34,7 @@ func TestWebhookPages(t *testing.T) {
 		for _, s := range []shown{bob.get(path), bob.post(path + "/test"), bob.post(path + "/remove"), bob.post(path + "/rotate"), bob.post(path + "/resume")} {
 			s.shows(http.StatusNotFound).hides("example.com", "whsec_")
 		}
-		ann.post(path+"/test").at(path+"?done=webhook-tried").shows(http.StatusOK, "A message is on its way", "waiting", "none, a test")
+		ann.post(path+"/test").at(path+"?done=webhook-tried").shows(http.StatusOK, "A test message is on its way", "waiting", "none, a test")
 		due, err := h.store.DueDeliveries(t.Context(), h.Now(), 10)
 		h.must(err)
 		if len(due) != 1 || string(due[0].Body) != `{"type":"webhook.test","timestamp":"2026-05-01T12:00:00Z","data":{}}` {

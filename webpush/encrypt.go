@@ -14,25 +14,25 @@ import (
 
 const (
 	saltBytes = 16
-	// recordBytes is the size of records that the header names: a message is one (RFC 8291 §4).
+	// recordBytes is the record size in the header: a message is one record (RFC 8291 §4).
 	recordBytes = 4096
-	// headerBytes is the header in front of the record (RFC 8188 §2.1): salt, size of records, and our public key.
+	// headerBytes is the size of the header (RFC 8188 §2.1): salt, record size and our public key.
 	headerBytes = saltBytes + 4 + 1 + keyBytes
-	// lastRecord ends the text of the last record (RFC 8188 §2).
+	// lastRecord is the delimiter of the last record (RFC 8188 §2).
 	lastRecord = 2
 	tagBytes   = 16
-	// MaxText is how long a text may be: a service need not take bodies of more than 4096 bytes (RFC 8030 §7.2).
+	// MaxText limits a text: services need not accept bodies over 4096 bytes (RFC 8030 §7.2).
 	MaxText = recordBytes - headerBytes - tagBytes - 1
 )
 
-// Encrypt encrypts a text for the program, with a key and a salt that are used once.
+// Encrypt encrypts a text for the subscriber, with a new key and a new salt.
 func (s Subscription) Encrypt(text []byte) ([]byte, error) {
 	once, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails, as its documentation has it
+	_, _ = rand.Read(salt) // never fails, as its documentation says
 	return s.encrypt(text, once, salt)
 }
 
@@ -59,7 +59,7 @@ func (s Subscription) encrypt(text []byte, once *ecdh.PrivateKey, salt []byte) (
 	return sealer.Seal(body, nonce, append(slices.Clone(text), lastRecord), nil), nil
 }
 
-// record derives what seals and opens the record (RFC 8291 §3.4).
+// record derives the key and the nonce of the record (RFC 8291 §3.4).
 func record(shared, auth, theirs, ours, salt []byte) (aead cipher.AEAD, nonce []byte, err error) {
 	secret, err := hkdf.Key(sha256.New, shared, auth, "WebPush: info\x00"+string(theirs)+string(ours), sha256.Size)
 	if err != nil {

@@ -8,32 +8,33 @@ import (
 	"time"
 )
 
-// Message is one to a program.
+// Message is a message to a subscriber.
 type Message struct {
-	// Text is what the program reads.
+	// Text is the plaintext.
 	Text []byte
-	// TTL is how long the service keeps it for a device that is away.
+	// TTL is how long the service keeps it for an unreachable device.
 	TTL time.Duration
-	// Urgency tells for what a device is woken (RFC 8030 §5.3).
+	// Urgency is the message's importance for waking the device (RFC 8030 §5.3).
 	Urgency Urgency
-	// Topic is what the message takes the place of among those that wait (RFC 8030 §5.4): at most 32 letters of base64url.
+	// Topic makes the message replace an undelivered one of the same topic (RFC 8030 §5.4): at most 32 base64url
+	// characters.
 	Topic string
 }
 
-// Urgency is one of the words of RFC 8030 §5.3.
+// Urgency is a value of RFC 8030 §5.3.
 type Urgency string
 
-// Normal is for what a person waits for while they use the device.
+// Normal is for messages that a user expects while they use the device.
 const Normal Urgency = "normal"
 
-// Sender is who sends.
+// Sender signs the messages.
 type Sender struct {
 	Key Key
-	// Subject is how the server's operator is reached.
+	// Subject is the contact address of the server's operator.
 	Subject string
 }
 
-// Request makes what carries the message to the push service.
+// Request returns the request that sends the message to the push service.
 func (from Sender) Request(ctx context.Context, to Subscription, m Message, now time.Time) (*http.Request, error) {
 	body, err := to.Encrypt(m.Text)
 	if err != nil {
@@ -50,7 +51,7 @@ func (from Sender) Request(ctx context.Context, to Subscription, m Message, now 
 	h := r.Header
 	h.Set("Authorization", authorization)
 	h.Set("Content-Encoding", "aes128gcm")
-	// It is no XML before it is opened.
+	// The encrypted body is not XML.
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("TTL", strconv.Itoa(int(m.TTL/time.Second)))
 	if m.Urgency != "" {

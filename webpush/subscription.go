@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// Subscription is where a program is reached, and what messages to it are encrypted with (RFC 8291 §2).
+// Subscription is a subscriber's address and keys (RFC 8291 §2).
 type Subscription struct {
 	// Endpoint is the push resource (RFC 8030 §2).
 	Endpoint string
-	// Key is the program's public key, an uncompressed point of P-256; Auth is the secret beside it.
+	// Key is the subscriber's public key, an uncompressed point of P-256; Auth is the authentication secret.
 	Key, Auth []byte
 }
 
 const (
-	// keyBytes is the size of an uncompressed point (X9.62), authBytes that of the secret (RFC 8291 §3.2).
+	// keyBytes is the size of an uncompressed point (X9.62), authBytes the size of the secret (RFC 8291 §3.2).
 	keyBytes, authBytes = 65, 16
-	// maxEndpoint bounds an endpoint: the longest of known services have some 200 bytes.
+	// maxEndpoint limits an endpoint: the longest known ones have about 200 bytes.
 	maxEndpoint = 1024
 )
 
-// Parse reads a subscription as programs write it, the key and the secret in base64url.
+// Parse parses a subscription; key and secret are in base64url.
 func Parse(endpoint, key, auth string) (Subscription, error) {
 	s := Subscription{Endpoint: strings.TrimSpace(endpoint)}
 	u, err := url.Parse(s.Endpoint)
@@ -46,12 +46,12 @@ func Parse(endpoint, key, auth string) (Subscription, error) {
 	return s, nil
 }
 
-// decode reads base64url, of which some programs pad the end.
+// decode decodes base64url; some clients add padding.
 func decode(text string) ([]byte, error) {
 	return base64.RawURLEncoding.DecodeString(strings.TrimRight(strings.TrimSpace(text), "="))
 }
 
-// origin is that of the push service (RFC 6454 §6.1).
+// origin returns the push service's origin (RFC 6454 §6.1).
 func (s Subscription) origin() (string, error) {
 	u, err := url.Parse(s.Endpoint)
 	if err != nil {

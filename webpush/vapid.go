@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// Key is what a server signs its messages with (RFC 8292).
+// Key is the server's signing key (RFC 8292).
 type Key struct {
 	private *ecdsa.PrivateKey
 	public  string
 }
 
-// NewKey derives the key of a secret: anyone who has the same secret has the same key.
+// NewKey derives the key from a secret: the same secret gives the same key.
 func NewKey(secret []byte) (Key, error) {
-	// One number in 2^32 is no private key; then the next one is taken.
+	// One number in 2^32 is not a valid private key; then the next one is used.
 	for n := range 4 {
 		number, err := hkdf.Key(sha256.New, secret, nil, fmt.Sprintf("VAPID %d", n), 32)
 		if err != nil {
@@ -41,20 +41,21 @@ func keyOf(private *ecdsa.PrivateKey) (Key, error) {
 	return Key{private, base64.RawURLEncoding.EncodeToString(point)}, err
 }
 
-// Public is the public key, as programs hand it to their push service (RFC 8292 §3.2).
+// Public returns the public key, which clients pass to their push service (RFC 8292 §3.2).
 func (k Key) Public() string { return k.public }
 
-// claims are those of RFC 8292 §2.
+// claims are the JWT claims of RFC 8292 §2.
 type claims struct {
 	Audience string `json:"aud"`
 	Expires  int64  `json:"exp"`
 	Subject  string `json:"sub,omitempty"`
 }
 
-// tokenTime is how long a token is good: at most a day (RFC 8292 §2), and clocks differ.
+// tokenTime is the validity of a token: at most a day (RFC 8292 §2), minus a margin for clock differences.
 const tokenTime = 12 * time.Hour
 
-// Authorization says to a push service whose the message is; subject is how its sender is reached: mailto: or https:.
+// Authorization returns the header that identifies the sender; subject is the sender's contact address, mailto: or
+// https:.
 func (k Key) Authorization(s Subscription, subject string, now time.Time) (string, error) {
 	audience, err := s.origin()
 	if err != nil {

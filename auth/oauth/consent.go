@@ -11,19 +11,19 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// codeForm is the form of the code with which a client takes an offer up.
+// codeForm is the form of authorization codes.
 const codeForm auth.Form = "mcpc_"
 
-// Choice is the access that a user allows.
+// Choice is the access that a user grants.
 type Choice struct {
 	Scopes calendar.Scope
-	// Calendars are the only ones that the client reaches; nil means all of the user's.
+	// Calendars restricts the client to some calendars; nil means all of the user's.
 	Calendars []calendar.CalendarID
-	// Expires is when it ends; zero for when the user ends it.
+	// Expires is the end of the grant; zero for a grant that lasts until the user revokes it.
 	Expires time.Time
 }
 
-// Approve offers the client the access that the user allows, and returns where the browser goes.
+// Approve records the access that the user grants and returns the redirect with the code.
 func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, c Choice) (string, error) {
 	now := s.seconds()
 	switch {
@@ -41,7 +41,7 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 		Expires: now.Add(codeAge),
 	}, now.Add(-codeKept))
 	if err != nil {
-		return "", fmt.Errorf("keeping what the user allows: %w", err)
+		return "", fmt.Errorf("storing the grant: %w", err)
 	}
 	s.log.InfoContext(ctx, "a user let a client in", "client", r.Client.ID, "user", user, "scopes", auth.ScopeList(c.Scopes))
 	return r.answer(url.Values{"code": {string(code)}}), nil

@@ -13,15 +13,15 @@ import (
 	"caldav-mcp-server/auth"
 )
 
-// A description holds for as long as its server says, within these.
+// A description is cached as long as its server says, within these limits.
 const (
 	freshLeast   = 5 * time.Minute
 	freshMost    = time.Hour
 	freshDefault = 10 * time.Minute
 )
 
-// client returns the client that asks. One with an address for an id is asked for its description, unless that was
-// done a short while ago.
+// client returns the requesting client. If its id is an address, it fetches the description, unless a recent one is
+// cached.
 func (s *Service) client(ctx context.Context, from netip.Addr, id auth.ClientID) (Client, error) {
 	c, err := s.known(ctx, id)
 	if c.Kind == Registered || c.Kind == Added || !strings.HasPrefix(string(id), "https://") {
@@ -36,7 +36,7 @@ func (s *Service) client(ctx context.Context, from netip.Addr, id auth.ClientID)
 	return s.describe(ctx, from, id, err == nil)
 }
 
-// describe fetches a client's description and keeps it.
+// describe fetches a client's description and stores it.
 func (s *Service) describe(ctx context.Context, from netip.Addr, id auth.ClientID, known bool) (Client, error) {
 	if err := checkID(id); err != nil {
 		return Client{}, err
@@ -76,7 +76,7 @@ func (s *Service) describe(ctx context.Context, from netip.Addr, id auth.ClientI
 	return c, nil
 }
 
-// checkID refuses addresses that are no client's id.
+// checkID refuses addresses that cannot be a client id.
 func checkID(id auth.ClientID) error {
 	u, err := url.Parse(string(id))
 	switch {
@@ -93,8 +93,8 @@ func checkID(id auth.ClientID) error {
 	return nil
 }
 
-// parseDescription reads a description. It must name itself, letter by letter: otherwise anybody who may put a
-// file on a server could pass for another client by copying its description.
+// parseDescription parses a description. Its client_id must equal its address exactly. Otherwise anyone who can put a
+// file on a server could impersonate another client by copying its description.
 func parseDescription(id auth.ClientID, body []byte) (Client, error) {
 	var m metadata
 	if err := json.Unmarshal(body, &m); err != nil {
@@ -104,7 +104,7 @@ func parseDescription(id auth.ClientID, body []byte) (Client, error) {
 	case m.ClientID != string(id):
 		return Client{}, fault(InvalidClient, "the description of the client is not good: its client_id is another one")
 	case m.ClientSecret != "" || m.Method != "" && m.Method != NoSecret:
-		return Client{}, fault(InvalidClient, "a client with a description has token_endpoint_auth_method none here: what is in it anybody can read")
+		return Client{}, fault(InvalidClient, "a client with a description must have token_endpoint_auth_method none: anyone can read the description")
 	}
 	if e := FaultOf(checkRedirects(m.Redirects, false)); e != nil {
 		return Client{}, fault(InvalidClient, "the description of the client is not good: %s", e.What)
@@ -112,7 +112,7 @@ func parseDescription(id auth.ClientID, body []byte) (Client, error) {
 	return Client{ID: id, Kind: Described, Name: cleanName(m.Name, HostOf(string(id))), Redirects: m.Redirects, Method: NoSecret}, nil
 }
 
-// freshness reads a Cache-Control header (RFC 9111 §5.2.2).
+// freshness returns the max-age of a Cache-Control header (RFC 9111 §5.2.2).
 func freshness(cacheControl string) time.Duration {
 	for directive := range strings.SplitSeq(strings.ToLower(cacheControl), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")

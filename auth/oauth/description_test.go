@@ -80,7 +80,7 @@ func TestDescriptionRefused(t *testing.T) {
 			"secret":         {h.says("/secret", strings.Replace(good, `"none"`, `"client_secret_basic"`, 1)), "token_endpoint_auth_method none"},
 			"signed":         {h.says("/signed", strings.Replace(good, `"none"`, `"private_key_jwt"`, 1)), "token_endpoint_auth_method none"},
 			"no redirect":    {h.says("/bare", `{"client_id":"ID","client_name":"x"}`), "redirect_uris"},
-			"own scheme":     {h.says("/scheme", `{"client_id":"ID","redirect_uris":["cursor://x/y"]}`), "nobody is redirected"},
+			"own scheme":     {h.says("/scheme", `{"client_id":"ID","redirect_uris":["cursor://x/y"]}`), "are not allowed"},
 			"missing":        {h.describe("/missing", http.NotFound), "answers 404"},
 			"redirects":      {h.describe("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/good", http.StatusFound) }), "leads elsewhere"},
 			"slow":           {h.describe("/slow", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), "could not be fetched"},

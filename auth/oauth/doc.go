@@ -1,7 +1,7 @@
-// Package oauth is an authorization server's rules (OAuth 2.1, RFC 6749, 7009, 7591, 7636, 7662, 8707, 9207) without
-// HTML and without HTTP: which clients there are, what they may ask a user for, and what they get.
+// Package oauth implements an authorization server (OAuth 2.1, RFC 6749, 7009, 7591, 7636, 7662, 8707, 9207) without
+// HTML and HTTP: its clients, their requests to users, and their tokens.
 //
-// The access that a user allows is a grant: an [auth.Token] with a client for a name. Scopes, calendars, expiry, the
-// journal and a revocation's reach are those of tokens. A client shows tickets for it: an access token
-// for an hour, and a refresh token for the next.
+// The access that a user grants is an [auth.Token] with Client set. Its scopes, calendars, expiry, journal entries and
+// revocation work as for any token. The client holds tickets for a grant: an access token, valid for an hour, and a
+// refresh token to get the next.
 package oauth

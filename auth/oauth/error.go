@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Code is an error as programs know it (RFC 6749 §4.1.2.1, §5.2; RFC 7591 §3.2.2; RFC 8707 §2).
+// Code is an OAuth error code (RFC 6749 §4.1.2.1, §5.2; RFC 7591 §3.2.2; RFC 8707 §2).
 type Code string
 
 // The codes in use.
@@ -26,23 +26,23 @@ const (
 	Later              Code = "temporarily_unavailable"
 )
 
-// Error is a refusal that a client is told.
+// Error is a refusal that the client gets to see.
 type Error struct {
 	Code Code
-	// What says it to the people who make the client.
+	// What describes the error to the client's developers.
 	What string
-	// RetryAfter is when to come back; zero where that would not help.
+	// RetryAfter is when to retry; zero if a retry would not help.
 	RetryAfter time.Duration
 }
 
-// Error says both.
+// Error returns the code and the description.
 func (e *Error) Error() string { return string(e.Code) + ": " + e.What }
 
 func fault(code Code, format string, args ...any) error {
 	return &Error{Code: code, What: fmt.Sprintf(format, args...)}
 }
 
-// FaultOf returns the refusal in an error, or nil where it is no refusal.
+// FaultOf returns the refusal in an error, or nil if it is another error.
 func FaultOf(err error) *Error {
 	e, _ := errors.AsType[*Error](err)
 	return e

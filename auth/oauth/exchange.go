@@ -16,18 +16,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// refreshForm is the form of the token with which a client renews its access.
+// refreshForm is the form of refresh tokens.
 const refreshForm auth.Form = "mcpr_"
 
-// Identity is a client's proof of itself at the endpoints for machines.
+// Identity is a client's authentication at the token, revocation and introspection endpoints.
 type Identity struct {
 	ID     auth.ClientID
 	Secret string
-	// Basic tells that it came in the Authorization header.
+	// Basic is set if it came in the Authorization header.
 	Basic bool
 }
 
-// Tokens is the token endpoint's answer (RFC 6749 §5.1).
+// Tokens is the response of the token endpoint (RFC 6749 §5.1).
 type Tokens struct {
 	Access  auth.Secret `json:"access_token"`
 	Type    string      `json:"token_type"`
@@ -59,14 +59,14 @@ func (s *Service) Exchange(ctx context.Context, site Site, from netip.Addr, who 
 	return Tokens{}, fault(UnsupportedGrant, "grant_type is authorization_code or refresh_token")
 }
 
-// identify returns the client that asks.
+// identify authenticates the client.
 func (s *Service) identify(ctx context.Context, who Identity) (Client, error) {
 	c, err := s.known(ctx, who.ID)
 	if err != nil {
 		return Client{}, err
 	}
 	if c.Digest == "" {
-		// A secret that nobody gave it proves nothing, and takes nothing away: some send an empty one.
+		// The client has no secret, so ignore one that it sends: some send an empty one.
 		return c, nil
 	}
 	_, digest, ok := secretForm.Parse(who.Secret)
@@ -76,7 +76,7 @@ func (s *Service) identify(ctx context.Context, who Identity) (Client, error) {
 	return c, nil
 }
 
-// verifierForm is that of RFC 7636 §4.1.
+// verifierForm is the syntax of RFC 7636 §4.1.
 var verifierForm = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 func errCode() error {
@@ -99,7 +99,7 @@ func (s *Service) takeUp(ctx context.Context, site Site, c Client, form url.Valu
 	err = s.store.TakeUp(ctx, offer.ID, grant, pair)
 	switch {
 	case err != nil && calendar.ReasonOf(err) == calendar.Stale:
-		// Somebody else was faster by a moment, with the same code.
+		// Another request with the same code was faster.
 		return s.takeUp(ctx, site, c, form)
 	case missing(err):
 		return Tokens{}, errCode()
@@ -109,7 +109,7 @@ func (s *Service) takeUp(ctx context.Context, site Site, c Client, form url.Valu
 	return tokens, nil
 }
 
-// offer is the offer that a code stands for.
+// offer returns the offer of a code.
 func (s *Service) offer(ctx context.Context, code string) (Offer, error) {
 	if code == "" {
 		return Offer{}, fault(InvalidRequest, "code is missing")
@@ -128,8 +128,8 @@ func (s *Service) offer(ctx context.Context, code string) (Offer, error) {
 	return o, nil
 }
 
-// check compares what comes with the code with what came when it was asked for. The redirect may be left out: OAuth
-// 2.1 has no use for it beside PKCE.
+// check compares the token request with the authorization request. The redirect URI may be missing: with PKCE, OAuth
+// 2.1 does not need it.
 func (o Offer) check(now time.Time, site Site, c Client, form url.Values) error {
 	verifier := form.Get("code_verifier")
 	sum := sha256.Sum256([]byte(verifier))
@@ -164,7 +164,8 @@ func (s *Service) grant(o Offer) (auth.Token, Pair, Tokens) {
 	return grant, pair, tokens
 }
 
-// newPair makes the tickets of a grant that are good from now on, in place of a refresh ticket if there was one.
+// newPair makes new tickets for a grant. parent is the refresh ticket that they replace; it is empty for the first
+// pair.
 func newPair(grant auth.Token, scopes calendar.Scope, parent auth.SecretID, now time.Time) (Pair, Tokens) {
 	id, digest, access := auth.AccessForm.New()
 	p := Pair{Access: Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForAccess, Scopes: scopes, Parent: parent, Created: now, Expires: now.Add(accessAge)}}
@@ -186,11 +187,11 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// betrayed ends a grant, since what only its client could know came from two sides.
+// betrayed revokes a grant because a secret of its client was used by two parties.
 func (s *Service) betrayed(ctx context.Context, grant calendar.TokenID, why string) error {
 	s.log.WarnContext(ctx, "a grant was ended", "grant", grant, "reason", why)
 	if err := s.store.RevokeToken(ctx, grant, s.seconds()); err != nil && !missing(err) {
 		return fmt.Errorf("ending the grant: %w", err)
 	}
-	return fault(InvalidGrant, "%s: what it gave was ended, ask the user again", why)
+	return fault(InvalidGrant, "%s: the grant has been revoked, ask the user again", why)
 }

@@ -9,23 +9,24 @@ import (
 )
 
 const (
-	// maxRedirects bounds how many a client may have.
+	// maxRedirects limits a client's redirect URIs.
 	maxRedirects = 10
-	// maxAddress bounds addresses, redirects and ids alike.
+	// maxAddress limits the length of addresses, redirect URIs and ids.
 	maxAddress = 2000
 )
 
-// editors are schemes without a dot that well-known programs have to themselves. Of the others nobody knows what
-// they start on the user's machine.
+// editors are schemes without a dot that belong to well-known programs. Any other such scheme could start an unknown
+// program on the user's machine.
 var editors = [...]string{"cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "kiro", "trae", "claude", "raycast"}
 
-// hostForm is what hosts are made of. Go's parser takes more, such as what ends a policy of ours in which the host is named.
+// hostForm is the syntax of hosts. Go's parser accepts more characters, including ones that end the directive in
+// our Content-Security-Policy that names the host.
 var hostForm = regexp.MustCompile(`^([A-Za-z0-9._-]+|[0-9A-Fa-f:.]+)$`)
 
 var scheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]{1,63}$`)
 
-// checkRedirect refuses what no browser may be sent to: all but HTTPS, HTTP on the user's own machine, and, where
-// private says so, a scheme that a program on it has to itself (RFC 8252 §7).
+// checkRedirect refuses unsafe redirect URIs. It allows HTTPS, HTTP on the user's own machine, and, if private is set,
+// a scheme that belongs to a program there (RFC 8252 §7).
 func checkRedirect(address string, private bool) error {
 	u, err := url.Parse(address)
 	switch {
@@ -42,13 +43,13 @@ func checkRedirect(address string, private bool) error {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return fault(InvalidRedirect, "a redirect is https, or http to this machine: %q", brief(address))
 	case !private || !ofProgram(u.Scheme):
-		return fault(InvalidRedirect, "nobody is redirected to the scheme %q: a program's own has a dot, as com.example.app", brief(u.Scheme))
+		return fault(InvalidRedirect, "redirects to the scheme %q are not allowed: an app's own scheme contains a dot, such as com.example.app", brief(u.Scheme))
 	}
 	return nil
 }
 
-// ofProgram tells whether a program has a scheme to itself: by the name of its maker's domain, turned round (RFC 8252
-// §7.1), or since it is well known.
+// ofProgram reports whether a scheme belongs to one program: it contains the maker's reversed domain name (RFC 8252
+// §7.1), or it is well known.
 func ofProgram(name string) bool {
 	return scheme.MatchString(name) && (strings.Contains(name, ".") || slices.Contains(editors[:], name))
 }
@@ -65,15 +66,15 @@ func checkRedirects(all []string, private bool) error {
 	return nil
 }
 
-// allows tells whether an answer may go to an address: to one of the client's, letter by letter, but for the port on
-// the user's own machine, where programs take one that is free (RFC 8252 §7.3).
+// allows reports whether a redirect may go to an address. It must equal one of the client's, except for the port on the
+// user's own machine, where programs take a free one (RFC 8252 §7.3).
 func (c Client) allows(address string) bool {
 	return slices.ContainsFunc(c.Redirects, func(known string) bool {
 		return known == address || isLocal(known) && checkRedirect(address, false) == nil && portless(known) == portless(address)
 	})
 }
 
-// portless is an address on the user's own machine without its port.
+// portless removes the port from an address on the user's own machine.
 func portless(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || !isLocal(address) {
@@ -83,7 +84,7 @@ func portless(address string) string {
 	return u.String()
 }
 
-// isLocal tells whether an answer stays on the user's machine, in HTTP.
+// isLocal reports whether the address is HTTP on the user's own machine.
 func isLocal(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Scheme == "http" && isLoopback(u.Hostname())
@@ -94,11 +95,11 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// answerTo is where the browser goes with the answer. A query in the client's address stays.
+// answerTo returns the redirect with the answer's parameters. A query in the client's address stays.
 func answerTo(redirect string, answer url.Values) string {
 	u, err := url.Parse(redirect)
 	if err != nil {
-		return "" // it was checked
+		return "" // checked before
 	}
 	if u.RawQuery != "" {
 		u.RawQuery += "&"
@@ -107,7 +108,7 @@ func answerTo(redirect string, answer url.Values) string {
 	return u.String()
 }
 
-// brief is as much of what somebody sent as an error repeats.
+// brief shortens a client's text for use in an error.
 func brief(text string) string {
 	if runes := []rune(strings.ToValidUTF8(text, "")); len(runes) > 100 {
 		return string(runes[:100]) + "…"

@@ -13,11 +13,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// secretForm is the form of the secret that a client may be given.
+// secretForm is the form of client secrets.
 const secretForm auth.Form = "mcps_"
 
-// metadata is a client's data about itself, in a registration (RFC 7591 §2) as in a description. What is not here is
-// nothing to us, the address of a logo above all: nobody's browser is sent there.
+// metadata is a client's data about itself, in a registration (RFC 7591 §2) or a description. Other members are
+// ignored, above all the logo's address: no user's browser must load it.
 type metadata struct {
 	ClientID     string   `json:"client_id"`
 	Name         string   `json:"client_name"`
@@ -29,22 +29,22 @@ type metadata struct {
 	ClientSecret string   `json:"client_secret"`
 }
 
-// The types of application (OpenID Connect Registration 1.0 §2).
+// The application types (OpenID Connect Registration 1.0 §2).
 const (
 	webApp    = "web"
 	nativeApp = "native"
 )
 
-// Registration is a client that has just been made, with what it is told once.
+// Registration is a new client and the values that are shown only once.
 type Registration struct {
 	Client
-	// Secret is empty for a client that keeps none.
+	// Secret is empty for a public client.
 	Secret auth.Secret
-	// Type is the kind of program.
+	// Type is the application type.
 	Type string
 }
 
-// Register makes a client of what one says of itself.
+// Register creates a client from its registration request.
 func (s *Service) Register(ctx context.Context, from netip.Addr, body []byte) (Registration, error) {
 	if err := pay(s.registrations, from); err != nil {
 		return Registration{}, err
@@ -68,8 +68,7 @@ func (s *Service) Register(ctx context.Context, from netip.Addr, body []byte) (R
 	return r, nil
 }
 
-// siteOf is the network that registrations are counted for when there are too many: an IPv4 address, or all that one provider has
-// of IPv6.
+// siteOf returns the network for counting registrations: an IPv4 address, or the /32 that one IPv6 provider has.
 func siteOf(from netip.Addr) string {
 	const bits = 32
 	site, err := from.Unmap().WithZone("").Prefix(bits)
@@ -92,13 +91,13 @@ func (s *Service) crowd(ctx context.Context, kind Kind, site string) error {
 	return nil
 }
 
-// check refuses what we cannot be to a client. A method that we do not have is none: the answer says
-// which it became (RFC 7591 §3.2.1).
+// check rejects metadata that we cannot support. An unsupported authentication method is replaced: the response names
+// the replacement (RFC 7591 §3.2.1).
 func (m *metadata) check() error {
 	local := len(m.Redirects) > 0 && !slices.ContainsFunc(m.Redirects, func(r string) bool { return !isLocal(r) })
 	switch m.Type {
 	case "":
-		// Programs on the user's machine leave it out.
+		// Programs on the user's machine omit the type.
 		if m.Type = webApp; local {
 			m.Type = nativeApp
 		}
@@ -121,7 +120,7 @@ func (m *metadata) check() error {
 	return nil
 }
 
-// newClient makes a client, with a secret if it wants one.
+// newClient makes a client, with a secret if it asks for one.
 func (s *Service) newClient(kind Kind, m metadata) Registration {
 	id, _, _ := secretForm.New()
 	r := Registration{Type: m.Type, Client: Client{
@@ -135,15 +134,15 @@ func (s *Service) newClient(kind Kind, m metadata) Registration {
 	return r
 }
 
-// NewClient is an administrator's description of a client.
+// NewClient describes a client to add by hand.
 type NewClient struct {
 	Name      string
 	Redirects []string
-	// Secret tells that the client is to have one.
+	// Secret is set for a confidential client.
 	Secret bool
 }
 
-// AddClient makes a client by hand.
+// AddClient creates a client for an administrator.
 func (s *Service) AddClient(ctx context.Context, n NewClient) (Registration, error) {
 	if strings.TrimSpace(n.Name) == "" {
 		return Registration{}, fault(InvalidMetadata, "a client needs a name that people know it by")

@@ -14,9 +14,9 @@ func errRefresh() error {
 	return fault(InvalidGrant, "the refresh token is not good, or no longer: ask the user again")
 }
 
-// renew exchanges a refresh token for the next, with an access token. One that was exchanged before is in two hands, and ends all that
-// came of the grant, unless that was a moment ago: its answer may have been lost, or two workers of the client have asked at
-// once. Of the tickets that come of it then one may go on.
+// renew exchanges a refresh token for a new pair. A token that was exchanged before is in two hands, so a second use
+// revokes the grant. An exception is a second use within the grace period: the first response may be lost, or two
+// workers of the client have renewed at once. Only one of the resulting pairs can be renewed further.
 func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Values) (Tokens, error) {
 	t, grant, err := s.ticket(ctx, refreshForm, form.Get("refresh_token"))
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Value
 	case !t.Used.IsZero() && now.Sub(t.Used) > grace:
 		return Tokens{}, s.betrayed(ctx, grant.ID, "a refresh token was shown again")
 	case t.Rival:
-		return Tokens{}, s.betrayed(ctx, grant.ID, "two tokens that came of one were both renewed")
+		return Tokens{}, s.betrayed(ctx, grant.ID, "two tokens from the same renewal were both renewed")
 	}
 	if got, err := target(site, form.Get("resource")); err != nil || got != grant.Resource {
 		return Tokens{}, fault(InvalidTarget, "the refresh token is for %s", grant.Resource)
@@ -51,7 +51,7 @@ func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Value
 	return tokens, nil
 }
 
-// narrowed are the scopes of the next access token: fewer, if the client says so, than were granted (RFC 6749 §6).
+// narrowed returns the scopes of the next access token; the client may request fewer than were granted (RFC 6749 §6).
 func narrowed(granted calendar.Scope, list string) (calendar.Scope, error) {
 	asked := scopesOf(list)
 	switch {
@@ -65,7 +65,7 @@ func narrowed(granted calendar.Scope, list string) (calendar.Scope, error) {
 
 func scopeText(set calendar.Scope) string { return strings.Join(auth.ScopeNames(set), " ") }
 
-// ticket is what a token stands for, with its grant: InvalidGrant when there is none.
+// ticket returns the ticket of a token with its grant; InvalidGrant when there is none.
 func (s *Service) ticket(ctx context.Context, f auth.Form, text string) (Ticket, auth.Token, error) {
 	if text == "" {
 		return Ticket{}, auth.Token{}, fault(InvalidRequest, "the token is missing")

@@ -11,12 +11,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Request is a client's request to a user, sent by their browser.
+// Request is an authorization request, which arrives through the user's browser.
 type Request struct {
 	Client Client
-	// Redirect is where the answer goes; it is set as soon as it is known to be the client's.
+	// Redirect is the redirect URI. It is set only after it has been verified as the client's.
 	Redirect string
-	// Scopes are those that the client asks for; none means that it does not say.
+	// Scopes are the requested scopes; zero if the client names none.
 	Scopes calendar.Scope
 
 	state, challenge string
@@ -24,21 +24,22 @@ type Request struct {
 	issuer           string
 }
 
-// Local tells whether the answer stays on the user's machine, where any other program can take
-// the client's place.
+// Local reports whether the redirect stays on the user's machine, where any other program can impersonate the client.
 func (r Request) Local() bool { return !strings.HasPrefix(r.Redirect, "https://") }
 
-// maxState bounds what a client has us carry for it.
+// maxState limits the length of a client's state.
 const maxState = 4096
 
 // challengeForm is a SHA-256 in base64url (RFC 7636 §4.2).
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// TellsClient reports whether the client gets the error of its request, by a redirect. That is so for clients of the administrator
-// only: anybody can register or describe a client, and a link to our page would then lead to any address (RFC 9700 §4.11.2).
+// TellsClient reports whether the client gets the error of its request, through a redirect. Only administrators'
+// clients do. Anyone can register or describe a client, and a link to our page could then redirect to any address (RFC
+// 9700 §4.11.2).
 func (r Request) TellsClient() bool { return r.Redirect != "" && r.Client.Kind == Added }
 
-// Ask reads a request. An error goes to the client ([Request.Refuse]) if [Request.TellsClient], otherwise to the person.
+// Ask parses a request. An error goes to the client ([Request.Refuse]) if [Request.TellsClient], otherwise to the
+// person.
 func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url.Values) (Request, error) {
 	r := Request{issuer: site.Issuer}
 	if err := once(query, "client_id", "redirect_uri"); err != nil {
@@ -60,7 +61,7 @@ func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url
 	return r, r.read(site, query)
 }
 
-// read reads the rest, which the client is told if it is wrong.
+// read parses the parameters whose errors the client may learn.
 func (r *Request) read(site Site, query url.Values) error {
 	r.state = query.Get("state")
 	if err := once(query, "state", "response_type", "scope", "code_challenge", "code_challenge_method", "resource", "prompt", "response_mode"); err != nil {
@@ -79,7 +80,7 @@ func (r *Request) read(site Site, query url.Values) error {
 	case query.Get("code_challenge") == "":
 		return fault(InvalidRequest, "code_challenge is missing: PKCE is needed (RFC 7636)")
 	case query.Get("code_challenge_method") != "S256":
-		// To leave it out is to say "plain".
+		// Without it, the method is "plain".
 		return fault(InvalidRequest, "code_challenge_method is S256")
 	case !challengeForm.MatchString(query.Get("code_challenge")):
 		return fault(InvalidRequest, "code_challenge is no SHA-256 in base64url")
@@ -93,7 +94,7 @@ func (r *Request) read(site Site, query url.Values) error {
 	return err
 }
 
-// once refuses parameters that are there twice (RFC 6749 §3.1): a proxy in front and we could read different ones.
+// once refuses repeated parameters (RFC 6749 §3.1): a proxy and this server could read different ones.
 func once(values url.Values, names ...string) error {
 	for _, name := range names {
 		if len(values[name]) > 1 {
@@ -103,7 +104,7 @@ func once(values url.Values, names ...string) error {
 	return nil
 }
 
-// target is the resource that a client wants to reach. A client that does not say wants the one there is.
+// target returns the requested resource. Without a parameter it is the only one we have.
 func target(site Site, resource string) (auth.Resource, error) {
 	if resource == "" || normal(resource) == normal(string(site.Resource)) {
 		return site.Resource, nil
@@ -111,8 +112,8 @@ func target(site Site, resource string) (auth.Resource, error) {
 	return "", fault(InvalidTarget, "there is no resource %q here, only %s", brief(resource), site.Resource)
 }
 
-// normal writes an address as RFC 8707 clients differ in writing it: the host's case, the scheme's own port, a
-// slash at the end.
+// normal normalizes the details that RFC 8707 clients write differently: the host's case, the default port and a
+// trailing slash.
 func normal(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Fragment != "" {
@@ -128,8 +129,8 @@ func normal(address string) string {
 	return u.String()
 }
 
-// scopesOf reads a scope parameter. Unknown scopes are left out, as RFC 6749 §3.3 lets us: hosts ask
-// for scopes of other servers, such as offline_access.
+// scopesOf parses a scope parameter. It ignores unknown scopes, as RFC 6749 §3.3 allows: hosts request scopes of other
+// servers, such as offline_access.
 func scopesOf(list string) calendar.Scope {
 	var set calendar.Scope
 	for word := range strings.FieldsSeq(list) {
@@ -140,17 +141,17 @@ func scopesOf(list string) calendar.Scope {
 	return set
 }
 
-// Refuse is where the browser goes to tell the client that it does not get what it asked for.
+// Refuse returns the redirect that reports an error to the client.
 func (r Request) Refuse(e *Error) string {
 	return r.answer(url.Values{"error": {string(e.Code)}, "error_description": {e.What}})
 }
 
-// Deny is where it goes when the user said no.
+// Deny returns the redirect for a user who refused.
 func (r Request) Deny() string {
 	return r.Refuse(&Error{Code: AccessDenied, What: "the user said no"})
 }
 
-// answer adds what every answer has (RFC 6749 §4.1.2, RFC 9207).
+// answer adds the parameters that every redirect has (RFC 6749 §4.1.2, RFC 9207).
 func (r Request) answer(values url.Values) string {
 	if r.state != "" {
 		values.Set("state", r.state)

@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Revoke serves the revocation endpoint (RFC 7009): a refresh token ends with its grant, an access token only itself,
-// since clients give back old ones. A foreign token counts as revoked.
+// Revoke serves the revocation endpoint (RFC 7009). A refresh token ends its grant. An access token ends alone, since
+// clients return old ones. Another client's token counts as revoked.
 func (s *Service) Revoke(ctx context.Context, from netip.Addr, who Identity, form url.Values) error {
 	t, grant, err := s.presented(ctx, from, who, form)
 	if err != nil || t.ID == "" {
@@ -42,8 +42,8 @@ type Claims struct {
 	Expires  int64           `json:"exp,omitempty"`
 }
 
-// Introspect serves the introspection endpoint: it tells a client of its own tokens. Of anything else it says what it
-// says of no token at all.
+// Introspect serves the introspection endpoint. A client can inspect only its own tokens; any other token gets the same
+// response as an invalid one.
 func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, who Identity, form url.Values) (Claims, error) {
 	t, grant, err := s.presented(ctx, from, who, form)
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, wh
 	return c, nil
 }
 
-// presented is the token in a form, if it is one of the client's who shows it; the ticket has no id where it is not. The hint at its
-// kind is not needed.
+// presented returns the ticket of the token in a form if it belongs to the client; otherwise the ticket has no id. It
+// ignores the token type hint.
 func (s *Service) presented(ctx context.Context, from netip.Addr, who Identity, form url.Values) (Ticket, auth.Token, error) {
 	if err := pay(s.tokens, from); err != nil {
 		return Ticket{}, auth.Token{}, err

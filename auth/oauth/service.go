@@ -11,36 +11,35 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// How long things are good for.
+// Lifetimes.
 const (
-	// codeAge is short: a code goes through the browser's history and the client's log.
+	// codeAge is short: codes end up in the browser's history and the client's log.
 	codeAge = time.Minute
-	// codeKept is how long it is known what became of one.
+	// codeKept is how long a used code is remembered.
 	codeKept   = time.Hour
 	accessAge  = time.Hour
 	refreshAge = 30 * 24 * time.Hour
-	// grace is how long a refresh token may be shown again: an answer can be lost, and a client may
-	// renew in two places at once. Later than that it is taken for stolen.
+	// grace is how long a used refresh token is accepted again: a response can be lost, and a client may renew from two
+	// places at once. After it, a reused token counts as stolen.
 	grace = 30 * time.Second
 )
 
-// Limits bound what strangers can make the service do or keep.
+// Limits bound the work and storage that unauthenticated clients can cause.
 type Limits struct {
-	// Registrations, Tokens and Descriptions are how often one site may register a client, ask at the
-	// token endpoint, and have a description fetched.
+	// Registrations, Tokens and Descriptions limit the requests of one site: client registrations, token requests and
+	// fetched descriptions.
 	Registrations, Tokens, Descriptions auth.Rate
-	// Sites is how many sites are counted.
+	// Sites limits how many sites are tracked.
 	Sites int
-	// Fetches is how many descriptions are fetched at once.
+	// Fetches limits how many descriptions are fetched at once.
 	Fetches int
-	// Unused and Idle are how long a client is kept that never got anything, or nothing any more;
-	// Most is how many such there are of a kind, and Soon how long one is kept at least.
+	// Unused limits the life of a client that never got a grant, Idle the life of one without a valid grant. Most
+	// limits the number of such clients of each kind, and Soon is the minimum time that each is kept.
 	Unused, Idle, Soon time.Duration
 	Most               int
 }
 
-// DefaultLimits returns the limits that serve unless told otherwise. Hosts that serve many people ask from few
-// addresses.
+// DefaultLimits returns the default limits. Hosts that serve many people send requests from few addresses.
 func DefaultLimits() Limits {
 	return Limits{
 		Registrations: auth.Rate{Burst: 20, Every: 30 * time.Second},
@@ -51,12 +50,12 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config has the parts and settings of a Service.
+// Config holds the dependencies and settings of a Service.
 type Config struct {
 	Store Store
 	Now   func() time.Time
-	// Fetch gets a client's description, and what the answer says of how long it holds (Cache-Control). Nil is for a
-	// server that asks nobody.
+	// Fetch gets a client's description and its Cache-Control header. With nil, the server supports no described
+	// clients.
 	Fetch  func(ctx context.Context, address string) (body []byte, cacheControl string, err error)
 	Limits Limits
 	Logger *slog.Logger
@@ -71,7 +70,7 @@ type Service struct {
 	log    *slog.Logger
 
 	registrations, tokens, descriptions *auth.Limiter
-	// places bound the descriptions that are fetched at once.
+	// places limits concurrent fetches of descriptions.
 	places chan struct{}
 }
 
@@ -85,17 +84,17 @@ func New(c Config) *Service {
 	}
 }
 
-// Site holds the addresses by which a caller reaches the server.
+// Site holds the server's addresses as the caller reaches them.
 type Site struct {
-	// Issuer is the authorization server's address (RFC 8414), Resource that of the MCP endpoint.
+	// Issuer is the authorization server's issuer identifier (RFC 8414); Resource is the address of the MCP endpoint.
 	Issuer   string
 	Resource auth.Resource
 }
 
-// seconds is the time as the store keeps it.
+// seconds returns the current time at the store's resolution.
 func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Second) }
 
-// pay counts one request of a stranger.
+// pay counts one unauthenticated request against its limit.
 func pay(l *auth.Limiter, from netip.Addr) error {
 	if wait := l.Take(from); wait > 0 {
 		return &Error{Code: Later, What: "too many requests from where you are", RetryAfter: wait}
@@ -103,11 +102,10 @@ func pay(l *auth.Limiter, from netip.Addr) error {
 	return nil
 }
 
-// missing tells whether the store has no such thing; any other error is one that nobody is told.
+// missing reports whether the store returned NotFound. Other errors are internal.
 func missing(err error) bool { return err != nil && calendar.ReasonOf(err) == calendar.NotFound }
 
-// known returns a client as the store knows it: a description need not be looked at again for what its
-// client got before.
+// known returns a client from the store. A description need not be fresh to use existing grants.
 func (s *Service) known(ctx context.Context, id auth.ClientID) (Client, error) {
 	if id == "" {
 		return Client{}, fault(InvalidClient, "client_id is missing")
@@ -138,7 +136,7 @@ func (s *Service) Clients(ctx context.Context) ([]Client, error) {
 	return all, nil
 }
 
-// RemoveClient forgets a client and ends its grants at once, in every process.
+// RemoveClient deletes a client and ends its grants at once, in every process.
 func (s *Service) RemoveClient(ctx context.Context, id auth.ClientID) error {
 	if err := s.store.DropClient(ctx, id, s.seconds()); err != nil {
 		return fmt.Errorf("removing the client: %w", err)
@@ -146,5 +144,5 @@ func (s *Service) RemoveClient(ctx context.Context, id auth.ClientID) error {
 	return nil
 }
 
-// Describes tells whether clients may describe themselves.
+// Describes reports whether described clients are supported.
 func (s *Service) Describes() bool { return s.fetch != nil }

@@ -1,5 +1,5 @@
-// Package oidc asks another service for somebody's identity (OpenID Connect Core 1.0, the code flow with PKCE). It keeps
-// no state: the caller keeps what must come back with the browser.
+// Package oidc authenticates users through an OpenID provider (OpenID Connect Core 1.0, the code flow with PKCE). It is
+// stateless: the caller keeps the state that must come back with the browser.
 package oidc
 
 import (
@@ -19,45 +19,45 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// patience is how long the other service may take for one answer.
+// patience is the timeout of one request to the provider.
 const patience = 10 * time.Second
 
 const (
-	// askers is how many browsers may make us ask the service at once.
+	// askers limits how many browsers can cause a request to the provider at once.
 	askers = 16
-	// askAgain is how long a service that did not answer is not asked again.
+	// askAgain is how long a provider that did not respond is left alone.
 	askAgain = 10 * time.Second
 )
 
-// Config is what the administrator has agreed with the other service.
+// Config is the client's registration at the provider.
 type Config struct {
-	// Issuer is the service's name for itself, an address.
+	// Issuer is the provider's issuer identifier, an address.
 	Issuer                 string
 	ClientID, ClientSecret string
 	Now                    func() time.Time
 }
 
-// Provider is the other service. What it says of itself is asked for once, when it is first needed.
+// Provider is an OpenID provider. Its metadata is fetched once, on first use.
 type Provider struct {
 	config Config
 	client *http.Client
 
-	// places bounds how many browsers make us ask at once.
+	// places limits concurrent requests on behalf of browsers.
 	places chan struct{}
 
 	mu    sync.Mutex
 	found *oidc.Provider
-	// failed is what came of asking the last time, at.
+	// failed is the error of the last failed discovery, at the time of its failure.
 	failed error
 	at     time.Time
 }
 
-// New makes a Provider; it asks nothing yet.
+// New makes a Provider; it sends no request yet.
 func New(c Config) *Provider {
 	return &Provider{config: c, client: &http.Client{Timeout: patience}, places: make(chan struct{}, askers)}
 }
 
-// Name is what people read: the service's host.
+// Name returns the provider's host, for people to read.
 func (p *Provider) Name() string {
 	u, err := url.Parse(p.config.Issuer)
 	if err != nil || u.Host == "" {
@@ -66,25 +66,25 @@ func (p *Provider) Name() string {
 	return u.Hostname()
 }
 
-// Person is somebody for whom the service vouches. Only issuer and subject identify one: the rest changes hands.
+// Person is an authenticated end user. Only issuer and subject identify a person: the other claims can change hands.
 type Person struct {
 	Issuer, Subject       string
 	Username, Name, Email string
 }
 
-// AwayError says that the service could not be asked.
+// AwayError means that the provider could not be reached.
 type AwayError struct{ err error }
 
-// Error tells what happened, for the log.
+// Error describes the failure, for the log.
 func (a *AwayError) Error() string { return "the sign-in service does not answer: " + a.err.Error() }
 
 func (a *AwayError) Unwrap() error { return a.err }
 
-// ErrRefused says that the service vouches for nobody, or that the answer is not one to our question. What it wraps is
-// for the log.
+// ErrRefused means that the provider refused, or that its answer does not match our request. The wrapped error is for
+// the log.
 var ErrRefused = errors.New("the sign-in was not completed")
 
-// question is what the browser brings back.
+// question is the state that the browser brings back.
 type question struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
@@ -95,24 +95,24 @@ type question struct {
 	Proof Proof `json:"proof"`
 }
 
-// Proof is what the service must do for its word to count.
+// Proof is how strictly the provider must authenticate the user.
 type Proof int
 
-// The proofs there are. Some services never say when they asked somebody: anyone who only confirms what is known already is
-// believed, anyone who gets a new way in is not.
+// The levels. Some providers never report auth_time. That is accepted if the user only confirms a known identity, but
+// not if they gain a new way to sign in.
 const (
-	// Known lets the service vouch for a browser that it knows.
+	// Known accepts an existing session of the browser at the provider.
 	Known Proof = iota
-	// Asked wants the person to be asked anew, and refuses a service that says it did not do so.
+	// Asked requires re-authentication, and refuses a provider whose auth_time is too old.
 	Asked
-	// Said refuses a service that does not say so, too.
+	// Said also refuses a provider that does not report auth_time.
 	Said
 )
 
-// ErrSilent says that the service does not tell when it asked the person, where it must.
+// ErrSilent means that the provider does not report auth_time although it is required.
 var ErrSilent = errors.New("the service does not say when it asked the person (auth_time)")
 
-// Ask returns where to send a browser, and what it must bring back.
+// Ask returns the address to send a browser to, and the state that it must bring back.
 func (p *Provider) Ask(ctx context.Context, redirect string, proof Proof) (address string, asked []byte, err error) {
 	found, err := p.discover(ctx)
 	if err != nil {
@@ -138,13 +138,13 @@ func (p *Provider) oauth(found *oidc.Provider, redirect string) *oauth2.Config {
 	}
 }
 
-// style is how we show our secret: as the service says it wants that (OpenID Connect Discovery 1.0 §3), and not by
-// trying both ways, which would make two requests of each code that is none.
+// style returns how we send our client secret: as the provider's metadata asks (OpenID Connect Discovery 1.0 §3).
+// Trying both ways would send each invalid code twice.
 func (p *Provider) style(found *oidc.Provider) oauth2.AuthStyle {
 	var says struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
-	// What cannot be read says nothing.
+	// Unreadable claims count as missing.
 	_ = found.Claims(&says)
 	basic := len(says.Methods) == 0 || slices.Contains(says.Methods, "client_secret_basic")
 	if p.config.ClientSecret == "" || !basic && slices.Contains(says.Methods, "client_secret_post") {
@@ -153,7 +153,7 @@ func (p *Provider) style(found *oidc.Provider) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// Answer takes what the browser came back with.
+// Answer verifies the provider's answer, which the browser brought back.
 func (p *Provider) Answer(ctx context.Context, asked []byte, query url.Values) (Person, error) {
 	var q question
 	if err := json.Unmarshal(asked, &q); err != nil {
@@ -165,7 +165,7 @@ func (p *Provider) Answer(ctx context.Context, asked []byte, query url.Values) (
 	if fault := query.Get("error"); fault != "" {
 		return Person{}, refused("it says %.100q", fault)
 	}
-	// RFC 9207: an answer of another service's.
+	// RFC 9207: the answer of another provider.
 	if issuer := query.Get("iss"); issuer != "" && issuer != p.config.Issuer {
 		return Person{}, refused("it comes from %.200q", issuer)
 	}
@@ -204,7 +204,7 @@ func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, q questio
 	return q.person(verified)
 }
 
-// clocks is how far the service's clock may be behind ours.
+// clocks is how far the provider's clock may be slow.
 const clocks = time.Minute
 
 func (q question) person(t *oidc.IDToken) (Person, error) {
@@ -230,9 +230,9 @@ func (q question) person(t *oidc.IDToken) (Person, error) {
 	return Person{t.Issuer, t.Subject, claims.Username, claims.Name, claims.Email}, nil
 }
 
-// fresh refuses a person who was not asked anew. With max_age the service must say when it did (OpenID Connect Core
-// §3.1.2.1). Some never do; to refuse these always would leave their people no way to prove anything, so that what we
-// asked of the service (prompt=login) has to do where nothing is given away by it.
+// fresh refuses a user whom the provider did not authenticate again. With max_age, it must report auth_time (OpenID
+// Connect Core §3.1.2.1), but some providers never do. Always refusing these would leave their users unable to prove
+// their identity. So prompt=login has to be enough, unless the proof is for a new way to sign in.
 func (q question) fresh(asked int64) error {
 	switch {
 	case q.Proof == Said && asked == 0:
@@ -243,7 +243,7 @@ func (q question) fresh(asked int64) error {
 	return nil
 }
 
-// discover asks the service what it is like, until it has said so.
+// discover fetches the provider's metadata until it succeeds.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,7 +253,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if since := p.config.Now().Sub(p.at); p.failed != nil && since >= 0 && since < askAgain {
 		return nil, p.failed
 	}
-	// What is found asks for keys later on, with the context that it was found with.
+	// The provider later fetches keys with this context, so it must not end with the request.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.config.Issuer)
 	if err != nil {
 		p.failed, p.at = &AwayError{err}, p.config.Now()

@@ -1,5 +1,5 @@
-// Package passkey makes and checks passkeys (WebAuthn) for one site. It keeps nothing: what must be remembered between
-// the two halves of a ceremony, and of a passkey, are bytes for the caller to keep.
+// Package passkey creates and verifies passkeys (WebAuthn) for one site. It stores nothing: the state of a ceremony and
+// the data of a passkey are bytes that the caller keeps.
 package passkey
 
 import (
@@ -12,32 +12,32 @@ import (
 	"github.com/go-webauthn/webauthn/webauthn"
 )
 
-// Site is for what passkeys are made: a host name, and the origin of its pages.
+// Site is the relying party: a host name, and the origin of its pages.
 type Site struct{ Host, Origin string }
 
-// Key is a passkey: its id in base64url, and what a signature is checked with.
+// Key is a passkey: its id in base64url, and the record needed to verify signatures.
 type Key struct {
 	ID   string
 	Data []byte
 }
 
-// Person is whose passkeys are asked for.
+// Person is the owner of passkeys.
 type Person struct {
-	// Handle comes back from the authenticator; it says nothing of the person.
+	// Handle is the user handle that the authenticator returns; it reveals nothing about the person.
 	Handle      string
 	Name, Title string
 	Keys        []Key
 }
 
-// ErrRefused says that a passkey or a signature is not good. What it wraps is for the log.
+// ErrRefused means that a passkey or a signature is not valid. The wrapped error is for the log.
 var ErrRefused = errors.New("the passkey was not accepted")
 
-// Ceremony is what a browser is asked for, and what of it must be kept until it answers.
+// Ceremony is the request to a browser, and the state to keep until it answers.
 type Ceremony struct {
-	// Options are JSON in the form of WebAuthn Level 3 (§5.1.8, §5.1.9).
+	// Options is JSON in the form of WebAuthn Level 3 (§5.1.8, §5.1.9).
 	Options json.RawMessage
 	State   []byte
-	// Challenge names the ceremony: it must not be answered twice.
+	// Challenge identifies the ceremony: it must be answered only once.
 	Challenge string
 }
 
@@ -72,7 +72,7 @@ func (s Site) BeginMaking(p Person) (Ceremony, error) {
 	return ceremony(asked.Response, session)
 }
 
-// Make checks what the authenticator made.
+// Make verifies the authenticator's new passkey.
 func (s Site) Make(p Person, state, answer []byte) (Key, error) {
 	w, err := s.relyingParty()
 	if err != nil {
@@ -97,7 +97,7 @@ func (s Site) Make(p Person, state, answer []byte) (Key, error) {
 	return keyOf(made)
 }
 
-// BeginUsing asks for a signature by whatever passkey the person at the browser has for the site.
+// BeginUsing asks for a signature by any passkey that the person at the browser has for the site.
 func (s Site) BeginUsing() (Ceremony, error) {
 	w, err := s.relyingParty()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s Site) BeginUsing() (Ceremony, error) {
 	return ceremony(asked.Response, session)
 }
 
-// Use checks a signature. find returns the person of a handle. The key comes back as it is to be kept from now on.
+// Use verifies a signature. find returns the person of a handle. The returned key replaces the stored one.
 func (s Site) Use(state, answer []byte, find func(handle string) (Person, error)) (Key, error) {
 	w, err := s.relyingParty()
 	if err != nil {
@@ -145,7 +145,7 @@ func (s Site) Use(state, answer []byte, find func(handle string) (Person, error)
 }
 
 func refused(err error) error {
-	// The library keeps what happened apart from what it prints.
+	// The library's Error method omits these details.
 	if known, ok := errors.AsType[*protocol.Error](err); ok {
 		return fmt.Errorf("%w: %s (%s)", ErrRefused, known.Details, known.DevInfo)
 	}
@@ -180,7 +180,7 @@ func keyOf(c *webauthn.Credential) (Key, error) {
 	return Key{base64.RawURLEncoding.EncodeToString(c.ID), data}, nil
 }
 
-// known is a Person as the library wants one.
+// known adapts a Person to the library's interface.
 type known struct {
 	Person
 	keys []webauthn.Credential

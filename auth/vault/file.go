@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// In are the keys of a file, which is made with a new key where there is none.
+// In reads the keys from a file. If the file is missing, it creates it with a new key.
 func In(file string) Keys {
 	return func() ([]Key, error) {
 		text, err := os.ReadFile(file) //nolint:gosec // the administrator names it
@@ -30,10 +30,10 @@ func In(file string) Keys {
 	}
 }
 
-// Given are keys that are known.
+// Given returns the given keys.
 func Given(keys []Key) Keys { return func() ([]Key, error) { return keys, nil } }
 
-// create writes a file that is not there yet, whole: another process may look for it meanwhile.
+// create writes a new file atomically: another process may look for it at the same time.
 func create(file string, keys []Key) error {
 	made, err := written(file, keys)
 	if err != nil {
@@ -43,7 +43,7 @@ func create(file string, keys []Key) error {
 	return os.Link(made, file)
 }
 
-// Rewrite puts keys in the place of those of a file.
+// Rewrite replaces the keys in a file.
 func Rewrite(file string, keys []Key) error {
 	made, err := written(file, keys)
 	if err != nil {
@@ -52,12 +52,12 @@ func Rewrite(file string, keys []Key) error {
 	return os.Rename(made, file)
 }
 
-// written writes keys to a new file beside another one.
+// written writes keys to a temporary file in the same directory.
 func written(file string, keys []Key) (name string, err error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // for its owner alone
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // readable only by its owner
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,7 @@
-// Package vault seals what opens accounts elsewhere, so that who has the database alone opens none of them.
+// Package vault encrypts the credentials of linked accounts, so that the database alone does not open them.
 //
-// Each record is encrypted (AES-256-GCM) with a random key of its own, which is wrapped by a master key that lies beside
-// the database and not in it. Both are bound to whose record it is: one that was moved to another user, or to another
-// account, does not open.
+// Each record is encrypted (AES-256-GCM) with its own random key. A master key, stored outside the database, wraps that
+// key. Both are bound to the record's owner: a record moved to another user or account does not decrypt.
 package vault
 
 import (
@@ -21,7 +20,7 @@ import (
 
 const (
 	keyBytes = 32
-	// form is the first byte of what is sealed. The key's id follows, then the wrapped key, then the text.
+	// form is the first byte of a sealed record. The key's id follows, then the wrapped key, then the ciphertext.
 	form       = 1
 	idBytes    = 8
 	nonceBytes = 12
@@ -31,40 +30,40 @@ const (
 
 // Errors of a vault.
 var (
-	// ErrNoKey says that the vault does not have the key with which something was sealed.
+	// ErrNoKey means that the vault lacks the master key of a record.
 	ErrNoKey = errors.New("the master key that this was sealed with is not here")
-	// ErrSealed says that something is not what was sealed, or not whose.
+	// ErrSealed means that a record is damaged or belongs to another owner.
 	ErrSealed = errors.New("this was not sealed here for this account")
 )
 
-// Keys finds the master keys, the present one first. It may make one where there is none.
+// Keys returns the master keys, the current one first. It may create one if there is none.
 type Keys func() ([]Key, error)
 
 // Key is a master key.
 type Key [keyBytes]byte
 
-// ID names the key, and tells nothing of it.
+// ID identifies the key and reveals nothing about it.
 func (k Key) ID() string { return hex.EncodeToString(k.derive("key id")[:idBytes]) }
 
 func (k Key) derive(purpose string) []byte {
 	derived, err := hkdf.Key(sha256.New, k[:], nil, purpose, keyBytes)
 	if err != nil {
-		panic(err) // of an impossible length alone
+		panic(err) // only for an impossible length
 	}
 	return derived
 }
 
-// NewKey makes one.
+// NewKey generates a master key.
 func NewKey() Key {
 	var k Key
-	_, _ = rand.Read(k[:]) // never fails, as its documentation has it
+	_, _ = rand.Read(k[:]) // never fails, as its documentation says
 	return k
 }
 
-// String is the key as it stands in a file.
+// String returns the key in the form used in files.
 func (k Key) String() string { return base64.StdEncoding.EncodeToString(k[:]) }
 
-// ParseKeys reads keys as String writes them, in lines or with commas between them, the present one first.
+// ParseKeys parses keys as String writes them, separated by line breaks, blanks or commas, the current one first.
 func ParseKeys(text string) ([]Key, error) {
 	var keys []Key
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' }) {
@@ -80,25 +79,26 @@ func ParseKeys(text string) ([]Key, error) {
 	return keys, nil
 }
 
-// Vault seals and opens.
+// Vault encrypts and decrypts records.
 type Vault struct {
 	find Keys
 	mu   sync.Mutex
 	keys []Key
 }
 
-// New makes a Vault, which looks for its keys when it first needs them, and again for one that it does not have.
+// New makes a Vault. It loads its keys on first use, and reloads them when a record needs an unknown one.
 func New(find Keys) *Vault { return &Vault{find: find} }
 
-// Owner is whose record something is.
+// Owner is the owner of a record.
 type Owner struct{ User, Account string }
 
-// bound is what ties a record to its owner. The lengths keep two owners apart whose names run together alike.
+// bound returns the additional data that binds a record to its owner. The lengths keep owners apart whose concatenated
+// names are equal.
 func (o Owner) bound(id string) []byte {
 	return fmt.Appendf(nil, "linked account %s %d:%s %d:%s", id, len(o.User), o.User, len(o.Account), o.Account)
 }
 
-// Present is the id of the key with which things are sealed now.
+// Present returns the id of the current master key.
 func (v *Vault) Present() (string, error) {
 	keys, err := v.all(true)
 	if err != nil {
@@ -136,7 +136,7 @@ func (v *Vault) key(id string) (Key, error) {
 	return Key{}, fmt.Errorf("%w (key %s)", ErrNoKey, id)
 }
 
-// Seal encrypts a secret for an owner, and returns it with the id of the key.
+// Seal encrypts a secret for an owner and returns it with the id of the key.
 func (v *Vault) Seal(secret []byte, o Owner) (sealed []byte, id string, err error) {
 	keys, err := v.all(true)
 	if err != nil {
@@ -153,7 +153,7 @@ func (v *Vault) Seal(secret []byte, o Owner) (sealed []byte, id string, err erro
 	return sealed, id, err
 }
 
-// Open decrypts what was sealed for an owner.
+// Open decrypts a record of an owner.
 func (v *Vault) Open(sealed []byte, o Owner) ([]byte, error) {
 	if len(sealed) < 1+idBytes+wrapBytes || sealed[0] != form {
 		return nil, ErrSealed

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// event is one that a calendar is filled with: it takes place for an hour, once or each of some weeks.
+// event is a generated event. It lasts for an hour, once or weekly for some weeks.
 type event struct {
 	n     int
 	uid   string
@@ -16,23 +16,23 @@ type event struct {
 }
 
 var (
-	// firstDay is a Monday; events lie within the years behind it.
+	// firstDay is a Monday; all events lie within the following years.
 	firstDay = time.Date(2022, time.January, 3, 0, 0, 0, 0, time.UTC)
-	// week is a week in the midst of them.
+	// A week in the middle of the events.
 	weekFrom  = firstDay.AddDate(0, 0, 130*7)
 	weekUntil = weekFrom.AddDate(0, 0, 7)
 )
 
 const (
 	days = 5 * 365
-	// beyond is from which number on events are in the calendar beside.
+	// beyond is the first number of the events in the second calendar.
 	beyond      = 1_000_000
 	seriesWeeks = 20
 	stamp       = "20060102T150405Z"
 	week        = 7 * 24 * time.Hour
 )
 
-// eventOf is the event of a number, which is always the same: a tenth are series.
+// eventOf returns the event of a number, always the same one. A tenth of the events are series.
 func eventOf(calendar string, n int) event {
 	e := event{n: n, uid: fmt.Sprintf("%s-%06d-9c31-4f0e-8a39-5b1c7f3c2b1a", calendar, n), weeks: 1}
 	e.start = firstDay.AddDate(0, 0, spread(n, 1, days)).Add(time.Duration(14+spread(n, 2, 22)) * 30 * time.Minute)
@@ -48,7 +48,7 @@ func eventOf(calendar string, n int) event {
 	return e
 }
 
-// inviting is the event with so many users of the server as its guests.
+// inviting returns the event with so many users of the server as attendees.
 func (e event) inviting(crowd int, organizer string) event {
 	var people strings.Builder
 	fmt.Fprintf(&people, "ORGANIZER:mailto:%s@example.com\r\n", organizer)
@@ -59,7 +59,7 @@ func (e event) inviting(crowd int, organizer string) event {
 	return e
 }
 
-// spread makes a number below most of another, which looks like chance and is the same each time.
+// spread derives a pseudo-random number below most, always the same for the same input.
 func spread(n, salt, most int) int {
 	mixed := uint64(n*2+salt) * 0x9E3779B97F4A7C15
 	mixed ^= mixed >> 29
@@ -67,7 +67,7 @@ func spread(n, salt, most int) int {
 	return int(mixed>>33) % most
 }
 
-// during counts the instances that overlap a time.
+// during counts the instances that overlap a period.
 func (e event) during(from, until time.Time) (n int) {
 	for i := range e.weeks {
 		at := e.start.Add(time.Duration(i) * week)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// figures are the rates by row and by server, and those of the limits.
+// figures are the rates by row and server, and the rates of the limits.
 type figures struct {
 	rows    []workload
 	targets []*target
@@ -18,7 +18,7 @@ type figures struct {
 	rates   map[string]map[string][]float64
 }
 
-// measure lets the servers take turns, row by row, in each round behind the limits.
+// measure runs the benchmark. In each round it measures the limits and then, row by row, the servers in turn.
 func measure(ctx context.Context, o options, targets []*target, limits []limit) (*figures, error) {
 	f := &figures{targets: targets, limits: limits, rates: map[string]map[string][]float64{}}
 	for _, w := range workloads() {
@@ -39,7 +39,7 @@ func measure(ctx context.Context, o options, targets []*target, limits []limit) 
 			}
 		}
 		for _, w := range f.rows {
-			// The first in one round is the last in the next.
+			// Each round starts with a different server.
 			for k := range targets {
 				t := targets[(k+round)%len(targets)]
 				if w.guests > t.crowd {
@@ -56,7 +56,7 @@ func measure(ctx context.Context, o options, targets []*target, limits []limit) 
 	return f, nil
 }
 
-// run is one row of one server: how many answers a second, of the time that was waited for them.
+// run measures one row on one server: responses per second of waiting time.
 func (t *target) run(ctx context.Context, w workload, d time.Duration) (float64, error) {
 	var all sync.WaitGroup
 	counts, took, errs := make([]int, w.conns), make([]time.Duration, w.conns), make([]error, w.conns)
@@ -90,7 +90,7 @@ func median(all []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// tables writes them.
+// tables formats the result.
 func (f *figures) tables() string {
 	var to strings.Builder
 	to.WriteString("| limit | a second |\n| --- | --- |\n")
@@ -119,7 +119,7 @@ func (f *figures) tables() string {
 	return to.String()
 }
 
-// wanted says what a row is to reach.
+// wanted describes the target of a row.
 func (w workload) wanted() string {
 	switch {
 	case w.must == 0:
@@ -134,7 +134,7 @@ func (w workload) wanted() string {
 	return fmt.Sprintf("%.0f %% of %s", 100*w.must, of)
 }
 
-// limit is what a row of a server is measured by, 0 where that was not measured.
+// limit returns the rate that a server's row is compared with, or 0 if it was not measured.
 func (f *figures) limit(w workload, t *target) float64 {
 	if w.limit == onePut {
 		return median(f.rates[onePut][t.name])
@@ -147,7 +147,7 @@ func (f *figures) limit(w workload, t *target) float64 {
 	return 0
 }
 
-// share says how much of that a server reaches.
+// share describes a server's rate relative to that limit.
 func (f *figures) share(w workload, t *target) string {
 	own := median(f.rates[w.name][t.name])
 	if w.limit != "" {

@@ -18,7 +18,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// The limits that are measured in the run that compares with them. Commits are each engine's own.
+// The limits, measured in the same run as the rates compared with them. Each engine has its own limit for commits.
 const (
 	syncs8K = "append 8 KB and fsync, 1 connection"
 	commits = "commits of 1 KB, 4 connections"
@@ -26,7 +26,7 @@ const (
 	bare32  = "bare net/http, Basic, 1 KB, 32 connections"
 )
 
-// rate runs do on some connections for a time, and returns how often it was done in a second.
+// rate runs do on some connections for a while and returns the calls per second.
 func rate(ctx context.Context, conns int, d time.Duration, do func(ctx context.Context, conn, n int) error) (float64, error) {
 	counts, errs := make([]int, conns), make([]error, conns)
 	var all sync.WaitGroup
@@ -48,7 +48,7 @@ func rate(ctx context.Context, conns int, d time.Duration, do func(ctx context.C
 	return float64(sum) / time.Since(began).Seconds(), errors.Join(errs...)
 }
 
-// fsyncs is how often the disk can be waited for.
+// fsyncs measures the fsyncs per second.
 func fsyncs(ctx context.Context, dir string, d time.Duration) (float64, error) {
 	f, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {
@@ -62,7 +62,7 @@ func fsyncs(ctx context.Context, dir string, d time.Duration) (float64, error) {
 	return n, errors.Join(err, f.Close())
 }
 
-// commitsOf is how often a database keeps a kilobyte, with nothing else to do.
+// commitsOf measures how often an otherwise idle database commits a kilobyte per second.
 func commitsOf(ctx context.Context, driver, url string, d time.Duration) (float64, error) {
 	db, err := sql.Open(driver, url)
 	if err != nil {
@@ -83,7 +83,7 @@ func commitsOf(ctx context.Context, driver, url string, d time.Duration) (float6
 	return n, errors.Join(err, db.Close())
 }
 
-// bare is how many requests net/http answers that does nothing but compare a password and write a kilobyte.
+// bare measures the requests per second of a net/http server that only compares a password and writes a kilobyte.
 func bare(ctx context.Context, conns int, d time.Duration) (float64, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -115,14 +115,14 @@ func bare(ctx context.Context, conns int, d time.Duration) (float64, error) {
 	return n, err
 }
 
-// limit is what bounds the servers, and how often it was done in a second.
+// limit is an upper bound for the servers, with its measured rates.
 type limit struct {
 	name    string
 	measure func(context.Context, time.Duration) (float64, error)
 	rates   []float64
 }
 
-// take measures it once more.
+// take measures the limit once more.
 func (l *limit) take(ctx context.Context, d time.Duration) error {
 	n, err := l.measure(ctx, d)
 	if err != nil {
@@ -132,8 +132,8 @@ func (l *limit) take(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// limitsOf are the limits of this machine: those of commits begin with the engine's name. Without the URL of a database there are none of
-// Postgres'.
+// limitsOf returns the limits of this machine. The names of commit limits begin with the engine. Without a database URL
+// it leaves out Postgres.
 func limitsOf(dir, postgres string) []limit {
 	file := "file:" + filepath.Join(dir, "limits.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"
 	all := []limit{

@@ -1,10 +1,10 @@
-// Command table prints how fast the server is on both engines, beside what this machine allows at best and beside other CalDAV servers that
-// run already, all measured in one run:
+// Command table prints the speed of the server on both engines, together with the limits of this machine and with other
+// running CalDAV servers, all measured in one run:
 //
 //	go run ./bench/table [-duration 1s] [-rounds 3] [-objects 1000] [-rows REGEXP] [-peer NAME=http://USER:PASSWORD@HOST/HOME/]…
 //
-// Each row is a kind of request, of which every answer is checked. Within a round the servers take turns, row by row; the medians
-// of the rounds are printed. Without Postgres' programs that half is left out.
+// Each row is a kind of request, and every response is checked. Within a round, each row runs on all servers in turn;
+// the table has the medians of the rounds. Without Postgres' programs it leaves out Postgres.
 package main
 
 import (
@@ -42,13 +42,13 @@ func main() {
 	}
 	o := options{rows: regexp.MustCompile("")}
 	flag.DurationVar(&o.duration, "duration", time.Second, "how long each figure of each round is measured")
-	flag.IntVar(&o.rounds, "rounds", 3, "rounds, of which the medians are printed")
+	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds; the table shows their medians")
 	flag.IntVar(&o.objects, "objects", 1000, "events in the calendar, a multiple of four")
 	flag.Func("rows", "measure those rows alone whose names match; the import always runs", func(text string) (err error) {
 		o.rows, err = regexp.Compile(text)
 		return err
 	})
-	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/, in which the calendar "+calendarName+" is made; repeatable", func(text string) error {
+	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/; the calendar "+calendarName+" is created there; repeatable", func(text string) error {
 		p, err := peer(text)
 		o.peers = append(o.peers, p)
 		return err
@@ -63,7 +63,7 @@ func main() {
 	}
 }
 
-// peer reads a server's address.
+// peer parses a server's address.
 func peer(text string) (*target, error) {
 	name, address, _ := strings.Cut(text, "=")
 	u, err := url.Parse(address)
@@ -113,7 +113,8 @@ func run(ctx context.Context, o options) (err error) {
 
 type engine struct{ name, url string }
 
-// databases starts a Postgres that waits for the disk, if there is one: the store's database in it, and one to measure its commits.
+// databases starts a Postgres with fsync on, if the programs exist. It has one database for the store, and one for
+// measuring commits.
 func databases(ctx context.Context) (engines []engine, limits string, stop func() error, err error) {
 	engines = []engine{{name: "sqlite"}}
 	server, err := pgtest.Start(ctx, pgtest.Options{Durable: true})
@@ -142,7 +143,7 @@ func databases(ctx context.Context) (engines []engine, limits string, stop func(
 	return append(engines, engine{"postgres", admin}), u.String(), stop, nil
 }
 
-// serve runs the server on a fresh store beside this program, until end is called.
+// serve starts the server on a new store, until end is called.
 func serve(ctx context.Context, binary, name, database string) (t *target, end func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -172,10 +173,11 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 	return &target{name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User, password: told.Password, crowd: crowd}, end, nil
 }
 
-// held is what hold tells.
+// held is the output of hold.
 type held struct{ URL, User, Password string }
 
-// hold is this program as the command that runs beside a server: it tells where that is, and stays until nobody listens.
+// hold is for this program as the command of compat/with-server: it prints the server's address, and stays until
+// its input is closed.
 func hold() {
 	_ = json.NewEncoder(os.Stdout).Encode(held{os.Getenv("COMPAT_CALDAV"), os.Getenv("COMPAT_USER"), os.Getenv("COMPAT_PASSWORD")})
 	_, _ = bufio.NewReader(os.Stdin).ReadBytes('\n')

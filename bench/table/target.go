@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// target is a server that is measured.
+// target is a measured server.
 type target struct {
 	name, url, user, password string
-	// home is where its calendars are, with a slash behind it.
+	// home is the path of the calendar home, with a trailing slash.
 	home string
-	// count is how many events are in the calendar.
+	// count is the number of events in the calendar.
 	count int
 	token string
-	// crowd are the users beside, whom an event can invite.
+	// crowd is the number of further users, whom an event can invite.
 	crowd int
 }
 
@@ -30,11 +30,11 @@ const (
 	davXML       = `xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:S="http://calendarserver.org/ns/" xmlns:A="http://apple.com/ns/ical/"`
 )
 
-// request is one that is sent and checked.
+// request is a request with checks of its response.
 type request struct {
 	method, path, depth, body string
 	header                    http.Header
-	// want is what the answer's status is to be, and matches how often sign is to be in it.
+	// want is the expected status, and matches the expected number of matches of sign.
 	want    int
 	sign    *regexp.Regexp
 	matches int
@@ -47,17 +47,18 @@ var (
 	syncToken = regexp.MustCompile(`<[\w.-]*:?sync-token>([^<]+)</`)
 )
 
-// connection is a client that keeps one connection.
+// connection returns a client with a single connection.
 func connection() *http.Client {
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}
 }
 
 func (t *target) calendar() string { return t.home + calendarName + "/" }
 
-// beside is a calendar for what is put beyond the events that all questions are about: a quick server would have more to tell.
+// beside returns the calendar for additional events. They must not be in the main calendar: a fast server would then
+// have larger responses.
 func (t *target) beside() string { return t.home + calendarName + "-beside/" }
 
-// apart is a calendar of one connection alone.
+// apart returns a calendar for one connection only.
 func (t *target) apart(conn int) string {
 	return fmt.Sprintf("%s%s-apart-%d/", t.home, calendarName, conn)
 }
@@ -71,7 +72,7 @@ func (t *target) object(e event) string {
 
 func (t *target) event(n int) event { return eventOf(t.name, n) }
 
-// put writes an event, which is new before its first revision. As apps do, it says so.
+// put returns a write of an event; revision 0 creates it. As apps do, it sends the matching precondition.
 func (t *target) put(e event, r int) request {
 	text, header := e.text, http.Header{"Content-Type": {"text/calendar"}}
 	if r > 0 {
@@ -82,13 +83,13 @@ func (t *target) put(e event, r int) request {
 	return request{method: http.MethodPut, path: t.object(e), body: text, header: header}
 }
 
-// do sends a request and sees that the answer is right.
+// do sends a request and checks the response.
 func (t *target) do(ctx context.Context, c *http.Client, r request) (string, error) {
 	body, _, err := t.timed(ctx, c, r)
 	return body, err
 }
 
-// timed is do, and tells how long the answer took: to look at it is no work of the server's.
+// timed is do and returns the time until the response was complete; checking it does not count.
 func (t *target) timed(ctx context.Context, c *http.Client, r request) (body string, took time.Duration, err error) {
 	q, err := http.NewRequestWithContext(ctx, r.method, t.url+r.path, bytes.NewReader([]byte(r.body)))
 	if err != nil {
@@ -121,7 +122,7 @@ func (t *target) timed(ctx context.Context, c *http.Client, r request) (body str
 	return string(all), took, nil
 }
 
-// prepare makes the calendars anew.
+// prepare deletes and recreates the calendars.
 func (t *target) prepare(ctx context.Context) error {
 	c := connection()
 	all := []string{t.calendar(), t.beside()}
@@ -129,7 +130,7 @@ func (t *target) prepare(ctx context.Context) error {
 		all = append(all, t.apart(conn))
 	}
 	for _, path := range all {
-		_, _ = t.do(ctx, c, request{method: http.MethodDelete, path: path}) // there may be none
+		_, _ = t.do(ctx, c, request{method: http.MethodDelete, path: path}) // it may not exist
 		if _, err := t.do(ctx, c, request{method: "MKCALENDAR", path: path, want: http.StatusCreated}); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}

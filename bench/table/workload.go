@@ -13,22 +13,22 @@ import (
 type workload struct {
 	name  string
 	conns int
-	// once is for what is not repeated for a time, but runs through.
+	// once is set for a row that runs once instead of repeatedly for a time.
 	once bool
-	// begin makes what is sent again and again by one of the connections.
+	// begin returns the repeated step of one connection.
 	begin func(t *target, conn int) step
-	// guests is how many users of the server it takes beside.
+	// guests is the number of further users that it needs.
 	guests int
-	// limit is what it is measured by, a name in limits or onePut; "" is the best peer. must is the part of the limit, or how many
-	// times the best peer, that it is to reach.
+	// limit is the rate to compare with: a name in limits, onePut, or "" for the best peer. must is the required
+	// multiple of it.
 	limit string
 	must  float64
 }
 
-// writers is how many connections write at once.
+// writers is the number of concurrent writers.
 const writers = 4
 
-// step asks once more, and tells how long the answer took.
+// step sends one request and returns the time until the response.
 type step func(ctx context.Context, c *http.Client, n int) (time.Duration, error)
 
 func (t *target) takes(ctx context.Context, c *http.Client, r request) (time.Duration, error) {
@@ -36,7 +36,7 @@ func (t *target) takes(ctx context.Context, c *http.Client, r request) (time.Dur
 	return took, err
 }
 
-// asking sends one request all the time.
+// asking repeats one request.
 func asking(what func(t *target) request) func(*target, int) step {
 	return func(t *target, _ int) step {
 		r := what(t)
@@ -84,20 +84,20 @@ func report(method string, t *target, body string, want int) request {
 	return request{method: method, path: t.calendar(), depth: "1", body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
 }
 
-// puts writes events from a number on, each connection its own; revision tells that they are there.
+// puts writes events from a number on, different ones on each connection; a revision above 0 means that they exist.
 func puts(from, revision int) func(*target, int) step {
 	return func(t *target, conn int) step {
 		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
 			at, r := n*writers+conn, 0
 			if revision > 0 {
-				at, r = at%t.count, n+1 // a connection's own, as the count is a multiple of four
+				at, r = at%t.count, n+1 // stays on this connection's events, as the count is a multiple of four
 			}
 			return t.takes(ctx, c, t.put(t.event(from+at), r))
 		}
 	}
 }
 
-// putsApart writes new events as puts does, each connection into a calendar of its own.
+// putsApart is puts for new events, with a separate calendar for each connection.
 func putsApart(t *target, conn int) step {
 	return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
 		e := t.event(beyond*300 + n*writers + conn)
@@ -125,7 +125,7 @@ func multiget(t *target) request {
 	return r
 }
 
-// ofWeek asks for a week's objects with their data.
+// ofWeek requests a week's objects with their data.
 func ofWeek(t *target, shape string) request {
 	want := 0
 	for n := range t.count {
@@ -136,7 +136,7 @@ func ofWeek(t *target, shape string) request {
 		davXML, shape, weekFrom.Format(stamp), weekUntil.Format(stamp)), want)
 }
 
-// sync asks for what changed since a token, page after page.
+// sync requests the changes since a token, page by page.
 func (t *target) sync(ctx context.Context, c *http.Client, since string) (token string, n int, took time.Duration, err error) {
 	for more := true; more; since = token {
 		body := `<D:sync-collection ` + davXML + `><D:sync-token>` + since + `</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
@@ -158,7 +158,7 @@ func (t *target) sync(ctx context.Context, c *http.Client, since string) (token 
 	return token, n, took, nil
 }
 
-// syncs asks for everything, or for ten changes that are made beforehand and not counted.
+// syncs requests everything, or ten changes that are made in advance and not measured.
 func syncs(changes bool) func(*target, int) step {
 	return func(t *target, _ int) step {
 		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
@@ -181,7 +181,7 @@ func syncs(changes bool) func(*target, int) step {
 
 const changesMade = 10
 
-// change makes some changes, and returns the token of before.
+// change makes some changes, and returns the token of the previous state.
 func (t *target) change(ctx context.Context, round int) (string, error) {
 	c := connection()
 	defer c.CloseIdleConnections()
@@ -202,7 +202,7 @@ func ctag(t *target) request {
 	}
 }
 
-// homeProperties are what a calendar app of Apple's asks a home for.
+// homeProperties are the properties that Apple's Calendar requests of a calendar home.
 var homeProperties = strings.Fields(`D:add-member D:current-user-privilege-set D:displayname D:owner D:quota-available-bytes D:quota-used-bytes D:resource-id
 	D:resourcetype D:supported-report-set D:sync-token D:acl D:current-user-principal
 	C:calendar-alarm C:calendar-availability C:calendar-description C:calendar-free-busy-set C:calendar-order C:calendar-timezone
@@ -219,14 +219,14 @@ func home(t *target) request {
 	return request{method: "PROPFIND", path: t.home, depth: "1", want: http.StatusMultiStatus, body: `<D:propfind ` + davXML + `><D:prop>` + b.String() + `</D:prop></D:propfind>`}
 }
 
-// onePut is the row that an invitation is measured by, crowd how many users it invites.
+// onePut is the row that invitations are compared with; crowd is the number of invited users.
 const (
 	onePut = "PUT, 1 connection"
 	crowd  = 50
 )
 
-// invites puts new events with nobody and with a crowd as guests in turns, where there is a crowd, so that both meet the same; those
-// with so many are measured.
+// invites writes new events, alternately with no attendees and with a crowd if there is one, so that both run under the
+// same conditions. It measures the events with the given number of guests.
 func invites(guests int) func(*target, int) step {
 	return func(t *target, _ int) step {
 		sizes := []int{0, crowd}
@@ -246,7 +246,7 @@ func invites(guests int) func(*target, int) step {
 	}
 }
 
-// invitation is an event with so many guests.
+// invitation returns an event with so many guests.
 func (t *target) invitation(n, guests int) event {
 	if guests == 0 {
 		return t.event(n)

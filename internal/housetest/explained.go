@@ -10,8 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// explained is a store that fails a test when it is given a message that names a zone without its VTIMEZONE
-// (RFC 5545 §3.2.19).
+// explained is a store that fails a test if a stored message names a zone without its VTIMEZONE (RFC 5545 §3.2.19).
 type explained struct {
 	calendar.Store
 	t testing.TB
@@ -50,7 +49,7 @@ var (
 	usedName    = regexp.MustCompile(`(?m)^[A-Z0-9-]+;(?:[^:"\r\n]*;)?TZID=("[^"]*"|[^:;"\r\n]*)`)
 )
 
-// WantZones fails a test unless a text has one VTIMEZONE for each zone that it names, and none of them twice.
+// WantZones fails a test unless a text has exactly one VTIMEZONE for each zone that it names.
 func WantZones(t testing.TB, text string) {
 	t.Helper()
 	if text = unfold.Replace(text); !strings.Contains(text, "TZID") {

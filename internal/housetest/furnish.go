@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// Furnish lays a file with all tables and nothing in them where there is none yet: a copy takes a fiftieth of what making
-// them takes. It does nothing on Postgres, where a test is lent such a schema.
+// Furnish creates an SQLite file with all tables, all empty, unless it exists. It copies a template, which takes a
+// fiftieth of the time of the migrations. On Postgres it does nothing: there a test borrows such a schema.
 func Furnish(t testing.TB, url string) {
 	t.Helper()
 	path, ok := strings.CutPrefix(url, "sqlite:")
@@ -39,7 +39,7 @@ func Furnish(t testing.TB, url string) {
 	}
 }
 
-// furniture is a database as the first start of the program makes it, before it knows which one it is.
+// furniture is the template: a database after the first start of the program, without an identity.
 var furniture = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "housetest-")
 	if err != nil {
@@ -50,7 +50,7 @@ var furniture = sync.OnceValues(func() ([]byte, error) {
 	return data, errors.Join(err, os.RemoveAll(dir))
 })
 
-// tables makes them, and takes the name and the secret that the store gave itself away again: it gives each copy its own.
+// tables creates the tables and removes the identity and the secret of the store, so that each copy gets its own.
 func tables(path string) ([]byte, error) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, "sqlite:"+path, store.Options{})

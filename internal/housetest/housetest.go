@@ -1,5 +1,5 @@
-// Package housetest is what tests of the rooms above the store stand on: a store with its schema, a clock that stands
-// still until it is moved, ids that count, and a log that can be read.
+// Package housetest is the fixture for tests above the store: a store with its schema, a manual clock, sequential ids,
+// and a log to read.
 package housetest
 
 import (
@@ -17,9 +17,9 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// Clock stands still until it is moved, and is a source of ids. The processes on one database share it.
+// Clock is a manual clock and a source of ids. The processes on one database share it.
 type Clock struct {
-	// Form is how ids are written.
+	// Form is the format of ids.
 	Form string
 	mu   sync.Mutex
 	now  time.Time
@@ -29,30 +29,30 @@ type Clock struct {
 // At makes a clock that shows a time.
 func At(now time.Time) *Clock { return &Clock{Form: "id-%d", now: now} }
 
-// Now is what the clock shows.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Pass moves the clock.
+// Pass advances the clock.
 func (c *Clock) Pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Set lets the clock show another time.
+// Set sets the clock.
 func (c *Clock) Set(now time.Time) { c.Pass(now.Sub(c.Now())) }
 
-// NewID is the next id.
+// NewID returns the next id.
 func (c *Clock) NewID() string { return fmt.Sprintf(c.Form, c.ids.Add(1)) }
 
-// IDs is how many ids there are.
+// IDs returns the number of ids so far.
 func (c *Clock) IDs() int64 { return c.ids.Load() }
 
-// Log is what was written to a log, by several requests at once.
+// Log collects log output; it is safe for concurrent use.
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -64,7 +64,7 @@ func (l *Log) Write(line []byte) (int, error) {
 	return l.text.Write(line)
 }
 
-// String is what there is by now.
+// String returns the log so far.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ type House struct {
 	t     testing.TB
 }
 
-// Open opens a database, making its schema where there is none. A second house on the same one is another process.
+// Open opens a database and creates its schema if necessary. A second House on the same database is another process.
 func Open(t testing.TB, url string, c *Clock) *House {
 	t.Helper()
 	Furnish(t, url)
@@ -104,7 +104,7 @@ func Open(t testing.TB, url string, c *Clock) *House {
 	return h
 }
 
-// Logger writes to the log.
+// Logger returns a logger that writes to Log.
 func (h *House) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.Log, nil)) }
 
 // Admit adds users, without passwords.
@@ -120,16 +120,16 @@ func (h *House) Admit(t testing.TB, all ...calendar.User) {
 	}
 }
 
-// Middle is what a calendar service on the store is made of, for tests to change. Every message that it sends must define the
-// zones that it names.
+// Middle returns the configuration of a calendar service on the store, for tests to change. The store checks that every
+// message defines the zones that it names.
 func (h *House) Middle() service.Config {
 	return service.Config{Store: explained{h.Store, h.t}, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID, Task: h.TaskLog.Task}
 }
 
-// Cheap is the real hasher at a cost of next to nothing.
+// Cheap is the real hasher with minimal cost.
 var Cheap = auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}}
 
-// Login is what a service that knows users by their passwords and tokens is made of, with hashes that cost next to nothing.
+// Login returns the configuration of an auth service with cheap hashes.
 func (h *House) Login() auth.Config {
 	return auth.Config{
 		Store: h.Store, Now: h.Now, NewID: h.NewID, Logger: h.Logger(), Limits: auth.DefaultLimits(),

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Route is a store that notes by which files of the program an object came to be written.
+// Route is a store that records which files of the program are on the call stack when an object is written.
 type Route struct {
 	calendar.Store
 	mu    sync.Mutex
@@ -22,7 +22,7 @@ func (r *Route) Update(ctx context.Context, do func(calendar.Tx) error) error {
 	return r.Store.Update(ctx, func(tx calendar.Tx) error { return do(routed{tx, r}) })
 }
 
-// Files are those of the latest writing, the one that called the store first.
+// Files returns the files of the latest write, the innermost first.
 func (r *Route) Files() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r routed) PutObject(ctx context.Context, o calendar.Object) error {
 	return r.Tx.PutObject(ctx, o)
 }
 
-// onTheStack are the program's files that are at work, but for those of tests.
+// onTheStack returns the program's files on the call stack, except test files.
 func onTheStack() []string {
 	callers := make([]uintptr, 200)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])

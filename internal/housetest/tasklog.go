@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// TaskLog remembers what tasks it is told of: a line for each that has ended, with its facts.
+// TaskLog records tasks: a line for each finished one, with its facts.
 type TaskLog struct {
 	mu    sync.Mutex
 	lines []string
@@ -30,7 +30,7 @@ func (k *TaskLog) Task(ctx context.Context, name string) (within context.Context
 	}
 }
 
-// Ended returns the lines since it was last asked, in the order of the alphabet.
+// Ended returns the lines since the last call, sorted.
 func (k *TaskLog) Ended() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

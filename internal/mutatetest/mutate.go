@@ -1,4 +1,4 @@
-// Package mutatetest makes wrong texts of right ones, for tests of what reads texts of strangers.
+// Package mutatetest mutates valid texts, for tests of parsers of untrusted input.
 package mutatetest
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Mutate makes another text of one: it drops, doubles and changes some of it, and puts words in or in its place.
+// Mutate returns a mutated copy of a text: it drops, repeats and changes parts, and inserts words.
 func Mutate(r *rand.Rand, text []byte, words []string) []byte {
 	text = bytes.Clone(text)
 	for range 1 + r.IntN(6) {
@@ -31,8 +31,8 @@ func Mutate(r *rand.Rand, text []byte, words []string) []byte {
 	return text
 }
 
-// Lines makes another text of one whose lines stay whole: it drops, doubles and exchanges some, and puts others between
-// them. Such texts are understood more often, and so go further.
+// Lines mutates a text by whole lines: it drops, repeats and swaps some, and inserts others. Such texts are valid more
+// often and so reach deeper code.
 func Lines(r *rand.Rand, text []byte, others []string) []byte {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	for range 1 + r.IntN(3) {

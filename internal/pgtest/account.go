@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// account is the user that Postgres runs as; nil means the caller.
+// account is the user that runs Postgres; nil means the present user.
 type account struct{ uid, gid int }
 
-// accountNames are the users that a root caller hands Postgres to, the first one that exists.
+// accountNames are the users to run Postgres for a root caller; the first existing one is used.
 func accountNames() []string { return []string{"postgres", "nobody"} }
 
-// unprivileged is the account for Postgres, which refuses to run as root.
+// unprivileged returns the account for Postgres, which refuses to run as root.
 func unprivileged() (*account, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -2,8 +2,8 @@ package pgtest
 
 import "syscall"
 
-// attributes run a child as the account, out of reach of the terminal's Ctrl-C, which is for the tests, and end
-// it when this process dies without having stopped it.
+// attributes make a child run as the account, not receive the terminal's Ctrl-C, which is meant for the tests, and end
+// with this process.
 func (a *account) attributes() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGQUIT}
 	if a != nil {

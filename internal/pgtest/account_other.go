@@ -4,7 +4,7 @@ package pgtest
 
 import "syscall"
 
-// attributes run a child as the account, out of reach of the terminal's Ctrl-C, which is for the tests.
+// attributes make a child run as the account, and not receive the terminal's Ctrl-C, which is meant for the tests.
 func (a *account) attributes() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if a != nil {

@@ -1,8 +1,7 @@
 // Package pgtest runs a throw-away Postgres for tests.
 //
-// A server made by Start listens on a free port of 127.0.0.1, keeps its data in a directory of its own, is known
-// only by a random password, and is gone after Stop. Where the caller is root, Postgres runs as another user,
-// since it refuses to run as root.
+// A server from Start listens on a free port of 127.0.0.1, has its own data directory and a random password, and is
+// gone after Stop. If the caller is root, Postgres runs as another user, since it refuses to run as root.
 package pgtest
 
 import (
@@ -19,24 +18,23 @@ import (
 	"strings"
 )
 
-// Superuser is the name of the only role of a server that Start made.
+// Superuser is the only role of a server from Start.
 const Superuser = "postgres"
 
-// bindAttempts is how often Start looks for another port: between finding a free one and Postgres' taking it,
-// somebody else may be faster.
+// bindAttempts is how often Start tries another port: another process may take a free port before Postgres does.
 const bindAttempts = 5
 
-// ErrNoPostgres says that Postgres' programs are not on this machine.
+// ErrNoPostgres means that Postgres' programs are not on this machine.
 var ErrNoPostgres = errors.New(
 	"pgtest: initdb and postgres not found in PATH, by pg_config --bindir or in /usr/lib/postgresql; " +
 		"install them (Debian: apt-get install postgresql) or set " + EnvURL + " to a running server's URL")
 
-// Options says how a server differs from the usual one. The zero value is what most tests want.
+// Options change the server's configuration. The zero value suits most tests.
 type Options struct {
-	// Durable leaves fsync and full-page writes on, as in production. A test that kills the server needs it
-	// only to survive a crash of the machine: without it a commit still survives the death of Postgres.
+	// Durable leaves fsync and full-page writes on, as in production. Killing the server does not require it: commits
+	// survive the death of Postgres anyway, but not a crash of the machine.
 	Durable bool
-	// MaxConnections is the server's limit, 300 if zero: many packages test at the same time.
+	// MaxConnections is the server's limit, 300 if zero: many packages run their tests at the same time.
 	MaxConnections int
 	// Settings are further lines of postgresql.conf, by name.
 	Settings map[string]string
@@ -53,8 +51,8 @@ type Server struct {
 	running  *process
 }
 
-// Start makes a new, empty database cluster and starts Postgres on it. The context bounds only the start; a
-// server lives until Stop. Where there is no Postgres, the error is ErrNoPostgres.
+// Start makes a new, empty database cluster and starts Postgres on it. The context bounds only the start; a server
+// lives until Stop. If Postgres is not installed, the error is ErrNoPostgres.
 func Start(ctx context.Context, options Options) (*Server, error) {
 	found, err := findPrograms(ctx)
 	if err != nil {
@@ -78,7 +76,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	return s, nil
 }
 
-// URL is the postgres:// address of the server's database.
+// URL returns the postgres:// address of the server's database.
 func (s *Server) URL() string {
 	address := url.URL{
 		Scheme:   "postgres",
@@ -90,13 +88,13 @@ func (s *Server) URL() string {
 	return address.String()
 }
 
-// Stop ends the server, cutting its connections, and removes its data. A second Stop does nothing.
+// Stop shuts the server down, closing its connections, and removes its data. A second Stop does nothing.
 func (s *Server) Stop() error {
 	return errors.Join(s.end(shutdownFast), os.RemoveAll(s.dir))
 }
 
-// Kill ends the server as a crash does: nothing is written, nobody is told, the next start has to recover.
-// The server is away until Restart.
+// Kill ends the server like a crash: it writes nothing, and the next start has to recover. The server stays down until
+// Restart.
 func (s *Server) Kill() error {
 	return s.end(shutdownImmediate)
 }
@@ -109,7 +107,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// end asks the running process, if there is one, to shut down in the given way, and waits until it has.
+// end shuts the running process down, if there is one, and waits for it.
 func (s *Server) end(how shutdown) error {
 	if s.running == nil {
 		return nil
@@ -176,7 +174,7 @@ func (s *Server) launch(ctx context.Context) error {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// settings are the configuration of a server for tests.
+// settings returns the configuration of a server for tests.
 func settings(options Options) map[string]string {
 	limit := options.MaxConnections
 	if limit == 0 {
@@ -184,7 +182,7 @@ func settings(options Options) map[string]string {
 	}
 	all := map[string]string{
 		"listen_addresses": "127.0.0.1",
-		// No socket: its path may not be longer than 107 bytes, and a temporary directory's often is.
+		// No socket: its path is limited to 107 bytes, and a temporary directory's path is often longer.
 		"unix_socket_directories": "",
 		"max_connections":         strconv.Itoa(limit),
 		// Dropping a schema takes a lock for each of its tables and indexes.
@@ -198,7 +196,7 @@ func settings(options Options) map[string]string {
 	return all
 }
 
-// freePort finds a port of the loopback address that nobody listens on at this moment.
+// freePort returns a port of the loopback address that is free at this moment.
 func freePort(ctx context.Context) (int, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

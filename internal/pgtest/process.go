@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// shutdown is a signal by which Postgres is told to end; see its manual, "Shutting Down the Server".
+// shutdown is a signal that makes Postgres shut down; see its manual, "Shutting Down the Server".
 type shutdown syscall.Signal
 
 const (
@@ -21,14 +21,14 @@ const (
 	shutdownImmediate = shutdown(syscall.SIGQUIT) // leave at once, recover at the next start
 )
 
-// readyMessage begins what Postgres logs when it takes connections, which a standby's are only for reading;
-// portMessage is what it logs when it cannot.
+// readyMessage is the start of Postgres' log line when it accepts connections (on a standby, only read-only ones).
+// portMessage is in the log when the port is taken.
 const (
 	readyMessage = "database system is ready to accept "
 	portMessage  = "could not create any TCP/IP sockets"
 )
 
-// logTail is how many of the last lines of the log an error shows.
+// logTail is how many of the last log lines an error shows.
 const logTail = 20
 
 var (
@@ -36,13 +36,13 @@ var (
 	errExited    = errors.New("pgtest: postgres ended before it was ready")
 )
 
-// process is a running Postgres: the postmaster, which ends its own children.
+// process is a running postmaster, which ends its own children.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
 }
 
-// command prepares a program of Postgres to run as the given account, with messages in the language we read.
+// command prepares a Postgres program to run as the given account, with English messages.
 func command(ctx context.Context, runAs *account, dir, program string, arguments ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, arguments...)
 	cmd.Dir = dir
@@ -77,8 +77,8 @@ func startProcess(ctx context.Context, cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// run is the life of the process. It keeps its thread: where the kernel ends a child with its parent
-// (attributes), the parent it means is the thread that started the child.
+// run is the life of the process. It keeps its thread: where the kernel ends a child with its parent (attributes), the
+// parent is the thread that started the child.
 func (p *process) run(input io.Closer, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -87,7 +87,7 @@ func (p *process) run(input io.Closer, started chan<- error) {
 	_ = input.Close() // the child has its own end of the pipe; ours would keep the reader waiting
 	started <- err
 	if err == nil {
-		_ = p.cmd.Wait() // how it ended is in its log; that it ended is what done says
+		_ = p.cmd.Wait() // the log has the reason; done only says that it has ended
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *process) end(how shutdown) error {
 	return nil
 }
 
-// follow reads the log to its end, so that Postgres never blocks on it, and tells once whether it became ready.
+// follow reads the log to its end, so that Postgres never blocks on it, and reports once whether it became ready.
 func follow(log io.ReadCloser, ready chan<- error) {
 	defer log.Close()
 	var tail []string
@@ -121,7 +121,7 @@ func follow(log io.ReadCloser, ready chan<- error) {
 	}
 }
 
-// exitError explains a server that did not start, with the end of its log.
+// exitError explains why a server did not start, with the end of its log.
 func exitError(portTaken bool, tail []string) error {
 	reason := errExited
 	if portTaken {

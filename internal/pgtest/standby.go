@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Standby makes a server that follows this one and can take over from it, see Promote. It has the same
-// settings, roles and passwords. Under its name it can be waited for (synchronous_standby_names).
+// Standby makes a standby of this server, which can take over from it, see Promote. It has the same settings, roles and
+// passwords. The primary can wait for it by its name (synchronous_standby_names).
 func (s *Server) Standby(ctx context.Context, name string) (*Server, error) {
 	dir, err := os.MkdirTemp("", "pgtest-")
 	if err != nil {
@@ -28,12 +28,12 @@ func (s *Server) Standby(ctx context.Context, name string) (*Server, error) {
 	return copied, nil
 }
 
-// copy fills the server's directory with a copy of another one's, set up to follow it.
+// copy fills the server's directory with a base backup of another server, configured to follow it.
 func (s *Server) copy(ctx context.Context, from *Server, name string) error {
 	if err := s.account.own(s.dir); err != nil {
 		return fmt.Errorf("pgtest: giving the data directory to another user: %w", err)
 	}
-	// The two programs in PATH may be links, beside which the others are not.
+	// The programs in PATH may be links into a directory with the other programs.
 	program, err := filepath.EvalSymlinks(s.programs.postgres)
 	if err != nil {
 		return fmt.Errorf("pgtest: %w", err)
@@ -48,7 +48,8 @@ func (s *Server) copy(ctx context.Context, from *Server, name string) error {
 	return nil
 }
 
-// Together is the postgres:// address under which a program finds the one of several servers that takes writes.
+// Together returns the postgres:// address of several servers, which makes a program connect to the one that accepts
+// writes.
 func Together(servers ...*Server) (string, error) {
 	var hosts []string
 	for _, s := range servers {

@@ -1,9 +1,9 @@
-// Package slowtest keeps what takes long out of an ordinary test run.
+// Package slowtest excludes slow work from an ordinary test run.
 //
-// A test that kills servers, floods them, or tries thousands of random inputs says so here, in one
-// line. `make test` then runs it with few rounds or not at all; `make torture` runs all of it. The
-// environment variable TORTURE names the parts that a run wants, as in TORTURE=crash,random, or
-// TORTURE=all. One that goes on as long as it is given asks for TORTURE_FOR; one whose order is random, for TORTURE_SEED.
+// A test that kills servers, floods them, or tries thousands of random inputs calls one function here. `make test` then
+// runs it with few rounds or not at all; `make torture` runs all of it. The environment variable TORTURE names the
+// parts to run, as in TORTURE=crash,random, or TORTURE=all. TORTURE_FOR sets the duration of open-ended tests, and
+// TORTURE_SEED the seed of random ones.
 package slowtest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// env names the variable with the parts that a run wants.
+// env is the variable that names the parts to run.
 const env = "TORTURE"
 
 // Part is one kind of slow test.
@@ -32,7 +32,7 @@ const (
 
 func parts() []Part { return []Part{Crash, Flood, Random, Big} }
 
-// Skip skips a test that is too slow for an ordinary run, and says why.
+// Skip skips a test that is too slow for an ordinary run, and logs why.
 func Skip(t testing.TB, part Part, why string) {
 	t.Helper()
 	if !wanted(t, part) {
@@ -40,7 +40,7 @@ func Skip(t testing.TB, part Part, why string) {
 	}
 }
 
-// Rounds is how often a test does its work: a few times, or many times where the run wants its part.
+// Rounds returns the number of rounds of a test: few, or many if its part is selected.
 func Rounds(t testing.TB, part Part, few, many int) int {
 	t.Helper()
 	if wanted(t, part) {
@@ -49,8 +49,8 @@ func Rounds(t testing.TB, part Part, few, many int) int {
 	return few
 }
 
-// wanted tells whether the run wants a part. A word that is no part fails the test: nobody must
-// believe that something was run.
+// wanted reports whether a part is selected. An unknown name fails the test, so that a typing error cannot pass for a
+// successful run.
 func wanted(t testing.TB, part Part) bool {
 	t.Helper()
 	value := os.Getenv(env)
@@ -66,7 +66,7 @@ func wanted(t testing.TB, part Part) bool {
 	return slices.Contains(words, "all") || slices.Contains(words, string(part))
 }
 
-// For is how long a test goes on that takes as long as it is given: the variable TORTURE_FOR says so, as in 30m.
+// For returns the duration of an open-ended test, from the variable TORTURE_FOR, as in 30m.
 func For(t testing.TB, usual time.Duration) time.Duration {
 	t.Helper()
 	value := os.Getenv(env + "_FOR")
@@ -80,7 +80,7 @@ func For(t testing.TB, usual time.Duration) time.Duration {
 	return d
 }
 
-// Seed is where the randomness of a test begins, another each time unless TORTURE_SEED says which. A test that fails shows it.
+// Seed returns the seed of a random test, a new one each time unless TORTURE_SEED is set. A failing test logs it.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := rand.Uint64N(1 << 32)

@@ -14,18 +14,20 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// A loan is a schema that a test has for a while. All tables take a Postgres a quarter of a second to make and to drop, and a
-// run wants them a thousand times; so there are some schemas in the server, as many as tests run at once, which are emptied
-// and lent again, by whichever process. A lock of its session says that somebody has one. Its comment has a digest of what
-// is made in it, while it is clean: one that a process left behind, or whose make a test changed, is dropped.
+// loan is a schema lent to a test. Creating and dropping all tables takes Postgres a quarter of a second, and a run
+// would do so a thousand times. So the server has a pool of schemas, as many as tests run at once, which are emptied
+// and reused by any process.
+//
+// An advisory lock of the session marks a schema as taken. While the schema is clean, its comment is a digest of its
+// definition. A schema that a crashed process left dirty, or whose definition a test changed, is dropped.
 type loan struct {
 	db     *sql.DB
 	server *sql.Conn // holds the lock
 	schema string
-	made   string // the digest when it was lent, empty for a new one
+	made   string // the digest when it was lent; empty for a new one
 }
 
-// borrow lends a schema that is empty, or has all tables and nothing in them.
+// borrow lends a schema that has no tables, or all tables without rows.
 func borrow(ctx context.Context, server *url.URL) (*loan, error) {
 	db, err := sql.Open("pgx", server.String())
 	if err != nil {
@@ -41,7 +43,7 @@ func borrow(ctx context.Context, server *url.URL) (*loan, error) {
 	return l, nil
 }
 
-// find takes the first schema that nobody has.
+// find takes the first free schema.
 func (l *loan) find(ctx context.Context) error {
 	ours, _, err := program()
 	if err != nil {
@@ -75,14 +77,14 @@ func (l *loan) end(ctx context.Context) error {
 	return errors.Join(err, l.server.Close(), l.db.Close())
 }
 
-// empty throws away what is in the tables. Most were never written to, which costs nothing to see.
+// empty deletes the rows of all tables. Most were never written to, which is cheap to detect.
 const empty = `DECLARE used text; BEGIN
 	SELECT string_agg(oid::regclass::text, ', ') INTO used FROM pg_class
 		WHERE relnamespace = 'SCHEMA'::regnamespace AND relkind = 'r' AND relname <> 'migrations' AND pg_relation_size(oid) > 0;
 	IF used IS NOT NULL THEN EXECUTE 'TRUNCATE ' || used || ' CASCADE'; END IF;
 END`
 
-// make is the digest of what is made in the schema, empty where that is not what the program's migrations make.
+// make returns the digest of the schema's definition, or "" if it differs from the result of the program's migrations.
 func (l *loan) make(ctx context.Context) (string, error) {
 	_, files, err := program()
 	if err != nil {
@@ -101,7 +103,7 @@ func (l *loan) make(ctx context.Context) (string, error) {
 	return made, err
 }
 
-// program is a name for the program's migrations, and how many are Postgres'.
+// program returns a name for the program's migrations, and the number of those for Postgres.
 func program() (string, int, error) {
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
@@ -121,7 +123,7 @@ func program() (string, int, error) {
 	return hex.EncodeToString(digest.Sum(nil)[:6]), files, nil
 }
 
-// do runs statements, ask one that answers a value, on the connection that holds the lock.
+// do runs statements, and ask queries a value, on the connection that holds the lock.
 func (l *loan) do(ctx context.Context, statements string) error {
 	_, err := l.server.ExecContext(ctx, statements)
 	return l.explain(statements, err)

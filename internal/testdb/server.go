@@ -7,7 +7,8 @@ import (
 	"caldav-mcp-server/internal/pgtest"
 )
 
-// Server is a Postgres that is the test's alone, which it may stop, kill and starve. Without Postgres' programs the test is skipped.
+// Server returns a Postgres for one test only, which may stop, kill and starve it. Without Postgres' programs the test
+// is skipped.
 func Server(t testing.TB, start func() (*pgtest.Server, error)) *pgtest.Server {
 	t.Helper()
 	server, err := start()

@@ -1,6 +1,6 @@
-// Package testdb hands each test an empty database of its own, on either engine.
+// Package testdb gives each test an empty database of its own, on either engine.
 //
-// A database is known by the URL that the program's own DATABASE_URL would have: sqlite:PATH or postgres://….
+// A database is identified by a URL as in the program's DATABASE_URL: sqlite:PATH or postgres://….
 package testdb
 
 import (
@@ -21,7 +21,7 @@ import (
 	"caldav-mcp-server/internal/pgtest"
 )
 
-// dropTimeout bounds the clean-up: a test that leaves a transaction open must not hang the run.
+// dropTimeout limits the clean-up: a test that leaves a transaction open must not hang the run.
 const dropTimeout = 20 * time.Second
 
 // Each runs a test once per engine, in parallel, as the subtests "sqlite" and "postgres".
@@ -30,7 +30,7 @@ func Each(t *testing.T, test func(t *testing.T, url string)) {
 	each(t, Postgres, test)
 }
 
-// EachBlank is Each for tests about the making of tables, and for those that run the program, which begins with none.
+// EachBlank is Each with a database without tables, for tests of migrations and for tests that run the program.
 func EachBlank(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	each(t, Blank, test)
@@ -53,14 +53,14 @@ func EachBenchmark(b *testing.B, benchmark func(b *testing.B, url string)) {
 	b.Run("postgres", func(b *testing.B) { benchmark(b, Postgres(b)) })
 }
 
-// SQLite is the URL of a database file that does not exist yet, in a directory that is removed after the test.
+// SQLite returns the URL of a database file that does not exist yet, in a directory that is removed after the test.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// Anonymous takes the name and the secret that a store gave itself out of its file, so that each copy makes its own. The
-// caller knows the driver "sqlite".
+// Anonymous removes a store's identity and secret from its file, so that each copy gets its own. The caller must import
+// the driver "sqlite".
 func Anonymous(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -72,9 +72,9 @@ func Anonymous(ctx context.Context, path string) error {
 	return errors.Join(err, db.Close())
 }
 
-// Postgres is the URL of a schema in the server that TEST_DATABASE_URL names: it is empty, or has all tables of the
-// program and nothing in them, and is the test's own until it ends. Tables are apart, but advisory locks and NOTIFY
-// channels are the whole database's.
+// Postgres returns the URL of a schema in the server of TEST_DATABASE_URL. It has no tables, or all tables of the
+// program without rows, and belongs to the test until it ends. Tables are separate, but advisory locks and NOTIFY
+// channels are shared by the whole database.
 //
 // Without TEST_DATABASE_URL the test is skipped, unless CI is set: then it fails.
 func Postgres(t testing.TB) string {
@@ -88,7 +88,8 @@ func Postgres(t testing.TB) string {
 	return withSearchPath(server, lent.schema)
 }
 
-// Blank is the URL of an empty schema, which is dropped after the test: for tests about the making of tables, and for those that run the program.
+// Blank returns the URL of an empty schema, which is dropped after the test. It is for tests of migrations and for
+// tests that run the program.
 func Blank(t testing.TB) string {
 	t.Helper()
 	server := serverURL(t)
@@ -100,19 +101,19 @@ func Blank(t testing.TB) string {
 	return withSearchPath(server, schema)
 }
 
-// tidy ends what a test had of the server, behind what it opened itself.
+// tidy runs a clean-up on the server after the test's own clean-ups.
 func tidy(t testing.TB, end func(context.Context) error) {
 	t.Helper()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
 		if err := end(ctx); err != nil {
-			t.Errorf("tidying up; does the test close what it opened? %v", err)
+			t.Errorf("cleaning up; did the test close all connections? %v", err)
 		}
 	})
 }
 
-// serverURL is the server that TEST_DATABASE_URL names.
+// serverURL returns the server of TEST_DATABASE_URL.
 func serverURL(t testing.TB) *url.URL {
 	t.Helper()
 	value := os.Getenv(pgtest.EnvURL)
@@ -126,7 +127,7 @@ func serverURL(t testing.TB) *url.URL {
 	return server
 }
 
-// missing ends a test that needs a Postgres and has none.
+// missing ends a test that needs Postgres and has none.
 func missing(t testing.TB) {
 	t.Helper()
 	const advice = pgtest.EnvURL + " is not set: run `make test`, or `go run ./internal/pgtest/withpg -- go test PACKAGE`"
@@ -136,8 +137,8 @@ func missing(t testing.TB) {
 	t.Skip(advice)
 }
 
-// withSearchPath is a server's URL whose connections see one schema only. pgx sends parameters of a URL that it
-// does not know itself to the server, as settings of the session.
+// withSearchPath returns a server's URL whose connections see only one schema. pgx passes unknown parameters of a URL
+// to the server, as session settings.
 func withSearchPath(server *url.URL, schema string) string {
 	own := *server
 	query := own.Query()
@@ -146,7 +147,7 @@ func withSearchPath(server *url.URL, schema string) string {
 	return own.String()
 }
 
-// execute runs one statement on a connection of its own.
+// execute runs one statement on a new connection.
 func execute(ctx context.Context, server *url.URL, statement string) error {
 	db, err := sql.Open("pgx", server.String())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 const (
 	usual, least = 15 * time.Minute, 5 * time.Minute
-	// multigetMost is how many objects are asked for at once.
+	// multigetMost limits the objects of one multiget.
 	multigetMost = 100
 	xmlKind      = `application/xml; charset="utf-8"`
 	spaces       = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"`
@@ -24,7 +24,7 @@ const (
 	asksTags = `<d:propfind` + spaces + `><d:prop><d:getetag/><d:resourcetype/></d:prop></d:propfind>`
 )
 
-// Provider is the one for CalDAV accounts, over a guarded client: the address is whatever somebody names.
+// Provider serves CalDAV accounts. It uses a guarded client, because users supply the address.
 func Provider(guard *outbound.Guard) mirror.Provider {
 	return mirror.Provider{
 		Title: "CalDAV", Every: usual, Least: least,
@@ -61,16 +61,16 @@ func address(text string) (*url.URL, error) {
 // account is an account on a CalDAV server.
 type account struct {
 	*wire
-	// page bounds the objects of a page of changes.
+	// page limits the objects on a page of changes.
 	page int
 }
 
-// home finds the calendar home, as a program does that knows a host alone (RFC 6764 §6).
+// home discovers the calendar home, starting from the host (RFC 6764 §6).
 func (a *account) home(ctx context.Context) (*url.URL, error) {
 	var first error
 	for _, start := range []*url.URL{a.base, a.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
 		at := start
-		for range 3 { // a place names the principal, which names the home
+		for range 3 { // a resource names the principal, and the principal names the home
 			found, from, err := a.find(ctx, at)
 			if errors.Is(err, mirror.ErrSignIn) {
 				return nil, err

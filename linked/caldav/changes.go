@@ -13,27 +13,27 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// place is where a look at a calendar goes on.
+// place is the cursor of a synchronization.
 type place struct {
-	// Token is the server's; where it gives none, Tags are those of all objects.
+	// Token is the server's sync token; if it has none, Tags holds the ETags of all objects.
 	Token string            `json:"token,omitempty"`
 	Tags  map[string]string `json:"tags,omitempty"`
-	// Left are listed and not read yet; More tells that the server has more to list behind them.
+	// Left are the listed objects still to be fetched; More is set if the server has more to list.
 	Left []string `json:"left,omitempty"`
 	More bool     `json:"more,omitempty"`
-	// Full tells that this look lists all that there is.
+	// Full is set if this run lists all objects.
 	Full bool `json:"full,omitempty"`
-	// Again were listed and not handed over: the next look asks for them again.
+	// Again were listed but not returned: the next run fetches them again.
 	Again []string `json:"again,omitempty"`
 }
 
-// under tells that the look is not at its end.
+// under reports whether the run is still in progress.
 func (p place) under() bool { return len(p.Left) > 0 || p.More }
 
-// againMost bounds what is asked for again. A server that hands over less is not believed, and asked later.
+// againMost limits the objects to fetch again. If a server withholds more, the run fails and is retried later.
 const againMost = 1000
 
-// missing is said of what is in the list and not to be had.
+// missing is the fault of an object that is listed but not returned.
 const missing = "the server lists it, and does not hand it over"
 
 // Changes implements [mirror.Source].
@@ -55,7 +55,7 @@ func (a *account) Changes(ctx context.Context, remote, cursor string) (mirror.Ch
 	return a.read(ctx, at, next, gone)
 }
 
-// list asks what there is to read, and what is gone.
+// list returns the objects to fetch, and the deleted ones.
 func (a *account) list(ctx context.Context, at *url.URL, was place) (next place, gone []string, err error) {
 	err = errNoSync
 	if was.Tags == nil {
@@ -73,7 +73,7 @@ func (a *account) list(ctx context.Context, at *url.URL, was place) (next place,
 	return next, gone, err
 }
 
-// read reads some of what is left.
+// read fetches a page of the remaining objects.
 func (a *account) read(ctx context.Context, at *url.URL, next place, gone []string) (mirror.Changes, error) {
 	got, err := a.fetch(ctx, at, next.Left)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *account) read(ctx context.Context, at *url.URL, next place, gone []stri
 	for _, ref := range got.missing {
 		changes.Objects = append(changes.Objects, mirror.Object{Ref: ref, Fault: missing})
 		if next.Tags != nil {
-			next.Tags[ref] = "" // as no tag is, so that it is asked for again
+			next.Tags[ref] = "" // no ETag is empty, so the object counts as changed next time
 		} else {
 			next.Again = append(next.Again, ref)
 		}
@@ -100,10 +100,10 @@ func (a *account) read(ctx context.Context, at *url.URL, next place, gone []stri
 	return changes, err
 }
 
-// errNoSync says that a server does not know sync-collection.
+// errNoSync means that a server does not support sync-collection.
 var errNoSync = errors.New("no sync-collection")
 
-// since asks what changed since a token (RFC 6578).
+// since lists the changes since a sync token (RFC 6578).
 func (a *account) since(ctx context.Context, at *url.URL, token string) (next place, gone []string, err error) {
 	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) + `</d:sync-token><d:sync-level>1</d:sync-level>` +
 		`<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>`
@@ -141,7 +141,7 @@ func (a *account) since(ctx context.Context, at *url.URL, token string) (next pl
 	return next, gone, nil
 }
 
-// refOf is the path of what an href names, and whether it is the collection itself.
+// refOf returns the path of an href, and whether it is the collection itself.
 func refOf(from *url.URL, href string) (ref string, own bool) {
 	at, err := from.Parse(strings.TrimSpace(href))
 	if err != nil {
@@ -150,7 +150,7 @@ func refOf(from *url.URL, href string) (ref string, own bool) {
 	return at.EscapedPath(), strings.TrimRight(at.Path, "/") == strings.TrimRight(from.Path, "/")
 }
 
-// compared lists all tags: what has another one than it had is to be read.
+// compared lists all ETags and compares them with the previous ones to find changes.
 func (a *account) compared(ctx context.Context, at *url.URL, was map[string]string) (next place, gone []string, err error) {
 	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "1", kind: xmlKind, body: asksTags})
 	if err != nil {
@@ -164,7 +164,7 @@ func (a *account) compared(ctx context.Context, at *url.URL, was map[string]stri
 	for _, one := range m.Responses {
 		ref, own := refOf(r.from, one.Href)
 		if own && strings.Contains(one.Status, " 507") {
-			return next, nil, &mirror.Later{Why: "it lists only some of what it has"}
+			return next, nil, &mirror.Later{Why: "its list of objects is incomplete"}
 		}
 		p := one.good()
 		if own || p.Type.Collection != nil {

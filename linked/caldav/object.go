@@ -12,21 +12,22 @@ import (
 
 const textKind = "text/calendar; charset=utf-8"
 
-// A page of changes ends behind so many objects or bytes, or so long after it was begun: it is taken over while nobody writes.
+// A page of changes ends after so many objects or bytes, or after this time. Storing a page blocks other writers.
 const (
 	pageObjects = 2000
 	pageBytes   = 16 << 20
 	pageTime    = 15 * time.Second
 )
 
-// fetched is what came of reading objects.
+// fetched is the result of fetching objects.
 type fetched struct {
 	objects []mirror.Object
-	// missing were asked for and not handed over, left were not asked for.
+	// missing were requested but not returned; left were not requested.
 	missing, left []string
 }
 
-// fetch reads objects, some at a time (RFC 4791 §7.9), until a page is full. What has gone meanwhile is told of by the next look.
+// fetch reads objects in batches (RFC 4791 §7.9) until a page is full. Objects deleted meanwhile show up in the next
+// run.
 func (a *account) fetch(ctx context.Context, in *url.URL, refs []string) (fetched, error) {
 	all := fetched{left: refs}
 	turn, cancel := context.WithTimeout(ctx, pageTime)
@@ -54,7 +55,8 @@ func (a *account) fetch(ctx context.Context, in *url.URL, refs []string) (fetche
 	return all, ctx.Err()
 }
 
-// multiget reads some objects, and tells which are gone, by their plain paths: a server may write one in two ways.
+// multiget reads some objects and reports the deleted ones. Its keys are unescaped paths, since a server may escape one
+// path in two ways.
 func (a *account) multiget(ctx context.Context, in *url.URL, refs []string) (found map[string]mirror.Object, gone map[string]bool, err error) {
 	var body strings.Builder
 	body.WriteString(`<c:calendar-multiget` + spaces + `><d:prop><d:getetag/><c:calendar-data/></d:prop>`)
@@ -85,7 +87,7 @@ func (a *account) multiget(ctx context.Context, in *url.URL, refs []string) (fou
 	return found, gone, nil
 }
 
-// plain is a path without escapes.
+// plain returns a path without percent-encoding.
 func plain(ref string) string {
 	if text, err := url.PathUnescape(ref); err == nil {
 		return text
@@ -93,7 +95,7 @@ func plain(ref string) string {
 	return ref
 }
 
-// lines gives a text its line ends back, which XML makes line feeds.
+// lines restores the CRLF line ends, which XML parsing turns into line feeds.
 func lines(text string) []byte {
 	return []byte(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"))
 }
@@ -126,7 +128,7 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	if made.Version != "" && !strings.HasPrefix(made.Version, "W/") {
 		return made, nil
 	}
-	// No tag says that what is there is not what was sent (RFC 4791 §5.3.4).
+	// Without a strong ETag, the server may have stored something different (RFC 4791 §5.3.4).
 	now, err := a.fetch(ctx, in, []string{o.Ref})
 	if err != nil || len(now.objects) == 0 {
 		return o, &mirror.Later{Unknown: true}
@@ -135,8 +137,8 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	return now.objects[0], nil
 }
 
-// errBlind says that nobody knows what would be lost.
-var errBlind = mirror.Refusef("the server does not say which version it has, so that somebody's change could be lost")
+// errBlind refuses a write that could overwrite an unknown version.
+var errBlind = mirror.Refusef("the server does not report the version of this object, so overwriting it could lose another change")
 
 // Delete implements [mirror.Source].
 func (a *account) Delete(ctx context.Context, remote string, o mirror.Object) error {

@@ -1,4 +1,4 @@
-// Package caldav speaks to accounts on other CalDAV servers (RFC 4791), both ways.
+// Package caldav synchronizes with accounts on other CalDAV servers (RFC 4791), in both directions.
 package caldav
 
 import (
@@ -19,22 +19,22 @@ import (
 )
 
 const (
-	// answerBytes bound an answer, answerTime an exchange, redirectsMost how often it may lead elsewhere.
+	// answerBytes limits a response, answerTime an exchange, redirectsMost the redirects.
 	answerBytes   = 32 << 20
 	answerTime    = time.Minute
 	redirectsMost = 5
 )
 
-// reading bounds how many answers are taken apart at once, which costs some times their size.
+// reading limits how many responses are parsed at once, since parsing takes a multiple of their size in memory.
 var reading = make(chan struct{}, 2)
 
-// mostMarks bounds the elements of an answer, of which an empty one of a few bytes costs some hundred once it is read.
+// mostMarks limits the elements of a response: an empty element of a few bytes takes hundreds once parsed.
 const mostMarks = 1 << 20
 
-// crowded tells that an answer has more elements than are read.
+// crowded reports whether a response has too many elements.
 func crowded(body []byte) bool { return bytes.Count(body, []byte("<")) > mostMarks }
 
-// wire is a server to which requests go, with the name and the password of a user.
+// wire is a connection to a server, with a user's name and password.
 type wire struct {
 	client         *http.Client
 	base           *url.URL
@@ -43,12 +43,12 @@ type wire struct {
 
 func newWire(guard *outbound.Guard, base *url.URL, user, password string) *wire {
 	client := guard.Client(outbound.Limits{Time: answerTime, Bytes: answerBytes})
-	// Followed by hand: net/http would turn a PROPFIND into a GET, and take the password anywhere.
+	// Redirects are followed by hand: net/http would turn a PROPFIND into a GET and send the password to any host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &wire{client, base, user, password}
 }
 
-// ask is a request and what is demanded of the present state.
+// ask is a request with its precondition.
 type ask struct {
 	method, depth, body, kind string
 	at                        *url.URL
@@ -56,7 +56,7 @@ type ask struct {
 	fresh                     bool
 }
 
-// reply is an answer, read whole.
+// reply is a complete response.
 type reply struct {
 	status int
 	header http.Header
@@ -64,7 +64,7 @@ type reply struct {
 	from   *url.URL
 }
 
-// do sends a request. A request that changes something may have been done when its answer is lost.
+// do sends a request. If the response to a write is lost, the write may have taken effect.
 func (w *wire) do(ctx context.Context, a ask) (reply, error) {
 	at := a.at
 	for range redirectsMost {
@@ -109,10 +109,10 @@ func (w *wire) dress(r *http.Request, a ask) {
 	}
 }
 
-// shards is the domain of the one provider whose calendars are on another host than the one that people know.
+// shards is the domain of the one provider whose calendars are on other hosts than its well-known one.
 const shards = ".icloud.com"
 
-// trusts tells whether the password may go to a place: the server itself, or one below its name.
+// trusts reports whether the password may be sent to an address: the server itself or a subdomain of it.
 func (w *wire) trusts(to *url.URL) bool {
 	if to.Scheme != "https" || to.Port() != w.base.Port() && to.Port() != "" && to.Port() != "443" {
 		return false
@@ -121,7 +121,7 @@ func (w *wire) trusts(to *url.URL) bool {
 	return here == there || strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) && strings.HasSuffix(there, shards)
 }
 
-// away says why no answer came.
+// away classifies the error of a request without a response.
 func away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
 		return &mirror.Later{Why: own.Error(), Cause: errors.New("the address is refused, or too much is answered"), Unknown: true}
@@ -133,7 +133,7 @@ func away(err error) error {
 	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: cause, Unknown: true}
 }
 
-// judge tells what a status means that is none of success.
+// judge returns the error of an unsuccessful status.
 func judge(r reply) error {
 	switch {
 	case r.status >= 200 && r.status < 300:
@@ -152,7 +152,7 @@ func judge(r reply) error {
 	}
 }
 
-// broken names the precondition that an answer says was broken.
+// broken returns the failed precondition that a response names.
 func broken(body []byte) string {
 	var e struct {
 		XMLName xml.Name `xml:"DAV: error"`
@@ -166,7 +166,7 @@ func broken(body []byte) string {
 	return " (" + e.Rules[0].XMLName.Local + ")"
 }
 
-// multistatus is an answer about many things.
+// multistatus is a multi-status response.
 type multistatus struct {
 	Responses responses `xml:"DAV: response"`
 	Token     string    `xml:"DAV: sync-token"`
@@ -174,7 +174,7 @@ type multistatus struct {
 
 type responses []response
 
-// An answer has at most so many members, of names that are at most so long; a token of more bytes is none.
+// Limits for a response: its members and the lengths of names. A longer sync token is ignored.
 const (
 	listMost  = 50_000
 	nameBytes = 1 << 10
@@ -189,10 +189,10 @@ type response struct {
 	Found  found  `xml:"DAV: propstat"`
 }
 
-// found are the properties that there are. Those that are missing are not kept: there may be a million of them.
+// found holds the existing properties. Missing ones are dropped while parsing: there may be a million of them.
 type found struct{ *prop }
 
-// UnmarshalXML reads one propstat of a response.
+// UnmarshalXML parses one propstat of a response.
 func (f *found) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	var one struct {
 		Status string `xml:"DAV: status"`
@@ -207,7 +207,7 @@ func (f *found) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
-// prop are the properties that are asked for.
+// prop holds the requested properties.
 type prop struct {
 	Principal   string  `xml:"DAV: current-user-principal>href"`
 	Home        where   `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
@@ -240,7 +240,7 @@ type right struct {
 	All     *struct{} `xml:"DAV: all"`
 }
 
-// good are the properties that there are.
+// good returns the existing properties.
 func (r response) good() prop {
 	if r.Found.prop == nil {
 		return prop{}
@@ -248,7 +248,7 @@ func (r response) good() prop {
 	return *r.Found.prop
 }
 
-// UnmarshalXML adds a response, as long as there are not too many.
+// UnmarshalXML adds a response, unless there are too many.
 func (r *responses) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	if len(*r) == listMost {
 		return errMany
@@ -261,7 +261,7 @@ func (r *responses) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
-// read reads a multistatus.
+// read parses a multi-status response.
 func read(r reply) (multistatus, error) {
 	var m multistatus
 	if err := judge(r); err != nil {
@@ -289,6 +289,6 @@ func read(r reply) (multistatus, error) {
 
 func escaped(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes all
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder never fails
 	return b.String()
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// headerBytes bound a header before it is decoded, headerMost what is told of it, in characters, snippetMost of a snippet.
+	// headerBytes limits a header before decoding; headerMost and snippetMost limit the returned text, in characters.
 	headerBytes = 16 << 10
 	headerMost  = 1000
 	snippetMost = 300
@@ -21,7 +21,7 @@ const (
 
 var words = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) { return charset.Reader(name, in) }}
 
-// header is the value of a header, decoded (RFC 2047) and on one line. One that cannot be decoded stays as it came.
+// header decodes a header value (RFC 2047) to one line. An undecodable value stays as it is.
 func header(value string) string {
 	value = value[:min(len(value), headerBytes)]
 	if decoded, err := words.DecodeHeader(value); err == nil {
@@ -30,12 +30,12 @@ func header(value string) string {
 	return line(value, headerMost)
 }
 
-// snippet is a snippet as people read it: Gmail writes it as HTML.
+// snippet decodes a snippet, which Gmail sends as HTML.
 func snippet(s string) string {
 	return line(html.UnescapeString(s[:min(len(s), headerBytes)]), snippetMost)
 }
 
-// line is a text on one line, without characters that control something, and cut.
+// line turns a text into one line without control characters, and shortens it.
 func line(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if cut, left := cutTo(s, most); left > 0 {
@@ -44,7 +44,7 @@ func line(s string, most int) string {
 	return s
 }
 
-// cutTo cuts a text to so many characters, and counts those that are left out.
+// cutTo shortens a text to so many characters and returns the number of those left out.
 func cutTo(s string, most int) (cut string, left int) {
 	n := utf8.RuneCountInString(s)
 	if n <= most {
@@ -58,8 +58,8 @@ func cutTo(s string, most int) (cut string, left int) {
 	return s[:at], n - most
 }
 
-// toUTF8 reads a text in a charset. Gmail gives most of them in UTF-8 whatever their header says, and a text that is UTF-8 is taken for
-// that, unless its charset is one that hides in ASCII.
+// toUTF8 decodes a text. Gmail returns most texts in UTF-8, whatever charset their header names. So valid UTF-8 is left
+// as it is, unless the charset is one that encodes in ASCII (ISO-2022).
 func toUTF8(data []byte, name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	escapes := strings.HasPrefix(name, "iso-2022") && bytes.IndexByte(data, 0x1B) >= 0
@@ -75,7 +75,7 @@ func toUTF8(data []byte, name string) string {
 	return strings.ToValidUTF8(string(data), "\uFFFD")
 }
 
-// tidy takes out what nobody sees of a text's form: blanks at the ends of lines, more than one empty line, characters that control.
+// tidy removes trailing blanks, repeated empty lines and control characters.
 func tidy(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	var b strings.Builder

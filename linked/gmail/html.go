@@ -6,54 +6,55 @@ import (
 	"strings"
 )
 
-// Mails in HTML are read as text: what a reader would see of them, and where links lead. Nothing is fetched, and nothing of the form
-// is kept. It is a scanner and no parser, whose work grows with the length of the text alone.
+// HTML mails are converted to text: the visible text, with the targets of links. Nothing is fetched, and no formatting
+// is kept. This is a scanner without a tree, so its work is linear in the length of the text.
 
-// linkMost bounds the address of a link that is told; longer ones are for counting readers.
+// linkMost limits the length of a link's address; longer ones are usually for tracking.
 const linkMost = 300
 
-// unseen are the elements whose content nobody reads.
+// unseen are the elements with invisible content.
 var unseen = map[string]bool{
 	"script": true, "style": true, "head": true, "title": true, "template": true, "noscript": true, "svg": true, "math": true, "iframe": true,
 	"object": true, "select": true, "audio": true, "video": true, "canvas": true,
 }
 
-// raw are those whose content is no HTML: it ends at their end tag alone.
+// raw are the elements whose content is not HTML and ends only at their end tag.
 var raw = map[string]bool{"script": true, "style": true, "title": true, "iframe": true, "noscript": true}
 
-// breaks are the elements that begin a line.
+// breaks are the elements that start a new line.
 var breaks = map[string]bool{
 	"p": true, "div": true, "br": true, "tr": true, "li": true, "ul": true, "ol": true, "table": true, "h1": true, "h2": true, "h3": true, "h4": true,
 	"h5": true, "h6": true, "blockquote": true, "pre": true, "hr": true, "section": true, "article": true, "header": true, "footer": true, "dt": true, "dd": true,
 }
 
-// void are those that have no end.
+// void are the elements without content or end tag.
 var void = map[string]bool{
 	"br": true, "hr": true, "img": true, "input": true, "meta": true, "link": true, "area": true, "base": true, "col": true, "embed": true,
 	"source": true, "track": true, "wbr": true, "param": true,
 }
 
-// foreign are those that a "/" ends where they begin. In any other readers pass over it, and the element stays open.
+// foreign are the elements that "/>" closes. In other elements HTML ignores the slash, and the element stays open.
 var foreign = map[string]bool{"svg": true, "math": true}
 
-// hiding are what a style says of what is not to be seen. A size of nothing is not among them: that of a frame says nothing of what
-// is in it.
+// hiding are the style declarations that hide an element. Zero sizes are not among them: the size of a container says
+// nothing about its content.
 var hiding = map[string]bool{
 	"display:none": true, "visibility:hidden": true, "visibility:collapse": true, "opacity:0": true, "opacity:0.0": true, "opacity:0%": true,
 }
 
-// reading is a text in the making.
+// reading is the state of a conversion.
 type reading struct {
 	out strings.Builder
-	// hidden is the name of the hidden element that is open, deep how many of its name are, that one included.
+	// hidden is the name of the open hidden element; deep counts the open elements of this name inside and including
+	// it.
 	hidden string
 	deep   int
-	// link is where the link leads that is open, from is where its words begin.
+	// link is the target of the open link, from is where its text begins.
 	link string
 	from int
 }
 
-// textOfHTML is what a reader sees of a mail in HTML.
+// textOfHTML returns the visible text of an HTML mail.
 func textOfHTML(s string) string {
 	var r reading
 	for s != "" && r.out.Len() < textMost {
@@ -68,7 +69,7 @@ func textOfHTML(s string) string {
 	return r.out.String()
 }
 
-// words writes a text between tags: its blanks are one.
+// words writes the text between tags, with white space collapsed.
 func (r *reading) words(s string) {
 	if r.deep != 0 || s == "" {
 		return
@@ -88,7 +89,7 @@ func (r *reading) words(s string) {
 	}
 }
 
-// markup reads what begins with "<", and returns what is behind it.
+// markup processes the markup at the start of s and returns the rest.
 func (r *reading) markup(s string) string {
 	switch {
 	case strings.HasPrefix(s, "<!--"):
@@ -111,7 +112,7 @@ func (r *reading) markup(s string) string {
 	return rest
 }
 
-// cutTag takes a tag off a text; a ">" in quotation marks is none.
+// cutTag cuts a tag off a text; a ">" in quotation marks does not end it.
 func cutTag(s string) (tag, rest string) {
 	quote := byte(0)
 	for i := 1; i < len(s); i++ {
@@ -131,7 +132,7 @@ func cutTag(s string) (tag, rest string) {
 	return s[1:], ""
 }
 
-// nameOf is the name of a tag's element, and what stands behind it.
+// nameOf returns the name of a tag's element, and its attributes.
 func nameOf(tag string) (name, attributes string) {
 	tag = strings.TrimPrefix(tag, "/")
 	end := strings.IndexFunc(tag, func(c rune) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '/' })
@@ -141,7 +142,7 @@ func nameOf(tag string) (name, attributes string) {
 	return strings.ToLower(tag[:end]), tag[end:]
 }
 
-// behind is what follows the end tag of an element whose content is no HTML.
+// behind returns the text after the end tag of a raw element.
 func behind(s, name string) string {
 	for at := 0; at < len(s); {
 		i := strings.Index(s[at:], "</")
@@ -203,7 +204,7 @@ func (r *reading) end(name string) {
 	}
 }
 
-// endLink tells where a link leads, if its words do not.
+// endLink writes the target of a link, unless its text contains it.
 func (r *reading) endLink() {
 	said := r.out.String()[min(r.from, r.out.Len()):]
 	at := strings.TrimSpace(r.link)
@@ -220,13 +221,13 @@ func (r *reading) newLine() {
 	}
 }
 
-// attribute is the value of an attribute, "" where a tag has none.
+// attribute returns the value of an attribute, or "".
 func attribute(attributes, name string) string {
 	value, _ := attributeOf(attributes, name)
 	return value
 }
 
-// attributeOf is the value of an attribute, and whether a tag has it: the first of that name counts.
+// attributeOf returns the value of an attribute, and whether the tag has it. The first one of that name counts.
 func attributeOf(attributes, name string) (value string, has bool) {
 	for rest := strings.TrimLeft(attributes, between); rest != ""; rest = strings.TrimLeft(rest, between) {
 		at := ""
@@ -238,13 +239,13 @@ func attributeOf(attributes, name string) (value string, has bool) {
 	return "", false
 }
 
-// blanks part the words of a tag, between is what stands between its attributes.
+// blanks separate the words of a tag, between its attributes.
 const (
 	blanks  = " \t\r\n\f"
 	between = blanks + "/"
 )
 
-// cutAttribute takes an attribute off those of a tag. One without a value has an empty one.
+// cutAttribute cuts the first attribute off. The value is empty if it has none.
 func cutAttribute(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "="+between)
 	if end < 0 {
@@ -270,13 +271,13 @@ func cutValue(s string) (value, rest string) {
 	return s[:end], s[end:]
 }
 
-// isHidden tells whether an element is not to be seen: such text is for machines, and may be meant to mislead them.
+// isHidden reports whether an element is invisible: such text is meant for machines, and may be meant to mislead them.
 func isHidden(attributes string) bool {
 	if attributes == "" {
 		return false
 	}
 	if _, has := attributeOf(attributes, "hidden"); has {
-		return true // whatever its value is
+		return true // with any value
 	}
 	style := strings.ToLower(remark.ReplaceAllString(attribute(attributes, "style"), ""))
 	for one := range strings.SplitSeq(strings.Join(strings.Fields(style), ""), ";") {

@@ -8,11 +8,11 @@ import (
 	"caldav-mcp-server/calendar/mailbox"
 )
 
-// textMost bounds the text that is made of a mail before it is cut, in bytes.
+// textMost limits the bytes of text extracted from a mail, and precedes the final shortening.
 const textMost = 1 << 20
 
-// isFile tells whether a part is a file, and no text of the mail. An invitation is one, whether it has a name or not, and so is a mail
-// in the mail.
+// isFile reports whether a part is a file rather than text of the mail. An invitation is a file, with or without a
+// name, and so is an attached mail.
 func (p part) isFile() bool {
 	if len(p.Parts) != 0 && p.kind() != "message/rfc822" {
 		return false
@@ -22,15 +22,15 @@ func (p part) isFile() bool {
 
 func (p part) kind() string { return strings.ToLower(p.MIMEType) }
 
-// files lists the files below a part. Of mails in the mail it lists none.
+// files lists the files in a part, without the ones in attached mails.
 func (p part) files(to []mailbox.Attachment, depth int) []mailbox.Attachment {
 	if p.isFile() {
 		if p.ID == "" && p.Filename == "" && p.Body.Size == 0 {
-			return to // no part at all
+			return to // an empty part
 		}
 		id := p.ID
 		if id == "" {
-			id = "0" // the mail is the file
+			id = "0" // the whole mail is the file
 		}
 		return append(to, mailbox.Attachment{ID: header(id), Name: header(p.Filename), MIMEType: header(p.MIMEType), Size: max(0, p.Body.Size), Alias: p.Body.Attachment})
 	}
@@ -43,7 +43,7 @@ func (p part) files(to []mailbox.Attachment, depth int) []mailbox.Attachment {
 	return to
 }
 
-// text is what a reader sees of a part: of alternatives the plain one, if it says anything.
+// text returns the readable text of a part. Of alternatives it uses the plain one, if it is not empty.
 func (p part) text(depth int) string {
 	switch {
 	case depth > depthMost || p.isFile():
@@ -87,7 +87,7 @@ func (p part) choice(depth int) string {
 	return best
 }
 
-// decoded is the text of a part, in UTF-8. What cannot be decoded is left out.
+// decoded returns the text of a part in UTF-8, without undecodable content.
 func (p part) decoded() string {
 	data, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(p.Body.Data, "="))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package gmail reads the mail of Gmail accounts, and nothing else of them (Gmail API v1).
+// Package gmail reads the mail of Gmail accounts (Gmail API v1). It uses no other data of the account.
 package gmail
 
 import (
@@ -11,29 +11,30 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// API is the address at Google.
+// API is the base address of Google's API.
 const API = "https://gmail.googleapis.com/gmail/v1"
 
-// Scope is all that an owner is asked for: to read.
+// Scope is the only requested scope: read access.
 const Scope = "https://www.googleapis.com/auth/gmail.readonly"
 
-// ended is what an owner reads whose key is good no more.
-const ended = "If this comes back every seven days, the app at Google is in \"Testing\": whoever runs this server has to publish it " +
-	"(Google Auth Platform, Audience, Publish app), after which a key lasts. A key for mail ends as well when the account's password is " +
-	"changed, when it is unused for six months, or is taken back."
+// ended is the explanation for an owner whose grant has expired.
+const ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access to mail also ends when the account's password is " +
+	"changed, when it is unused for six months, or when it is revoked."
 
-// An account is looked at every so often, so that its owner is told when its key has ended, and that it does not end for being unused.
+// An account is checked regularly, so that its owner learns when the grant has expired, and so that it does not expire
+// for lack of use.
 const (
 	every = 3 * 24 * time.Hour
 	least = time.Hour
 )
 
-// Client is this server at Google, as one that reads mail.
+// Client returns this server's OAuth client at Google, for reading mail.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
 	return token.Google(id, secret, ended, []string{Scope}, ask, now)
 }
 
-// Provider is the one for Gmail accounts, whose API lies at an address.
+// Provider serves Gmail accounts, with the API at the given address.
 func Provider(client *token.Client, api string) mirror.Provider {
 	return mirror.Provider{
 		Title: "Gmail", Every: every, Least: least, Mail: true,
@@ -45,12 +46,12 @@ func Provider(client *token.Client, api string) mirror.Provider {
 // Account is the mail of one account.
 type Account struct{ client rest.Client }
 
-// Open makes an account of what gives its access tokens.
+// Open opens an account with a source of access tokens.
 func Open(base string, ask *http.Client, access token.Access) *Account {
 	return &Account{rest.Google(base, ask, access)}
 }
 
-// Whose tells the address of the account.
+// Whose returns the account's address.
 func (a *Account) Whose(ctx context.Context) (string, error) {
 	var profile struct {
 		Address string `json:"emailAddress"`
@@ -59,7 +60,7 @@ func (a *Account) Whose(ctx context.Context) (string, error) {
 	return header(profile.Address), err
 }
 
-// Calendars implements [mirror.Source]: there are none. What is asked is whether the account still lets us in.
+// Calendars implements [mirror.Source]. There are none; the call only checks that the grant is still valid.
 func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	_, err := a.Whose(ctx)
 	return nil, err
@@ -70,7 +71,7 @@ func (*Account) Changes(context.Context, string, string) (mirror.Changes, error)
 	return mirror.Changes{}, mirror.ErrGone
 }
 
-// Put implements [mirror.Source]: mail is read alone.
+// Put implements [mirror.Source]: mail is read-only.
 func (*Account) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
 	return mirror.Object{}, mirror.ErrGone
 }

@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// smallAnswer bounds an answer without texts, wholeAnswer one with the texts of a mail, threadAnswer one with those of a conversation.
-	// Gmail gives the bytes of attachments by another method, which is never called.
+	// smallAnswer limits a response without texts, wholeAnswer one with the texts of a mail, threadAnswer one with
+	// the texts of a conversation. Gmail returns attachments only through another method, which is never called.
 	smallAnswer  = 1 << 19
 	wholeAnswer  = 2 << 20
 	threadAnswer = 4 << 20
-	// messagesMost is how many messages of a conversation are told of.
+	// messagesMost limits the messages returned for a conversation.
 	messagesMost = 50
-	// bodyMost is how many characters of a mail's text are told, bodiesMost of a conversation's texts together.
+	// bodyMost limits the characters of a mail's text, bodiesMost the sum for a conversation.
 	bodyMost, bodiesMost = 20_000, 50_000
-	// depthMost is how deep the parts of a mail may lie in each other.
+	// depthMost limits the nesting of a mail's parts.
 	depthMost = 8
 )
 
-// message is a mail as it travels.
+// message is a mail in the API's form.
 type message struct {
 	ID       string   `json:"id"`
 	Thread   string   `json:"threadId"`
@@ -46,7 +46,7 @@ type part struct {
 	Body     struct {
 		Attachment string `json:"attachmentId"`
 		Size       int    `json:"size"`
-		Data       string `json:"data"` // base64url, with the transfer encoding undone
+		Data       string `json:"data"` // base64url, with the transfer encoding decoded
 	} `json:"body"`
 	Parts []part `json:"parts"`
 }
@@ -56,8 +56,8 @@ type field struct {
 	Value string `json:"value"`
 }
 
-// outline asks for a mail's headers and the tree of its parts, and for none of their texts (a partial response). The headers of the
-// parts are left out, and what lies deeper than the depth.
+// outline requests a mail's headers and the structure of its parts, without their texts (a partial response). It omits
+// the parts' headers, and parts nested deeper than depthMost.
 func outline() string {
 	parts := "partId,mimeType,filename,body(attachmentId,size)"
 	for range depthMost {
@@ -163,7 +163,7 @@ func (a *Account) Thread(ctx context.Context, id string, whole bool) (mailbox.Th
 	return all, nil
 }
 
-// read makes of a mail what is told of it, with at most so many characters of its text.
+// read converts a mail, with at most so many characters of its text.
 func (m message) read(body int) mailbox.Message {
 	out := mailbox.Message{ID: m.ID, Thread: m.Thread, Snippet: snippet(m.Snippet), Labels: m.Labels[:min(len(m.Labels), labelsMost)]}
 	for _, f := range m.Payload.Headers {
@@ -188,8 +188,8 @@ func (m message) read(body int) mailbox.Message {
 }
 
 const (
-	// labelsMost is how many labels of a mail are told of.
+	// labelsMost limits the labels of a mail.
 	labelsMost = 50
-	// latest is the last moment that is believed, in milliseconds: the year 9999.
+	// latest is the latest accepted time, in milliseconds: the year 9999.
 	latest = 253_402_300_800_000
 )

@@ -14,19 +14,19 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// API is the address at Google.
+// API is the base address of Google's API.
 const API = "https://www.googleapis.com/calendar/v3"
 
-// Scopes are what we ask an owner for: to list their calendars, and to read and write events.
+// Scopes are the requested scopes: to list calendars, and to read and write events.
 func Scopes() []string {
 	return []string{"https://www.googleapis.com/auth/calendar.calendarlist.readonly", "https://www.googleapis.com/auth/calendar.events"}
 }
 
-// Ended is what an owner reads whose key is good no more.
-const Ended = "If this comes back every seven days, the app at Google is in \"Testing\": whoever runs this server has to publish it " +
-	"(Google Auth Platform, Audience, Publish app), after which a key lasts. A key ends as well when it is unused for six months, or is taken back."
+// Ended is the explanation for an owner whose grant has expired.
+const Ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access also ends when it is unused for six months, or when it is revoked."
 
-// Client is this server at Google.
+// Client returns this server's OAuth client at Google.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
 	return token.Google(id, secret, Ended, Scopes(), ask, now)
 }
@@ -37,12 +37,12 @@ type Account struct {
 	zones  *zone.DB
 }
 
-// Open makes an account of what gives its access tokens.
+// Open opens an account with a source of access tokens.
 func Open(base string, ask *http.Client, zones *zone.DB, access token.Access) *Account {
 	return &Account{zones: zones, client: rest.Google(base, ask, access)}
 }
 
-// listed is an entry of the list of calendars.
+// listed is an entry of the calendar list.
 type listed struct {
 	ID          string     `json:"id"`
 	Summary     string     `json:"summary"`
@@ -88,7 +88,7 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	}
 }
 
-// calendar finds what events of a calendar do not say.
+// calendar reads the calendar properties that its events do not repeat.
 func (a *Account) calendar(ctx context.Context, remote string) (Calendar, error) {
 	var c listed
 	path := "/users/me/calendarList/" + url.PathEscape(remote)
@@ -98,7 +98,7 @@ func (a *Account) calendar(ctx context.Context, remote string) (Calendar, error)
 	return Calendar{Zone: c.Zone, Reminders: c.Reminders, Self: owner(remote)}, nil
 }
 
-// owner is the address of whose calendar it is; others have none of their own.
+// owner returns the address of a calendar's owner. Secondary and public calendars have none in their id.
 func owner(remote string) string {
 	if strings.HasSuffix(remote, "calendar.google.com") || !strings.Contains(remote, "@") {
 		return ""

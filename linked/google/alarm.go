@@ -15,12 +15,12 @@ import (
 const (
 	popup = "popup"
 	email = "email"
-	// What Google takes.
+	// Google's limits.
 	mostReminders = 5
 	mostMinutes   = 40_320
 )
 
-// reminders are those that go off for an event.
+// reminders returns the effective reminders of an event.
 func reminders(e *Event, cal Calendar) []Reminder {
 	switch {
 	case e.Reminders == nil:
@@ -47,7 +47,8 @@ func alarm(r Reminder, e *Event, cal Calendar) *ical.Component {
 	return vevent.Alarm(r.Minutes, e.Summary, address)
 }
 
-// alarms writes reminders, each as it was written here where that says the same. Those of the calendar are marked as such.
+// alarms writes reminders as alarms. It uses the originally written alarm if it means the same, and marks the
+// calendar's default reminders.
 func (w writer) alarms(c *ical.Component, e *Event, kept *ical.Component) {
 	if e.Reminders != nil && e.Reminders.Default {
 		c.Add(ical.NewText(reminderName, inWords(w.cal.Reminders)))
@@ -73,7 +74,7 @@ func (w writer) alarms(c *ical.Component, e *Event, kept *ical.Component) {
 	}
 }
 
-// inWords is a list of reminders as one word, by which it is known again.
+// inWords encodes a list of reminders as one word, to recognize it later.
 func inWords(list []Reminder) string {
 	if len(list) == 0 {
 		return "DEFAULT"
@@ -86,7 +87,7 @@ func inWords(list []Reminder) string {
 	return "DEFAULT " + strings.Join(slices.Compact(words), " ")
 }
 
-// reminderOf reads an alarm; false tells that Google has no reminder like it.
+// reminderOf converts an alarm; false if Google has no equivalent reminder.
 func reminderOf(alarm *ical.Component) (Reminder, bool) {
 	minutes, ok := vevent.Before(alarm)
 	mailed, noticed := vevent.Mailed(alarm)
@@ -99,7 +100,7 @@ func reminderOf(alarm *ical.Component) (Reminder, bool) {
 	return Reminder{Method: popup, Minutes: minutes}, true
 }
 
-// reminders reads alarms. Those that Google has no reminder for are kept as lines.
+// reminders converts alarms. Those without an equivalent reminder are kept as lines.
 func (r *reader) reminders(c *ical.Component, e *Event) error {
 	var list []Reminder
 	for _, a := range c.AllComponents("VALARM") {
@@ -112,11 +113,11 @@ func (r *reader) reminders(c *ical.Component, e *Event) error {
 		return nil
 	}
 	if len(list) > mostReminders {
-		return mirror.Refusef("Google keeps %d reminders of an event, and this one has %d. Take some out.", mostReminders, len(list))
+		return mirror.Refusef("Google keeps %d reminders of an event, and this one has %d. Remove some.", mostReminders, len(list))
 	}
 	e.Reminders = &Reminders{Overrides: list}
 	return nil
 }
 
-// String is for messages of tests and logs.
+// String is for tests and logs.
 func (r Reminder) String() string { return fmt.Sprintf("%s %d", r.Method, r.Minutes) }

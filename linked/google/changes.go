@@ -12,14 +12,14 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// mostEvents is how many a calendar may have, and mostPages bounds a server that never ends.
+// mostEvents limits the events of a calendar; mostPages stops a server that never ends its list.
 const (
 	mostEvents = 100_000
 	mostPages  = 2_000
 	perPage    = "2500"
 )
 
-// page is an answer with events.
+// page is a page of events.
 type page struct {
 	Zone      string     `json:"timeZone"`
 	Reminders []Reminder `json:"defaultReminders"`
@@ -30,7 +30,7 @@ type page struct {
 
 func eventsOf(remote string) string { return "/calendars/" + url.PathEscape(remote) + "/events" }
 
-// list reads all pages of a question.
+// list reads all pages of a query.
 func (a *Account) list(ctx context.Context, remote string, query url.Values) (page, error) {
 	var all page
 	for range mostPages {
@@ -52,7 +52,7 @@ func (a *Account) list(ctx context.Context, remote string, query url.Values) (pa
 	return all, &mirror.Later{Why: "Google's list of events has no end"}
 }
 
-// newest keeps of events that are told of twice the last one.
+// newest keeps only the last version of an event that is listed twice.
 func newest(items []*Event) []*Event {
 	seen := map[string]int{}
 	kept := items[:0]
@@ -67,8 +67,8 @@ func newest(items []*Event) []*Event {
 	return kept
 }
 
-// Changes implements mirror.Source. It lists masters and exceptions rather than instances, so that rules are ours to expand;
-// of a series of which anything has changed, all is asked for.
+// Changes implements mirror.Source. It lists series and exceptions instead of instances, so that this server expands
+// the rules. If any event of a series has changed, the whole series is fetched.
 func (a *Account) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
 	query := url.Values{"maxResults": {perPage}}
 	if cursor != "" {
@@ -92,7 +92,7 @@ func (a *Account) Changes(ctx context.Context, remote, cursor string) (mirror.Ch
 	return a.touched(ctx, remote, cal, all.Items, out)
 }
 
-// grouped puts events together that are one object.
+// grouped groups the events that form one object.
 func grouped(items []*Event) []*Series {
 	var all []*Series
 	byRef := map[string]*Series{}
@@ -115,12 +115,12 @@ func grouped(items []*Event) []*Series {
 	return slices.DeleteFunc(all, func(s *Series) bool { return !s.alive() })
 }
 
-// alive tells whether there is anything to show: instances alone that are all cancelled are nothing.
+// alive reports whether a series has anything to show: cancelled instances alone are nothing.
 func (s *Series) alive() bool {
 	return s.Master != nil || slices.ContainsFunc(s.Exceptions, func(e *Event) bool { return e.Status != cancelled })
 }
 
-// touched asks for what changed. Only events that stand alone are told whole.
+// touched fetches the changed objects. The list is complete only for single events.
 func (a *Account) touched(ctx context.Context, remote string, cal Calendar, items []*Event, out mirror.Changes) (mirror.Changes, error) {
 	done := map[string]bool{}
 	for _, e := range items {
@@ -149,7 +149,8 @@ func (a *Account) touched(ctx context.Context, remote string, cal Calendar, item
 	return out, nil
 }
 
-// series asks for all that is one object. Hint is an event of it, whose UID finds the others where nobody shows us the master.
+// series fetches all events of an object. hint is one of them; its UID finds the others if the account cannot see the
+// master.
 func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (*Series, error) {
 	var master Event
 	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote) + "/" + url.PathEscape(ref)}, &master)
@@ -160,7 +161,7 @@ func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (
 			return nil, mirror.ErrGone
 		}
 		if uid = hint.UID; uid == "" {
-			// Nothing but that some instance is gone: what is left of the others only a full list tells.
+			// Only a cancelled instance is known. The state of the others requires a full list.
 			return nil, mirror.ErrExpired
 		}
 	case err != nil:
@@ -182,7 +183,7 @@ func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (
 	return nil, mirror.ErrGone
 }
 
-// object is a series as the mirror takes it. One that cannot be said is told of all the same.
+// object converts a series for the mirror. If it cannot be converted, the object has a fault.
 func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	o := mirror.Object{Ref: s.ref(), Version: s.version(), UID: s.first().UID}
 	var err error
@@ -192,7 +193,7 @@ func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	return o
 }
 
-// version is the state of all that is one object: no entity tag of Google's covers more than one event.
+// version identifies the state of the whole object: Google's ETags cover only single events.
 func (s *Series) version() string {
 	var tags []string
 	if s.Master != nil {

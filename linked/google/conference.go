@@ -8,7 +8,8 @@ import (
 	"caldav-mcp-server/linked/rest"
 )
 
-// asked is a conference that Google is to make. The name of the request is the event's, so that asking twice makes one.
+// asked requests a new conference. Its request id derives from the event's UID, so that a repeated request creates only
+// one.
 func asked(uid string) json.RawMessage {
 	sum := sha256.Sum256([]byte(uid))
 	data, err := rest.Text(map[string]any{"createRequest": map[string]any{

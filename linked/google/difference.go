@@ -13,7 +13,8 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// difference is what PATCH sends to bring an event from one state to another. What iCalendar does not say stays as it is.
+// difference returns the PATCH body that changes an event from one state to another. Fields without an iCalendar
+// equivalent stay as they are.
 func (w *write) difference(now, want *Event) (map[string]any, error) {
 	changes := map[string]any{}
 	w.fields(now, want, changes)
@@ -33,7 +34,7 @@ func (w *write) difference(now, want *Event) (map[string]any, error) {
 	return changes, nil
 }
 
-// fields compares what is one value.
+// fields compares the fields with a single value.
 func (w *write) fields(now, want *Event, changes map[string]any) {
 	text := func(name, from, to string) {
 		if from != to {
@@ -65,7 +66,7 @@ func (w *write) fields(now, want *Event, changes map[string]any) {
 	}
 }
 
-// orNull is a value, or what PATCH says for none.
+// orNull returns a value, or PATCH's null if it is empty.
 func orNull[T any](value T) any {
 	v := reflect.ValueOf(value)
 	if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
@@ -84,7 +85,7 @@ func plainReminders(r *Reminders) Reminders {
 	return *r
 }
 
-// guests are what we say of guests, without what only Google does.
+// guests returns the attendees without the fields that only Google writes.
 func guests(list []Attendee) []Attendee {
 	out := make([]Attendee, 0, len(list))
 	for _, a := range list {
@@ -95,7 +96,7 @@ func guests(list []Attendee) []Attendee {
 	return out
 }
 
-// moments compares start and end. A day in the place of a time takes the time away.
+// moments compares start and end. If a date replaces a time, it clears the time.
 func (w *write) moments(now, want *Event, changes map[string]any) {
 	for name, pair := range map[string][2]*Moment{"start": {now.Start, want.Start}, "end": {now.End, want.End}} {
 		if w.moment(pair[0]) == w.moment(pair[1]) {
@@ -106,7 +107,7 @@ func (w *write) moments(now, want *Event, changes map[string]any) {
 	}
 }
 
-// moment says a time in one way.
+// moment normalizes a time.
 func (w *write) moment(m *Moment) Moment {
 	if m == nil || m.Date != "" {
 		return Moment{Date: cmp.Or(m, &Moment{}).Date}
@@ -120,7 +121,7 @@ func (w *write) moment(m *Moment) Moment {
 	return Moment{DateTime: at.UTC().Format(time.RFC3339), Zone: z.Name()}
 }
 
-// notes compares what we keep there of ourselves.
+// notes compares our extended properties.
 func notes(now, want *Extended) map[string]any {
 	changes := map[string]any{}
 	had, wanted := ourNotes(now), ourNotes(want)
@@ -150,7 +151,7 @@ func ourNotes(x *Extended) map[string]string {
 	return out
 }
 
-// excluded tells whether a series leaves out the instance of a key.
+// excluded reports whether a series excludes the instance of a key.
 func excluded(master *Event, key string, zones *zone.DB) bool {
 	lines, err := vevent.Lines(strings.Join(master.Recurrence, "\r\n"))
 	if err != nil {

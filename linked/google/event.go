@@ -1,5 +1,5 @@
-// Package google keeps a Google calendar in step: events in the form of Google's Calendar API v3 as iCalendar and back, and
-// the requests that it takes. It is a mirror.Source.
+// Package google synchronizes Google calendars. It converts events of the Google Calendar API v3 to iCalendar and back,
+// and sends the requests. It implements mirror.Source.
 package google
 
 import (
@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/linked/rest"
 )
 
-// Event is an event as the API gives and takes it. What is not named here is kept in Rest, and sent back as it came.
+// Event is an event of the API. Fields not declared here are kept in Rest and sent back unchanged.
 type Event struct {
-	// Those that only Google writes.
+	// Only Google writes these fields.
 	Kind       string          `json:"kind,omitempty"`
 	ETag       string          `json:"etag,omitempty"`
 	ID         string          `json:"id,omitempty"`
@@ -49,14 +49,14 @@ type Event struct {
 	Rest map[string]json.RawMessage `json:"-"`
 }
 
-// Moment is a day or a time.
+// Moment is a date or a time.
 type Moment struct {
 	Date     string `json:"date,omitempty"`
 	DateTime string `json:"dateTime,omitempty"`
 	Zone     string `json:"timeZone,omitempty"`
 }
 
-// Person is who made an event.
+// Person is the creator or organizer of an event.
 type Person struct {
 	ID    string `json:"id,omitempty"`
 	Email string `json:"email,omitempty"`
@@ -64,7 +64,7 @@ type Person struct {
 	Self  bool   `json:"self,omitempty"`
 }
 
-// Attendee is a guest, or a room.
+// Attendee is an attendee or a room.
 type Attendee struct {
 	ID        string `json:"id,omitempty"`
 	Email     string `json:"email,omitempty"`
@@ -78,31 +78,31 @@ type Attendee struct {
 	Guests    int    `json:"additionalGuests,omitempty"`
 }
 
-// Extended are the notes that programs leave at an event.
+// Extended holds the extended properties that programs attach to an event.
 type Extended struct {
 	Private map[string]string `json:"private,omitempty"`
 	Shared  map[string]string `json:"shared,omitempty"`
 }
 
-// Reminders are an event's own, or those of its calendar.
+// Reminders are the event's own, or say that the calendar's apply.
 type Reminders struct {
 	Default   bool       `json:"useDefault"`
 	Overrides []Reminder `json:"overrides,omitempty"`
 }
 
-// Reminder goes off so many minutes before the start, as a mail or on a screen.
+// Reminder fires so many minutes before the start, as a mail or a popup.
 type Reminder struct {
 	Method  string `json:"method"`
 	Minutes int    `json:"minutes"`
 }
 
-// Link is what an event was made of.
+// Link is the source that an event was created from.
 type Link struct {
 	URL   string `json:"url,omitempty"`
 	Title string `json:"title,omitempty"`
 }
 
-// Attachment is a file that lies elsewhere.
+// Attachment is a file stored elsewhere.
 type Attachment struct {
 	URL    string `json:"fileUrl,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -111,7 +111,7 @@ type Attachment struct {
 	FileID string `json:"fileId,omitempty"`
 }
 
-// named are the fields that Event has.
+// named are the declared fields of Event.
 var named = []string{
 	"kind", "etag", "id", "htmlLink", "created", "updated", "creator", "hangoutLink", "locked", "recurringEventId",
 	"iCalUID", "sequence", "organizer", "attendeesOmitted", "originalStartTime", "conferenceData", "status", "eventType", "summary",
@@ -135,24 +135,24 @@ func isNamed(name string, _ json.RawMessage) bool { return slices.Contains(named
 // MarshalJSON implements json.Marshaler.
 func (e Event) MarshalJSON() ([]byte, error) { return rest.Encode(plainEvent(e), e.Rest) }
 
-// Calendar is what an event does not say, because its calendar does.
+// Calendar holds calendar properties that apply to its events.
 type Calendar struct {
-	// Zone is that of times without one.
+	// Zone is the zone of times without one.
 	Zone string
-	// Reminders are those of events that have none of their own.
+	// Reminders are the default reminders.
 	Reminders []Reminder
 	// Self is the account's address.
 	Self string
 }
 
-// Series is what is one object in iCalendar: an event, or a series with the instances that are unlike it. Only who is
-// invited to single instances has no Master.
+// Series is the equivalent of one iCalendar object: an event, or a series with its exceptions. It has no Master if the
+// account is invited only to single instances.
 type Series struct {
 	Master     *Event
 	Exceptions []*Event
 }
 
-// Words of the API.
+// Values of the API.
 const (
 	confirmed   = "confirmed"
 	cancelled   = "cancelled"
@@ -160,7 +160,7 @@ const (
 	transparent = "transparent"
 )
 
-// ref is Google's name for the series.
+// ref returns Google's id of the series.
 func (s *Series) ref() string {
 	if s.Master != nil {
 		return s.Master.ID
@@ -168,7 +168,7 @@ func (s *Series) ref() string {
 	return s.Exceptions[0].SeriesID
 }
 
-// first is the event that speaks for all.
+// first returns the master, or else the first exception.
 func (s *Series) first() *Event {
 	if s.Master != nil {
 		return s.Master

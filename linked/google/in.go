@@ -14,8 +14,9 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// Read makes of an iCalendar object the series that Google is to hold. Current is what it holds now, nil for nothing: an instance that is
-// cancelled there stays so, and is not taken out a second time. What Google cannot hold is a *mirror.Refusal.
+// Read converts an iCalendar object to a Google series. current is Google's present series, or nil: an instance that is
+// cancelled there stays cancelled instead of being excluded a second time. If Google cannot store the object, the error
+// is a *mirror.Refusal.
 func Read(data []byte, current *Series, cal Calendar, zones *zone.DB) (*Series, error) {
 	object, clock, err := vevent.Read(data, zones)
 	if err != nil {
@@ -48,7 +49,7 @@ type reader struct {
 	cal   Calendar
 	zones *zone.DB
 	clock vevent.Clock
-	// cancelled are the instances that Google holds as cancelled, by their keys; still are those that stay so.
+	// cancelled are the instances that Google stores as cancelled, by key; still are the ones to keep cancelled.
 	cancelled map[string]*Event
 	still     []*Event
 	ref       string
@@ -72,7 +73,7 @@ func (r *reader) remember(current *Series) error {
 	return nil
 }
 
-// key names an instance.
+// key returns the key of an instance.
 func (w writer) key(e *Event) (string, error) {
 	at, err := w.original(e, nil)
 	if err != nil {
@@ -137,7 +138,7 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// ends is the end of an event that has only a duration, or neither.
+// ends returns the end of an event that has only a duration, or neither.
 func (r *reader) ends(c *ical.Component, start *ical.Property) (*Moment, error) {
 	from, err := start.Time()
 	if err != nil {
@@ -152,7 +153,7 @@ func (r *reader) ends(c *ical.Component, start *ical.Property) (*Moment, error) 
 	return r.moment(end)
 }
 
-// moment reads a time.
+// moment converts a time.
 func (r *reader) moment(p *ical.Property) (*Moment, error) {
 	t, err := p.Time()
 	if err != nil {
@@ -178,8 +179,7 @@ func (r *reader) moment(p *ical.Property) (*Moment, error) {
 	return &Moment{DateTime: at.In(z.Location()).Format(time.RFC3339), Zone: name}, nil
 }
 
-// recurrence reads what tells the instances of a series, line by line as it was written. An instance that Google holds as
-// cancelled stays so.
+// recurrence copies the recurrence properties line by line. An instance that Google stores as cancelled stays so.
 func (r *reader) recurrence(c *ical.Component, e *Event) error {
 	for p := range c.Properties() {
 		if !slices.Contains(recurrenceNames, p.Name()) {
@@ -262,7 +262,7 @@ func (r *reader) words(c *ical.Component, e *Event) error {
 	}
 	class := strings.ToUpper(vevent.TextOf(c, "CLASS"))
 	if e.Visibility = visibilities.In(class); class != "" && e.Visibility == "" {
-		// RFC 5545 §3.8.1.3: what is not known is private.
+		// RFC 5545 §3.8.1.3: treat unknown values as private.
 		e.Visibility = "private"
 	}
 	e.Color = colors.In(strings.ToLower(vevent.TextOf(c, "COLOR")))

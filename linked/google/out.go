@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// Text is a series as an iCalendar object.
+// Text returns a series as an iCalendar object.
 func Text(s *Series, cal Calendar, zones *zone.DB) ([]byte, error) {
 	w := writer{cal: cal, zones: zones}
 	var all []*ical.Component
@@ -41,7 +41,7 @@ func Text(s *Series, cal Calendar, zones *zone.DB) ([]byte, error) {
 	return vevent.Write(zones, all...), nil
 }
 
-// sorted lists exceptions by what they replace.
+// sorted orders exceptions by their original start.
 func sorted(list []*Event) []*Event {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b *Event) int { return cmp.Compare(originalOf(a), originalOf(b)) })
@@ -63,7 +63,7 @@ type writer struct {
 	zones *zone.DB
 }
 
-// event writes a component; of is the event that an instance belongs to.
+// event writes a component; of is the master of an exception.
 func (w writer) event(e, of *Event) (*ical.Component, error) {
 	c := ical.NewComponent("VEVENT")
 	uid := cmp.Or(e.UID, e.SeriesID, e.ID)
@@ -124,7 +124,7 @@ func (w writer) times(c *ical.Component, e *Event) error {
 
 var recurrenceNames = []string{"RRULE", "EXRULE", "RDATE", "EXDATE"}
 
-// time writes a moment.
+// time writes a time.
 func (w writer) time(name string, m *Moment) (*ical.Property, error) {
 	if m == nil {
 		return nil, fmt.Errorf("the event has no %s", name)
@@ -149,12 +149,12 @@ func (w writer) time(name string, m *Moment) (*ical.Property, error) {
 	return p, nil
 }
 
-// zone finds a zone that Google names; UTC where nobody knows it.
+// zone returns the zone with Google's name, or UTC if it is unknown.
 func (w writer) zone(name string) *zone.Zone {
 	return vevent.Known(w.zones, cmp.Or(name, w.cal.Zone, "UTC"))
 }
 
-// moment reads a time, which may be without an offset where the zone is named.
+// moment parses a time, which may lack an offset if it has a zone.
 func moment(written string, z *zone.Zone) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, written); err == nil {
 		return at, nil
@@ -167,7 +167,7 @@ func moment(written string, z *zone.Zone) (time.Time, error) {
 	return found, nil
 }
 
-// instance says which instance of a series a component is.
+// instance writes the RECURRENCE-ID.
 func (w writer) instance(c *ical.Component, e, of *Event) error {
 	id, err := w.original(e, of)
 	if err != nil {
@@ -177,7 +177,7 @@ func (w writer) instance(c *ical.Component, e, of *Event) error {
 	return nil
 }
 
-// original is when an instance would begin, in the form of its series' start.
+// original returns an instance's original start, in the form of its series' start.
 func (w writer) original(e, of *Event) (ical.Time, error) {
 	if e.Original == nil {
 		return ical.Time{}, fmt.Errorf("an instance does not say which one it is")
@@ -201,7 +201,7 @@ func (w writer) original(e, of *Event) (ical.Time, error) {
 	return vevent.In(at, z), nil
 }
 
-// cancel takes an instance out of its series. Without a series there is nothing to take it out of.
+// cancel excludes an instance from its series. Without a master it does nothing.
 func (w writer) cancel(all []*ical.Component, master, e *Event) error {
 	if master == nil {
 		return nil
@@ -238,7 +238,7 @@ func (w writer) words(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// links writes what an event points at.
+// links writes the URL and the attachments of an event.
 func (w writer) links(c *ical.Component, e *Event) error {
 	if e.Source != nil && e.Source.URL != "" {
 		p := ical.NewProperty("URL", e.Source.URL)
@@ -273,7 +273,7 @@ func setParam(p *ical.Property, name, value string) {
 	}
 }
 
-// entry is one way into a conference.
+// entry is a way to join a conference.
 type entry struct {
 	Type  string `json:"entryPointType"`
 	URI   string `json:"uri"`

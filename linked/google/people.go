@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// people writes guests. An event without any has no organizer either: it is nobody's meeting.
+// people writes the attendees. An event without any has no organizer either: it is not a meeting.
 func (w writer) people(c *ical.Component, e *Event) error {
 	if len(e.Attendees) == 0 && !e.Omitted {
 		return nil
@@ -26,7 +26,7 @@ func (w writer) people(c *ical.Component, e *Event) error {
 func attendee(a Attendee) *ical.Property {
 	p := vevent.Person("ATTENDEE", a.Email, a.Name)
 	if a.Email == "" {
-		// Somebody whose address is hidden has only a number.
+		// An attendee with a hidden address has only a profile id.
 		p = ical.NewProperty("ATTENDEE", "urn:x-google-profile:"+a.ID)
 		setParam(p, "CN", a.Name)
 	} else {
@@ -51,7 +51,7 @@ func attendee(a Attendee) *ical.Property {
 
 const profile = "urn:x-google-profile:"
 
-// attendeeOf reads a guest.
+// attendeeOf converts an attendee.
 func attendeeOf(p *ical.Property) (Attendee, error) {
 	a := Attendee{}
 	a.Name, _ = p.Param("CN")

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// every is how often an account is looked at: a look without changes costs one request for a calendar.
+	// every is the polling interval: a poll without changes costs one request per calendar.
 	every, least = 5 * time.Minute, time.Minute
 )
 
-// Provider is the one for Google accounts, whose API lies at an address.
+// Provider serves Google accounts, with the API at the given address.
 func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
 	return mirror.Provider{
 		Title: "Google", Every: every, Least: least,
@@ -23,7 +23,7 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 	}
 }
 
-// Whose tells the address of an account.
+// Whose returns the account's address.
 func (a *Account) Whose(ctx context.Context) (string, error) {
 	all, err := a.Calendars(ctx)
 	for _, c := range all {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// rest writes what iCalendar has no word for, so that an event that is made anew is whole again.
+// rest stores the fields without an iCalendar equivalent, so that a recreated event is complete again.
 func (w writer) rest(c *ical.Component, e *Event) error {
 	kept := maps.Clone(e.Rest)
 	if kept == nil {
@@ -42,7 +42,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// rest reads it back. It is not believed about what is said elsewhere.
+// rest restores them. It ignores fields that other properties define.
 func (r *reader) rest(c *ical.Component, e *Event) error {
 	p := c.Property(restName)
 	if p == nil {
@@ -65,7 +65,7 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// foreign are the notes that are not ours; nil where there are none.
+// foreign returns the extended properties of other programs, or nil.
 func (x *Extended) foreign() *Extended {
 	if x == nil {
 		return nil
@@ -81,7 +81,7 @@ func (x *Extended) foreign() *Extended {
 	return &Extended{Private: private, Shared: x.Shared}
 }
 
-// lines are what we keep at Google of an event: content lines for which it has no field.
+// lines returns the content lines that we store in extended properties, because Google has no field for them.
 func (x *Extended) lines() string {
 	if x == nil {
 		return ""
@@ -98,13 +98,13 @@ func (x *Extended) lines() string {
 
 func lineKey(i int) string { return fmt.Sprintf("%s%02d", linesKey, i) }
 
-// keep cuts content lines into notes.
+// keep splits content lines into extended properties.
 func (e *Event) keep(lines string) error {
 	if lines == "" {
 		return nil
 	}
 	if len(lines) > linesBytes {
-		return mirror.Refusef("The event has %d bytes of properties for which Google has no field; it keeps %d. Take some out.", len(lines), linesBytes)
+		return mirror.Refusef("The event has %d bytes of properties without a field at Google, which keeps at most %d. Remove some.", len(lines), linesBytes)
 	}
 	if e.Extended == nil {
 		e.Extended = &Extended{}
@@ -122,17 +122,17 @@ func (e *Event) keep(lines string) error {
 	return nil
 }
 
-// mapped are the properties that Google's fields hold. The others are kept as lines.
+// mapped are the properties with a Google field. The others are kept as lines.
 var mapped = []string{
 	"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "RRULE", "EXRULE", "RDATE", "EXDATE",
 	"RECURRENCE-ID", "SUMMARY", "DESCRIPTION", "X-ALT-DESC", "LOCATION", "STATUS", "TRANSP", "CLASS", "COLOR", "URL", "ORGANIZER",
 	"ATTENDEE", "ATTACH", "CONFERENCE", conferenceName, typeName, restName, reminderName,
 }
 
-// adorned are those among them whose further parameters are kept.
+// adorned are the mapped properties whose further parameters are kept.
 var adorned = []string{"SUMMARY", "DESCRIPTION", "LOCATION", "URL", "ORGANIZER", "ATTENDEE", "ATTACH"}
 
-// surplus are the lines of a component that the event, as Google holds it, would not bring back.
+// surplus returns the lines of a component that Google's fields would lose.
 func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	shown, err := writer{cal: r.cal, zones: r.zones}.bare(e)
 	if err != nil {
@@ -158,7 +158,7 @@ func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	return inner(kept), nil
 }
 
-// bare writes only what surplus compares with.
+// bare writes only the properties that surplus compares.
 func (w writer) bare(e *Event) (*ical.Component, error) {
 	c := ical.NewComponent("VEVENT")
 	for _, step := range []func(*ical.Component, *Event) error{w.words, w.people, w.links} {
@@ -169,7 +169,7 @@ func (w writer) bare(e *Event) (*ical.Component, error) {
 	return c, nil
 }
 
-// has tells whether a component has a property of that name and value.
+// has reports whether a component has a property with the same name and value.
 func has(c *ical.Component, p *ical.Property) bool { return twin(c, p) != nil }
 
 func twin(c *ical.Component, p *ical.Property) *ical.Property {
@@ -181,7 +181,7 @@ func twin(c *ical.Component, p *ical.Property) *ical.Property {
 	return nil
 }
 
-// adornment is a line with the parameters that are not in the line that Google's fields bring back; nil where there are none.
+// adornment returns a line with the parameters that Google's fields would lose, or nil.
 func adornment(p *ical.Property, shown *ical.Component) *ical.Property {
 	like := twin(shown, p)
 	if like == nil {
@@ -201,7 +201,7 @@ func adornment(p *ical.Property, shown *ical.Component) *ical.Property {
 	return ornament
 }
 
-// inner is the text between a component's BEGIN and END, each line unfolded.
+// inner returns the content between a component's BEGIN and END, with unfolded lines.
 func inner(c *ical.Component) string {
 	var lines []string
 	for p := range c.Properties() {
@@ -215,11 +215,11 @@ func inner(c *ical.Component) string {
 
 func same(a, b *ical.Component) bool { return inner(a) == inner(b) }
 
-// extras writes the lines that are kept at Google, and the alarms. What Google has learned since counts more.
+// extras adds the stored lines and the alarms. Google's own fields take precedence, since they may have changed.
 func (w writer) extras(c *ical.Component, e *Event) {
 	kept := ical.NewComponent("VEVENT")
 	if lines := e.Extended.lines(); lines != "" {
-		// Other programs can write there too: what cannot be read is theirs.
+		// Other programs can write there, too: ignore unreadable lines.
 		if read, err := vevent.Lines(lines); err == nil {
 			kept = read
 		}
@@ -235,7 +235,7 @@ func (w writer) extras(c *ical.Component, e *Event) {
 	w.alarms(c, e, kept)
 }
 
-// adorn gives a line its further parameters again, unless they would say something else than Google does.
+// adorn restores a line's further parameters, unless they contradict Google's.
 func adorn(c *ical.Component, ornament *ical.Property) {
 	like := twin(c, ornament)
 	if like == nil {

@@ -11,8 +11,7 @@ var (
 	}
 	visibilities = vevent.Pairs{{"public", "PUBLIC"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
 	states       = vevent.Pairs{{confirmed, "CONFIRMED"}, {"tentative", "TENTATIVE"}, {cancelled, "CANCELLED"}}
-	// colors are the eleven that Google has for events, as the names of CSS that are nearest to them (RFC 7986 §5.9), each
-	// another one.
+	// colors maps Google's eleven event colors to the nearest CSS names (RFC 7986 §5.9), each different.
 	colors = vevent.Pairs{
 		{"1", "lightsteelblue"},
 		{"2", "mediumseagreen"},
@@ -28,17 +27,17 @@ var (
 	}
 )
 
-// Names of the properties in which we keep what iCalendar has no name for.
+// Properties for data without an iCalendar equivalent.
 const (
 	restName       = "X-GOOGLE-REST"
 	typeName       = "X-GOOGLE-EVENT-TYPE"
 	conferenceName = "X-GOOGLE-CONFERENCE"
 	reminderName   = "X-GOOGLE-REMINDERS"
-	// newConference, as the conference, asks for one.
+	// newConference as the conference requests a new one.
 	newConference = "CREATE"
 )
 
-// Names of their parameters.
+// Their parameters.
 const (
 	zoneParam    = "X-GOOGLE-ZONE"
 	titleParam   = "X-GOOGLE-TITLE"
@@ -49,10 +48,10 @@ const (
 	commentParam = "X-RESPONSE-COMMENT"
 )
 
-// What is in an event of ours beside what Google can say, it keeps under these names.
+// Extended properties for data without a Google field.
 const (
 	linesKey = "caldavLines"
-	// lineBytes and linesBytes are less than what Google takes: 1,024 characters for one note, 32 kB for all.
+	// lineBytes and linesBytes stay below Google's limits: 1,024 characters per property, 32 kB in total.
 	lineBytes  = 1000
 	linesBytes = 28_000
 )

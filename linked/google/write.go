@@ -46,13 +46,13 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	held, err := a.series(ctx, remote, now.ref(), now.first())
 	if err != nil {
-		// It is written; what it is like by now the next look tells.
+		// It is written; the next poll reads its present state.
 		return o, &mirror.Later{Unknown: true, Cause: err}
 	}
 	return a.object(held, cal), nil
 }
 
-// refusal tells the writer of an object what is wrong with it.
+// refusal turns an error of the conversion into a refusal for the writer.
 func refusal(err error) error {
 	if _, is := errors.AsType[*mirror.Refusal](err); is {
 		return err
@@ -60,7 +60,7 @@ func refusal(err error) error {
 	return mirror.Refusef("The event cannot be read: %s", err)
 }
 
-// stored asks for an object, which must be of the version that is written over.
+// stored fetches an object, which must still have the version to be overwritten.
 func (a *Account) stored(ctx context.Context, remote string, o mirror.Object) (*Series, error) {
 	s, err := a.series(ctx, remote, o.Ref, &Event{SeriesID: o.Ref, UID: o.UID})
 	if err != nil {
@@ -99,14 +99,14 @@ func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) er
 	return nil
 }
 
-// write is one change of an object, in as many requests as it takes.
+// write is a change of an object, which may take several requests.
 type write struct {
 	account *Account
 	remote  string
 	cal     Calendar
-	// guests says who is told by mail.
+	// guests is the sendUpdates parameter: who gets a mail.
 	guests string
-	// done tells that a part has been written: what fails then leaves the others.
+	// done is set once a part is written: a later failure leaves the object half changed.
 	done bool
 }
 
@@ -129,7 +129,7 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 	return err
 }
 
-// create makes an event. One with its UID that was deleted is brought back, since Google gives no UID twice.
+// create makes an event. If a deleted event has its UID, that one is restored, since Google never reuses a UID.
 func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 	if want.Master == nil {
 		return nil, mirror.Refusef("Google keeps single instances only within their series.")
@@ -164,16 +164,16 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Instances that were cancelled before it was deleted are cancelled still.
+	// Instances that were cancelled before the deletion are still cancelled.
 	return w.account.series(ctx, w.remote, made.ID, &made)
 }
 
-// foreign tells whether an event is somebody else's: a copy of it is private.
+// foreign reports whether the account is not the event's organizer: its copy is private.
 func (w *write) foreign(e *Event) bool {
 	return e.Organizer != nil && len(e.Attendees) != 0 && w.cal.Self != "" && !strings.EqualFold(e.Organizer.Email, w.cal.Self)
 }
 
-// fresh is an event as it is made.
+// fresh returns the event without the fields that Google sets.
 func fresh(e *Event) *Event {
 	made := *e
 	made.Meet, made.Omitted = "", false
@@ -183,10 +183,10 @@ func fresh(e *Event) *Event {
 	return &made
 }
 
-// change brings an object from one state to another, request by request: first the series, then its instances.
+// change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+		return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
 	}
 	if now.Master != nil {
 		if err := w.patch(ctx, now.Master, want.Master); err != nil {
@@ -220,14 +220,14 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 	return nil
 }
 
-// instance brings one instance into its state. It may not be an exception yet.
+// instance updates one instance, which may not be an exception yet.
 func (w *write) instance(ctx context.Context, s *Series, now, want *Event) error {
 	if want.Status == cancelled {
 		return nil
 	}
 	if now == nil {
 		if s.Master == nil {
-			return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+			return mirror.Refusef("Google shows us only single instances of this series, so no others can be added.")
 		}
 		found, err := w.find(ctx, s.Master.ID, want.Original)
 		if err != nil {
@@ -238,7 +238,7 @@ func (w *write) instance(ctx context.Context, s *Series, now, want *Event) error
 	return w.patch(ctx, now, want)
 }
 
-// find asks for the instance that begins at a moment.
+// find returns the instance with an original start.
 func (w *write) find(ctx context.Context, series string, at *Moment) (*Event, error) {
 	when := at.Date
 	if when == "" {
@@ -258,7 +258,7 @@ func (w *write) find(ctx context.Context, series string, at *Moment) (*Event, er
 	return all.Items[0], nil
 }
 
-// leave is for an exception that is none any more: it is cancelled, or like the series again.
+// leave ends an exception: it is excluded now, or equal to the series again.
 func (w *write) leave(ctx context.Context, now *Event, key string, want *Series) error {
 	if want.Master == nil || excluded(want.Master, key, w.account.zones) {
 		if now.Status == cancelled {
@@ -273,7 +273,7 @@ func (w *write) leave(ctx context.Context, now *Event, key string, want *Series)
 	return w.patch(ctx, now, like)
 }
 
-// usual is the instance that a series has at a moment where nothing is unlike it.
+// usual returns the instance that the series itself defines.
 func (w *write) usual(master *Event, at *Moment) (*Event, error) {
 	like := *master
 	like.Recurrence, like.Original, like.UID = nil, at, ""
@@ -313,7 +313,7 @@ func (w *write) span(e *Event) (start, end time.Time, err error) {
 	return start, end, err
 }
 
-// patch sends what is another in an event.
+// patch sends the changed fields of an event.
 func (w *write) patch(ctx context.Context, now, want *Event) error {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 && !strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
 		return mirror.Refusef("The organizer of an event cannot be changed at Google (it is %s).", now.Organizer.Email)

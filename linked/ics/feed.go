@@ -1,4 +1,4 @@
-// Package ics follows calendars that somebody publishes at an address (RFC 5545, webcal). It only reads.
+// Package ics follows published calendars (RFC 5545, webcal). It is read-only.
 package ics
 
 import (
@@ -25,17 +25,17 @@ import (
 )
 
 const (
-	// feedBytes bound a feed once it is unpacked, feedTime the exchange, redirects how often it may lead elsewhere.
+	// feedBytes limits a decompressed feed, feedTime the exchange, redirects the number of redirects.
 	feedBytes = 10 << 20
 	feedTime  = 30 * time.Second
 	redirects = 5
-	// usual is how often a feed is looked at that does not say how often it changes, least and seldom are the bounds of what it says.
+	// usual is the polling interval of a feed that does not name one; least and seldom limit the named interval.
 	usual, least, seldom = 12 * time.Hour, 15 * time.Minute, 7 * 24 * time.Hour
-	// accepted is what is asked for.
+	// accepted is the Accept header.
 	accepted = "text/calendar, */*;q=0.1"
 )
 
-// Provider is the one for feeds, over a guarded client: the address is whatever somebody names.
+// Provider serves feeds. It uses a guarded client, because users supply the address.
 func Provider(guard *outbound.Guard) mirror.Provider {
 	return mirror.Provider{
 		Title: "feed", Every: usual, Least: least, Feed: true, Noted: noted, Address: shownAddress,
@@ -63,7 +63,7 @@ func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
 	return f, nil
 }
 
-// address reads what people paste: webcal: is how programs are told to subscribe to what lies at https:.
+// address parses an address as people paste it; webcal: means https:.
 func address(text string) (*url.URL, error) {
 	at, err := url.Parse(strings.TrimSpace(text))
 	if err != nil || at.Host == "" {
@@ -79,7 +79,7 @@ func address(text string) (*url.URL, error) {
 	return at, nil
 }
 
-// shownAddress is the host alone: what is behind it is often all that keeps strangers out.
+// shownAddress returns only the host: the rest is often the only secret.
 func shownAddress(s mirror.Secret) string {
 	at, err := address(s.URL)
 	if err != nil {
@@ -88,7 +88,7 @@ func shownAddress(s mirror.Secret) string {
 	return at.Host
 }
 
-// cursor is what is known of the feed as it last was, at the address with that sum.
+// cursor is the last known state of the feed, and a hash of its address.
 type cursor struct {
 	At       string        `json:"at,omitempty"`
 	ETag     string        `json:"etag,omitempty"`
@@ -109,7 +109,7 @@ func (f *feed) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	return []mirror.Remote{r}, nil
 }
 
-// Changes implements [mirror.Source]. A feed is always told whole.
+// Changes implements [mirror.Source]. It always returns the whole feed.
 func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error) {
 	var was cursor
 	if at != "" && json.Unmarshal([]byte(at), &was) != nil {
@@ -135,7 +135,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 		return changes, nil
 	}
 	changes.Objects = objects(text)
-	// A broken part without a UID may be any of the events that were there: none is taken for gone.
+	// A broken component without a UID may be any of the previous events, so treat none as deleted.
 	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool { return o.Fault != "" && o.UID == "" })
 	return changes, nil
 }
@@ -150,7 +150,7 @@ func (f *feed) Delete(context.Context, string, mirror.Object) error {
 	return mirror.Refusef("a feed is only read")
 }
 
-// get fetches the feed, unless it is as it was: then there is no text.
+// get fetches the feed. It returns no text if the feed is unchanged.
 func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.at.String(), http.NoBody)
 	if err != nil {
@@ -188,7 +188,7 @@ func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
 	return text, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, nil
 }
 
-// away says why nothing came. The client's own errors name the address, which is often a secret.
+// away classifies the error of a failed request. The client's own errors contain the address, which is often a secret.
 func away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
 		return &mirror.Later{Why: strings.TrimPrefix(own.Error(), "Get "), Cause: errors.New("the address is refused")}
@@ -196,7 +196,7 @@ func away(err error) error {
 	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer")}
 }
 
-// judge tells what an answer's status means.
+// judge returns the error of a response's status.
 func judge(answer *http.Response) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
@@ -204,7 +204,7 @@ func judge(answer *http.Response) error {
 	case code == http.StatusUnauthorized:
 		return mirror.ErrSignIn
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); what it last held stays here", code)}
+		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code)}
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: after(answer.Header.Get("Retry-After"))}
 	default:
@@ -220,13 +220,12 @@ func after(text string) time.Duration {
 	return min(time.Duration(n)*time.Second, seldom)
 }
 
-// whole tells whether a text is a calendar from its beginning to its end. What was cut off on the way would look like events
-// that are gone.
+// whole checks that a text is a complete calendar. A truncated one would look as if events were deleted.
 func whole(text []byte) error {
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF")))
 	const begin, end = "BEGIN:VCALENDAR", "END:VCALENDAR"
 	if len(trimmed) < len(begin) || !bytes.EqualFold(trimmed[:len(begin)], []byte(begin)) {
-		return mirror.Refusef("what is there is no calendar in the format iCalendar")
+		return mirror.Refusef("there is no calendar in iCalendar format at this address")
 	}
 	if !bytes.EqualFold(trimmed[len(trimmed)-len(end):], []byte(end)) {
 		return &mirror.Later{Why: "the calendar ends in the middle"}
@@ -234,7 +233,7 @@ func whole(text []byte) error {
 	return nil
 }
 
-// objects are the objects of a feed. One that was told twice is told as it comes last.
+// objects returns the objects of a feed. For a repeated one, the last version counts.
 func objects(text []byte) []mirror.Object {
 	zone := archive.ReadHeader(text).Timezone
 	fallback := func(string) archive.Zone { return archive.Zone{Name: zone, Of: "the feed"} }
@@ -261,8 +260,7 @@ func objects(text []byte) []mirror.Object {
 	return all
 }
 
-// sumOf names the state of a text. When it was written out is no part of that: many programs write the moment of the
-// request into each event.
+// sumOf returns a hash of a text without its timestamps: many servers write the time of the request into each event.
 func sumOf(text []byte) string {
 	sum := sha256.New()
 	for line := range bytes.Lines(text) {
@@ -273,7 +271,7 @@ func sumOf(text []byte) string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// waitOf is how often the feed says that it changes (RFC 7986 §5.7), or 0.
+// waitOf returns the refresh interval that the feed names (RFC 7986 §5.7), or 0.
 func waitOf(text []byte) time.Duration {
 	head, _, _ := bytes.Cut(text, []byte("\nBEGIN:"))
 	for line := range bytes.Lines(head) {

@@ -133,7 +133,7 @@ func TestABrokenFeedChangesNothing(t *testing.T) {
 		"no calendar":   {func(p *publisher) { p.text = "<html>sorry</html>" }, "no calendar"},
 		"nothing":       {func(p *publisher) { p.text = "" }, "no calendar"},
 		"cut off":       {func(p *publisher) { p.text = good[:len(good)-30] }, "ends in the middle"},
-		"gone":          {func(p *publisher) { p.status = http.StatusGone }, "what it last held stays"},
+		"gone":          {func(p *publisher) { p.status = http.StatusGone }, "the last copy stays"},
 		"away":          {func(p *publisher) { p.status = http.StatusBadGateway }, "502"},
 		"not let in":    {func(p *publisher) { p.status = http.StatusUnauthorized }, "linked again"},
 		"large":         {func(p *publisher) { p.text = good + strings.Repeat("X", 11<<20) }, "larger than"},

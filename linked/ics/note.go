@@ -7,10 +7,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// source is the property in which Apple's apps note the address of a feed that they fetch themselves.
+// source is the property that Apple's apps use to record the address of a feed that they fetch themselves.
 var source = calendar.PropertyName{Space: "http://calendarserver.org/ns/", Local: "source"}
 
-// noted is that address.
+// noted returns that address.
 func noted(kept []calendar.DeadProperty) (url string, ok bool) {
 	for _, p := range kept {
 		if p.Name != source {

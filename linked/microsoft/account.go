@@ -14,21 +14,22 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// Addresses of Microsoft's.
+// Microsoft's addresses.
 const (
 	API   = "https://graph.microsoft.com/v1.0"
 	login = "https://login.microsoftonline.com/"
 )
 
-// Scopes are what we ask an owner for.
+// Scopes are the requested scopes.
 func Scopes() []string {
 	return []string{"offline_access", "https://graph.microsoft.com/Calendars.ReadWrite", "https://graph.microsoft.com/User.Read"}
 }
 
-// Ended is what an owner reads whose key is good no more.
+// Ended is the explanation for an owner whose grant has expired.
 const Ended = "A key ends when it is unused for 90 days, when the password changes, when an administrator takes it back, or when the app's secret has expired."
 
-// Client is this server at Microsoft. The tenant is whose accounts may be linked: "common" for all.
+// Client returns this server's OAuth client at Microsoft. The tenant restricts the accounts that can be linked:
+// "common" means all.
 func Client(id, secret, tenant string, ask *http.Client, now func() time.Time) *token.Client {
 	if tenant == "" {
 		tenant = "common"
@@ -47,9 +48,9 @@ type Account struct {
 	now    func() time.Time
 }
 
-// Open makes an account of what gives its access tokens.
+// Open opens an account with a source of access tokens.
 func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, access token.Access) *Account {
-	// Names that stay when an event moves, times in one zone whoever asks, and pages that are worth a request.
+	// Request ids that stay when an event moves, all times in UTC, and large pages.
 	prefer := http.Header{"Prefer": {`IdType="ImmutableId"`, `outlook.timezone="UTC"`, "odata.maxpagesize=200"}}
 	busy := func(reason string) bool {
 		return reason == "ApplicationThrottled" || reason == "ErrorMailboxStoreUnavailable"
@@ -57,7 +58,7 @@ func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, a
 	return &Account{zones: zones, now: now, client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy, Prefer: prefer}}
 }
 
-// problem reads an error of Graph's.
+// problem parses a Graph error.
 func problem(body []byte) (reason, message string) {
 	var answer struct {
 		Error struct {
@@ -93,7 +94,7 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	return all, rest.Gone(err)
 }
 
-// calendar asks for one of them.
+// calendar reads one of them.
 func (a *Account) calendar(ctx context.Context, remote string) (calendar, error) {
 	var c calendar
 	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(remote)}, &c)

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// The window that is mirrored: Graph tells of changes only within one, which stays where it was.
+	// The mirrored window. Graph reports changes only within a window, whose limits do not move.
 	yearsBack, yearsOn = 1, 2
-	// rebased is how old a window may be before another one is asked for.
+	// rebased is the maximum age of a window.
 	rebased    = 30 * 24 * time.Hour
 	mostEvents = 100_000
 	mostPages  = 2_000
 )
 
-// cursor is where to go on.
+// cursor is the state of a synchronization.
 type cursor struct {
 	Link string    `json:"link"`
 	From time.Time `json:"from"`
-	// Seen is the latest change that was told of, by Microsoft's clock, since ours may be another.
+	// Seen is the latest reported change, by Microsoft's clock, which may differ from ours.
 	Seen time.Time `json:"seen"`
 }
 
-// Changes implements mirror.Source. Graph tells of instances; a series of which one is told of is asked for as a whole.
+// Changes implements mirror.Source. Graph reports instances; if one has changed, its whole series is fetched.
 func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Changes, error) {
 	now := a.now().UTC().Truncate(time.Second)
 	c := cursor{From: now}
@@ -55,7 +55,7 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 		return mirror.Changes{}, err
 	}
 	if at != "" && len(out.Gone) != 0 {
-		// What is gone may be an instance, whose name tells nothing of its series.
+		// A deleted item may be an instance, and its id does not reveal the series.
 		if err := a.modified(ctx, remote, c.Seen, &out); err != nil {
 			return mirror.Changes{}, err
 		}
@@ -65,7 +65,7 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 	return out, err
 }
 
-// latest is when the last of the changes was.
+// latest returns the time of the latest change.
 func latest(since time.Time, items []*Event) time.Time {
 	for _, e := range items {
 		if at, err := time.Parse(time.RFC3339, e.Modified); err == nil && at.After(since) {
@@ -84,7 +84,7 @@ func expired(err error) bool {
 	return is && strings.EqualFold(problem.Reason, "SyncStateNotFound")
 }
 
-// list reads all pages from a link on, and the link of the next look.
+// list reads all pages from a link on, and returns the link for the next run.
 func list[T any](ctx context.Context, a *Account, link string) (items []T, next string, err error) {
 	for range mostPages {
 		var one struct {
@@ -107,7 +107,7 @@ func list[T any](ctx context.Context, a *Account, link string) (items []T, next 
 	return nil, "", &mirror.Later{Why: "Microsoft's list has no end"}
 }
 
-// told makes objects of what was told. The last word about an event counts.
+// told fetches the reported objects. For a repeated event, the last report counts.
 func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes) error {
 	done := map[string]bool{}
 	for _, e := range slices.Backward(items) {
@@ -134,11 +134,11 @@ func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes)
 	return nil
 }
 
-// tell asks for an object. Outside of the window, rows have nothing but names.
+// tell fetches an object. For events outside the window, Graph reports only ids.
 func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Changes) error {
 	s, err := a.series(ctx, ref)
 	if errors.Is(err, mirror.ErrGone) && e.Type == exceptional && e.Start != nil {
-		// Anyone who is invited to one instance sees no series.
+		// An account that is invited to a single instance cannot see the series.
 		out.Objects = append(out.Objects, a.object(e.ID, &Series{Exceptions: []*Event{e}}))
 		return nil
 	}
@@ -153,11 +153,11 @@ func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Ch
 	return nil
 }
 
-// modified adds the series that were changed since a moment.
+// modified adds the series that changed since a moment.
 func (a *Account) modified(ctx context.Context, remote string, since time.Time, out *mirror.Changes) error {
 	query := url.Values{"$select": {"id,type"}}
 	if !since.IsZero() {
-		// A little more than what is asked for: what changed last may not have been told last.
+		// Start a little earlier: reports may arrive out of order.
 		query.Set("$filter", "lastModifiedDateTime ge "+since.Add(-5*time.Minute).UTC().Format(time.RFC3339))
 	}
 	items, _, err := list[*Event](ctx, a, of(remote)+"/events?"+query.Encode())
@@ -175,13 +175,14 @@ func (a *Account) modified(ctx context.Context, remote string, since time.Time, 
 	return nil
 }
 
-// whole are the fields of an event, which must all be named where one of them is told only when it is.
+// whole lists all fields of an event, because Graph returns some of them only on request, and then only the listed
+// ones.
 const whole = "id,iCalUId,createdDateTime,lastModifiedDateTime,type,seriesMasterId,originalStart,originalStartTimeZone,originalEndTimeZone," +
 	"cancelledOccurrences,isCancelled,isOrganizer,organizer,responseStatus,onlineMeetingUrl,onlineMeeting,transactionId,subject,body,start,end," +
 	"isAllDay,sensitivity,showAs,importance,categories,location,locations,attendees,isReminderOn,reminderMinutesBeforeStart,recurrence," +
 	"allowNewTimeProposals,hideAttendees,isOnlineMeeting,onlineMeetingProvider,responseRequested"
 
-// series asks for all that is one object.
+// series fetches all events of an object.
 func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 	var got struct {
 		Exceptions []*Event `json:"exceptionOccurrences"`
@@ -204,7 +205,7 @@ func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 	return &Series{Master: &e, Exceptions: got.Exceptions, Cancelled: daysGone(&e)}, nil
 }
 
-// object is a series as the mirror takes it. One that cannot be said is told of all the same.
+// object converts a series for the mirror. If it cannot be converted, the object has a fault.
 func (a *Account) object(ref string, s *Series) mirror.Object {
 	o := mirror.Object{Ref: ref, Version: s.version(), UID: s.first().uid()}
 	var err error
@@ -214,7 +215,7 @@ func (a *Account) object(ref string, s *Series) mirror.Object {
 	return o
 }
 
-// version is the state of all that is one object.
+// version identifies the state of the whole object.
 func (s *Series) version() string {
 	tags := slices.Clone(s.Cancelled)
 	if s.Master != nil {

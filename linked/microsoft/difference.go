@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// plain says the fields that we write in one way, so that they can be compared.
+// plain normalizes the fields that we write, for comparison.
 func (w *write) plain(e *Event) map[string]any {
 	out := writer{zones: w.account.zones}
 	body := ""
@@ -37,7 +37,7 @@ func (w *write) plain(e *Event) map[string]any {
 	return fields
 }
 
-// plain is a moment in one way.
+// plain normalizes a time.
 func (w writer) plain(m *Moment, day bool) string {
 	if m == nil {
 		return ""
@@ -52,7 +52,7 @@ func (w writer) plain(m *Moment, day bool) string {
 	return at.UTC().Format(time.RFC3339)
 }
 
-// plainRule is a rule as iCalendar has it: patterns hold fields that say nothing.
+// plainRule returns the rule in iCalendar form, because patterns contain meaningless fields.
 func (w writer) plainRule(e *Event) string {
 	if e.Recurrence == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package microsoft keeps a calendar of Microsoft 365 or Outlook.com in step: events in the form of Microsoft Graph v1.0 as
-// iCalendar and back, and the requests that it takes. It is a mirror.Source.
+// Package microsoft synchronizes calendars of Microsoft 365 and Outlook.com. It converts events of Microsoft Graph v1.0
+// to iCalendar and back, and sends the requests. It implements mirror.Source.
 package microsoft
 
 import (
@@ -10,9 +10,9 @@ import (
 	"caldav-mcp-server/linked/rest"
 )
 
-// Event is an event as Graph gives and takes it. What is not named here is kept in Rest, and sent back as it came.
+// Event is an event of Graph. Fields not declared here are kept in Rest and sent back unchanged.
 type Event struct {
-	// Those that only Microsoft writes.
+	// Only Microsoft writes these fields.
 	ETag         string   `json:"@odata.etag,omitempty"`
 	ID           string   `json:"id,omitempty"`
 	UID          string   `json:"iCalUId,omitempty"`
@@ -58,43 +58,43 @@ type Event struct {
 	Rest map[string]json.RawMessage `json:"-"`
 }
 
-// Moment is a time on the wall of a zone, by the name that IANA or Windows gives it.
+// Moment is a wall-clock time in a zone, by its IANA or Windows name.
 type Moment struct {
 	DateTime string `json:"dateTime"`
 	Zone     string `json:"timeZone,omitempty"`
 }
 
-// Body is a description, as text or as HTML.
+// Body is a description, as text or HTML.
 type Body struct {
 	Type    string `json:"contentType"`
 	Content string `json:"content"`
 }
 
-// Person is who made an event.
+// Person is the organizer of an event.
 type Person struct {
 	Address Address `json:"emailAddress"`
 }
 
-// Address is an address of mail.
+// Address is a mail address.
 type Address struct {
 	Name    string `json:"name,omitempty"`
 	Address string `json:"address,omitempty"`
 }
 
-// Attendee is a guest, or a room.
+// Attendee is an attendee or a room.
 type Attendee struct {
 	Type    string  `json:"type,omitempty"`
 	Status  *Answer `json:"status,omitempty"`
 	Address Address `json:"emailAddress"`
 }
 
-// Answer is what somebody has said to an invitation, and when.
+// Answer is an answer to an invitation, with its time.
 type Answer struct {
 	Response string `json:"response,omitempty"`
 	Time     string `json:"time,omitempty"`
 }
 
-// Meeting is a meeting over the network.
+// Meeting is an online meeting.
 type Meeting struct {
 	JoinURL      string `json:"joinUrl,omitempty"`
 	ConferenceID string `json:"conferenceId,omitempty"`
@@ -107,7 +107,7 @@ type Recurrence struct {
 	Range   Range   `json:"range"`
 }
 
-// Pattern is how often.
+// Pattern is the frequency.
 type Pattern struct {
 	Type       string   `json:"type"`
 	Interval   int      `json:"interval"`
@@ -118,7 +118,7 @@ type Pattern struct {
 	Index      string   `json:"index,omitempty"`
 }
 
-// Range is from when to when.
+// Range is the start and the end.
 type Range struct {
 	Type  string `json:"type"`
 	Start string `json:"startDate,omitempty"`
@@ -127,7 +127,7 @@ type Range struct {
 	Count int    `json:"numberOfOccurrences,omitempty"`
 }
 
-// named are the fields that Event has.
+// named are the declared fields of Event.
 var named = []string{
 	"@odata.etag", "id", "iCalUId", "createdDateTime", "lastModifiedDateTime", "type", "seriesMasterId", "originalStart",
 	"originalStartTimeZone", "originalEndTimeZone", "cancelledOccurrences", "isCancelled", "isOrganizer", "organizer", "responseStatus",
@@ -136,7 +136,7 @@ var named = []string{
 	"location", "attendees", "isReminderOn", "reminderMinutesBeforeStart", "recurrence", "exceptionOccurrences",
 }
 
-// usual are values that say nothing, and nowhere is a place that is none. Graph writes them all the same.
+// usual are default values, and nowhere is an empty location. Graph always includes them.
 var usual = map[string]string{
 	"allowNewTimeProposals": "true", "hideAttendees": "false", "isOnlineMeeting": "false", "locations": "[]",
 	"onlineMeetingProvider": `"unknown"`, "responseRequested": "true",
@@ -150,7 +150,7 @@ type plainEvent Event
 func (e *Event) UnmarshalJSON(data []byte) error {
 	var plain plainEvent
 	others, err := rest.Decode(data, &plain, func(name string, value json.RawMessage) bool {
-		// Graph says of most fields that they are null.
+		// Graph includes most fields as null.
 		return string(value) == usual[name] || slices.Contains(named, name) || strings.Contains(name, "@odata.") || string(value) == "null"
 	})
 	*e = Event(plain)
@@ -164,8 +164,8 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 // MarshalJSON implements json.Marshaler.
 func (e Event) MarshalJSON() ([]byte, error) { return rest.Encode(plainEvent(e), e.Rest) }
 
-// Series is what is one object in iCalendar: an event, or a series with the instances that are unlike it, and the days on which
-// one is cancelled. Anyone who is invited to single instances has no Master.
+// Series is the equivalent of one iCalendar object: an event, or a series with its exceptions and the days of its
+// cancelled instances. It has no Master if the account is invited only to single instances.
 type Series struct {
 	Master     *Event
 	Exceptions []*Event
@@ -179,10 +179,10 @@ func (s *Series) first() *Event {
 	return s.Exceptions[0]
 }
 
-// ours begins the names that we give events that are made here: Graph keeps them beside the UIDs that it makes itself.
+// ours is the prefix of the transaction ids of events created here. Graph keeps them in addition to its own UIDs.
 const ours = "caldav:"
 
-// uid is the UID of an event: the one that it was given here, or else Microsoft's.
+// uid returns the UID of an event: ours, if it was created here, or else Microsoft's.
 func (e *Event) uid() string {
 	if given, found := strings.CutPrefix(e.Transaction, ours[:len(ours)-1]); found {
 		if n, uid, parted := strings.Cut(given, ":"); parted && uid != "" && len(n) <= 1 {
@@ -195,7 +195,7 @@ func (e *Event) uid() string {
 	return e.ID
 }
 
-// daysGone are the days of a series on which an instance is cancelled: the ends of the names that Graph lists.
+// daysGone returns the days of a series' cancelled instances, which Graph's ids end with.
 func daysGone(e *Event) (days []string) {
 	for _, name := range e.Gone {
 		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {

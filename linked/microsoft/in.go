@@ -15,7 +15,8 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// Read makes of an iCalendar object the series that Microsoft is to hold. What it cannot hold is a *mirror.Refusal.
+// Read converts an iCalendar object to a Microsoft series. If Microsoft cannot store it, the error is a
+// *mirror.Refusal.
 func Read(data []byte, zones *zone.DB) (*Series, error) {
 	object, clock, err := vevent.Read(data, zones)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *reader) instance(c *ical.Component, of *Event) (*Event, error) {
 	return e, nil
 }
 
-// cancelled lists the days of the instances that are left out.
+// cancelled lists the days of the excluded instances.
 func (r *reader) cancelled(c *ical.Component) (days []string, err error) {
 	start, err := c.Property("DTSTART").Time()
 	if err != nil {
@@ -110,7 +111,7 @@ func (r *reader) cancelled(c *ical.Component) (days []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			// What is at another time of the day leaves nothing out.
+			// An EXDATE at another time of day excludes nothing.
 			if shown.SecondOfDay() == start.Civil.SecondOfDay() && !slices.Contains(days, dayOf(shown)) {
 				days = append(days, dayOf(shown))
 			}
@@ -120,7 +121,7 @@ func (r *reader) cancelled(c *ical.Component) (days []string, err error) {
 	return days, nil
 }
 
-// like is a time as it is shown in the zone of another one.
+// like returns a time in the zone of another one.
 func (r *reader) like(t, start ical.Time) (ical.Civil, error) {
 	if t.IsDate() || start.IsDate() || t.TZID == start.TZID && t.Form == start.Form {
 		return t.Civil, nil
@@ -167,7 +168,7 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 	return err
 }
 
-// moment reads a time, and names the zone that it is in.
+// moment converts a time and returns the name of its zone.
 func (r *reader) moment(t ical.Time, p *ical.Property) (*Moment, string, error) {
 	if t.IsDate() {
 		return &Moment{DateTime: dayOf(t.Civil) + "T00:00:00", Zone: "UTC"}, "", nil
@@ -209,7 +210,7 @@ func (r *reader) words(c *ical.Component, e *Event) error {
 	class := strings.ToUpper(vevent.TextOf(c, "CLASS"))
 	e.Sensitivity = cmp.Or(sensitivities.In(class), normal)
 	if class != "" && class != "PUBLIC" && e.Sensitivity == normal {
-		// RFC 5545 §3.8.1.3: what is not known is private.
+		// RFC 5545 §3.8.1.3: treat unknown values as private.
 		e.Sensitivity = "private"
 	}
 	e.Importance = importance(vevent.TextOf(c, "PRIORITY"))
@@ -236,7 +237,7 @@ func showAs(c *ical.Component, status string) string {
 	}
 }
 
-// importance reads a priority of 1 to 9 (RFC 5545 §3.8.1.9) as one of three.
+// importance maps a priority of 1 to 9 (RFC 5545 §3.8.1.9) to three levels.
 func importance(priority string) string {
 	n, err := strconv.Atoi(priority)
 	switch {
@@ -266,7 +267,7 @@ func (r *reader) people(c *ical.Component, e *Event) error {
 			return err
 		}
 		if strings.EqualFold(address, host) {
-			// Microsoft has the organizer beside the guests, not among them.
+			// Microsoft keeps the organizer apart from the attendees.
 			continue
 		}
 		a := Attendee{Type: required, Address: Address{Address: address}}
@@ -292,7 +293,8 @@ func (r *reader) meeting(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// reminder reads the one reminder that an event has there. Alarms that nobody notices are left out.
+// reminder converts the alarms to Microsoft's single reminder, or refuses them. Alarms without a visible effect are
+// ignored.
 func (r *reader) reminder(c *ical.Component, e *Event) error {
 	for _, alarm := range c.AllComponents("VALARM") {
 		mailed, noticed := vevent.Mailed(alarm)
@@ -304,22 +306,22 @@ func (r *reader) reminder(c *ical.Component, e *Event) error {
 		case mailed:
 			return mirror.Refusef("Microsoft mails no reminders. Make it one that is shown.")
 		case !ok:
-			return mirror.Refusef("Microsoft reminds of an event so many minutes before it begins, and not at other moments.")
+			return mirror.Refusef("Microsoft supports only reminders a number of minutes ahead of the start.")
 		case e.ReminderOn && minutes != e.Minutes:
-			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Take some out.")
+			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Remove some.")
 		}
 		e.ReminderOn, e.Minutes = true, minutes
 	}
 	return nil
 }
 
-// rest writes what iCalendar has no word for, so that an event that is made anew is whole again.
+// rest stores the fields without an iCalendar equivalent, so that a recreated event is complete again.
 func (w writer) rest(c *ical.Component, e *Event) error {
 	kept := map[string]any{}
 	for name, value := range e.Rest {
 		kept[name] = value
 	}
-	// Most places are nothing but their names.
+	// Most locations consist only of their name.
 	if name, err := rest.Text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 && string(name) != string(e.Place) {
 		kept["location"] = e.Place
 	}
@@ -340,7 +342,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 	return nil
 }
 
-// rest reads it back. It is not believed about what is said elsewhere.
+// rest restores them. It ignores fields that other properties define.
 func (r *reader) rest(c *ical.Component, e *Event) error {
 	p := c.Property(restName)
 	if p == nil {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// Text is a series as an iCalendar object.
+// Text returns a series as an iCalendar object.
 func Text(s *Series, zones *zone.DB) ([]byte, error) {
 	w := writer{zones: zones}
 	var all []*ical.Component
@@ -50,7 +50,7 @@ func sorted(list []*Event) []*Event {
 
 type writer struct{ zones *zone.DB }
 
-// event writes a component; of is the event whose UID it has.
+// event writes a component; of is the event with the UID.
 func (w writer) event(e, of *Event) (*ical.Component, error) {
 	c := ical.NewComponent("VEVENT")
 	c.Add(ical.NewText("UID", of.uid()))
@@ -104,7 +104,7 @@ func (w writer) times(c *ical.Component, e *Event) error {
 
 const wall = "2006-01-02T15:04:05"
 
-// time writes a moment: in the zone in which the event was made, whatever the zone in which it was asked for.
+// time writes a time, in the zone where the event was created rather than in the requested one.
 func (w writer) time(name string, m *Moment, made string, day bool) (*ical.Property, error) {
 	if m == nil {
 		return nil, fmt.Errorf("the event has no %s", name)
@@ -130,7 +130,7 @@ func (w writer) time(name string, m *Moment, made string, day bool) (*ical.Prope
 	return p, nil
 }
 
-// strip takes parts of a second away, of which Graph writes seven digits.
+// strip removes fractions of a second; Graph writes seven digits.
 func strip(written string) string {
 	whole, _, _ := strings.Cut(strings.TrimSuffix(written, "Z"), ".")
 	return whole
@@ -145,12 +145,12 @@ func (w writer) instant(m *Moment) (time.Time, error) {
 	return found, nil
 }
 
-// zone finds a zone by a name of Windows or of IANA; UTC where nobody knows it.
+// zone returns the zone with a Windows or IANA name, or UTC if it is unknown.
 func (w writer) zone(name string) *zone.Zone {
 	return vevent.Known(w.zones, cmp.Or(name, "UTC"))
 }
 
-// original is when an instance would begin, in the form of its series' start.
+// original returns an instance's original start, in the form of its series' start.
 func (w writer) original(e, of *Event) (ical.Time, error) {
 	at, err := time.Parse(time.RFC3339, e.Original)
 	if err != nil {
@@ -166,7 +166,7 @@ func (w writer) original(e, of *Event) (ical.Time, error) {
 	return vevent.In(at, z), nil
 }
 
-// cancelled writes the days on which there is no instance.
+// cancelled writes the excluded instances.
 func (w writer) cancelled(c *ical.Component, s *Series) error {
 	start, err := c.Property("DTSTART").Time()
 	if err != nil {
@@ -227,7 +227,7 @@ func placeName(place json.RawMessage) string {
 	return named.Name
 }
 
-// people writes guests. An event without any has no organizer either: it is nobody's meeting.
+// people writes the attendees. An event without any has no organizer either: it is not a meeting.
 func (w writer) people(c *ical.Component, e *Event) {
 	if len(e.Attendees) == 0 && (e.IsOrganizer || e.Organizer == nil || e.Answer == nil) {
 		return
@@ -252,7 +252,7 @@ func (w writer) people(c *ical.Component, e *Event) {
 	}
 }
 
-// meeting writes where one joins.
+// meeting writes the link for joining.
 func (w writer) meeting(c *ical.Component, e *Event) {
 	link := joins(e)
 	if link == "" {

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// patch sends what is another in an event, and tells whether that made its instances anew.
+// patch sends the changed fields of an event, and reports whether that reset its instances.
 func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err error) {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
 		!strings.EqualFold(now.Organizer.Address.Address, want.Organizer.Address.Address) {
@@ -35,7 +35,7 @@ func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err er
 
 var replies = map[string]string{"accepted": "accept", "declined": "decline", "tentativelyAccepted": "tentativelyAccept"}
 
-// reply answers an invitation where the account's own answer is another one.
+// reply answers an invitation if the account's own answer has changed.
 func (w *write) reply(ctx context.Context, now, want *Event) error {
 	if now.IsOrganizer || now.Answer == nil {
 		return nil
@@ -63,7 +63,7 @@ func (w *write) reply(ctx context.Context, now, want *Event) error {
 	return nil
 }
 
-// fieldsOf are those fields of an event that we write.
+// fieldsOf returns the fields that we write.
 func fieldsOf(e *Event) map[string]any {
 	body, place := e.Body, e.Place
 	if body == nil {

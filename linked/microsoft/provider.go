@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// every is how often an account is looked at: a look without changes costs one request for a calendar.
+	// every is the polling interval: a poll without changes costs one request per calendar.
 	every, least = 5 * time.Minute, time.Minute
 )
 
-// Provider is the one for Microsoft accounts, whose Graph lies at an address.
+// Provider serves Microsoft accounts, with Graph at the given address.
 func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
 	return mirror.Provider{
 		Title: "Microsoft", Every: every, Least: least,
@@ -24,7 +24,7 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 	}
 }
 
-// Whose tells the address of an account.
+// Whose returns the account's address.
 func (a *Account) Whose(ctx context.Context) (string, error) {
 	all, _, err := list[calendar](ctx, a, calendars)
 	for _, c := range all {

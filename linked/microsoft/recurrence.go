@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/linked/vevent"
 )
 
-// rule says a pattern as a rule of RFC 5545. A day that a month does not have is its last one at Microsoft, which the rule says too.
+// rule converts a pattern to an RFC 5545 rule. If a month lacks the day, Microsoft uses its last day, and so does the
+// rule.
 func (w writer) rule(r *Recurrence, start ical.Time) (ical.Recur, error) {
 	out := ical.Recur{Interval: max(r.Pattern.Interval, 1), WeekStart: time.Monday}
 	if err := patternOut(&out, r.Pattern); err != nil {
@@ -24,7 +25,7 @@ func (w writer) rule(r *Recurrence, start ical.Time) (ical.Recur, error) {
 	case "endDate":
 		day, err := time.Parse(time.DateOnly, r.Range.End)
 		if err != nil {
-			return out, fmt.Errorf("%q is no day on which a series ends", r.Range.End)
+			return out, fmt.Errorf("%q is not a day for the end of a series", r.Range.End)
 		}
 		last := start
 		last.Civil.Year, last.Civil.Month, last.Civil.Day = day.Date()
@@ -47,7 +48,7 @@ func patternOut(out *ical.Recur, p Pattern) error {
 		out.Freq = ical.Daily
 	case "weekly":
 		out.Freq, out.ByDay = ical.Weekly, days
-		// Microsoft's weeks begin on Sunday where nothing is said.
+		// Microsoft's default week starts on Sunday.
 		out.WeekStart = time.Weekday(max(slices.Index(weekdays[:], cmp.Or(p.FirstDay, "sunday")), 0))
 	case "absoluteMonthly":
 		out.Freq = ical.Monthly
@@ -79,7 +80,7 @@ func daysOut(days []string) (list []ical.WeekdayNum, err error) {
 	return list, nil
 }
 
-// dayOut says a day of a month, of which the shortest has so many days.
+// dayOut converts a day of the month; shortest is the number of days that every such month has.
 func dayOut(out *ical.Recur, day, shortest int) {
 	switch {
 	case day <= shortest:
@@ -94,7 +95,7 @@ func dayOut(out *ical.Recur, day, shortest int) {
 	}
 }
 
-// indexOut says which one of some days of the week.
+// indexOut converts an ordinal of weekdays.
 func indexOut(out *ical.Recur, p Pattern, days []ical.WeekdayNum) {
 	n := slices.Index(indexes[:], cmp.Or(p.Index, "first")) + 1
 	if n == len(indexes) {
@@ -108,7 +109,7 @@ func indexOut(out *ical.Recur, p Pattern, days []ical.WeekdayNum) {
 	out.ByDay, out.BySetPos = days, []int{n}
 }
 
-// recurrence reads a rule as the pattern that says the same.
+// recurrence converts a rule to an equivalent pattern.
 func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, error) {
 	rules := c.All("RRULE")
 	if len(rules) == 0 {
@@ -136,7 +137,7 @@ func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, er
 	return &Recurrence{Pattern: pattern, Range: until}, nil
 }
 
-// begins tells whether the start is an instance of the rule.
+// begins reports whether the start is an instance of the rule.
 func begins(in *ical.Recur, start ical.Time) bool {
 	whole, err := rule.New(in, start)
 	if err != nil {
@@ -168,7 +169,7 @@ func patternIn(in *ical.Recur, start ical.Civil) (Pattern, bool) {
 	}
 }
 
-// dailyIn: each day, or each of some days of the week, which is a weekly pattern.
+// dailyIn converts a daily rule. With BYDAY, it becomes a weekly pattern.
 func dailyIn(p Pattern, in *ical.Recur) (Pattern, bool) {
 	plain := len(in.ByMonth)+len(in.ByMonthDay)+len(in.BySetPos) == 0
 	if len(in.ByDay) == 0 {
@@ -221,7 +222,7 @@ func yearlyIn(p Pattern, in *ical.Recur, start ical.Civil) (Pattern, bool) {
 	return absoluteIn(p, in, start.Day, ical.DaysIn(2025, time.Month(p.Month)))
 }
 
-// absoluteIn reads a day of a month: one that each of them has, or else the last that there is, up to some day.
+// absoluteIn converts a day of the month: one that every month has, or the last one up to a day.
 func absoluteIn(p Pattern, in *ical.Recur, start, shortest int) (Pattern, bool) {
 	days := in.ByMonthDay
 	if len(days) == 0 {
@@ -239,7 +240,7 @@ func absoluteIn(p Pattern, in *ical.Recur, start, shortest int) (Pattern, bool) 
 	return p, slices.Equal(in.BySetPos, []int{-1})
 }
 
-// relativeIn reads which one of some days of the week.
+// relativeIn converts an ordinal of weekdays.
 func relativeIn(p Pattern, in *ical.Recur) (Pattern, bool) {
 	days, n, ok := daysIn(in.ByDay)
 	if !ok || len(in.ByMonthDay) != 0 {
@@ -261,7 +262,7 @@ func relativeIn(p Pattern, in *ical.Recur) (Pattern, bool) {
 	return p, true
 }
 
-// daysIn reads days of the week that have one number, or none.
+// daysIn converts weekdays that share one ordinal, or have none.
 func daysIn(list []ical.WeekdayNum) (days []string, n int, ok bool) {
 	for i, day := range list {
 		if i > 0 && day.N != n {
@@ -273,7 +274,7 @@ func daysIn(list []ical.WeekdayNum) (days []string, n int, ok bool) {
 	return days, n, true
 }
 
-// until reads the end of a series: at Microsoft, the day of the last instance.
+// until converts the end of a series: for Microsoft, the day of the last instance.
 func (r *reader) until(in *ical.Recur, start ical.Time) (Range, error) {
 	out := Range{Type: "noEnd", Start: dayOf(start.Civil)}
 	zoned := start

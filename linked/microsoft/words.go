@@ -2,7 +2,7 @@ package microsoft
 
 import "caldav-mcp-server/linked/vevent"
 
-// Words of Graph.
+// Values of Graph.
 const (
 	normal      = "normal"
 	busy        = "busy"
@@ -18,7 +18,7 @@ const (
 
 var (
 	sensitivities = vevent.Pairs{{"personal", "X-PERSONAL"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
-	// shown are the busy words that TRANSP cannot say, as Exchange writes them.
+	// shown are the free/busy states that TRANSP cannot express, as Exchange writes them.
 	shown     = vevent.Pairs{{tentative, "TENTATIVE"}, {"oof", "OOF"}, {elsewhere, "WORKINGELSEWHERE"}, {"unknown", "UNKNOWN"}}
 	kinds     = vevent.Pairs{{"optional", "OPT-PARTICIPANT"}}
 	responses = vevent.Pairs{
@@ -33,7 +33,7 @@ var (
 	indexes  = [...]string{"first", "second", "third", "fourth", "last"}
 )
 
-// Names of the properties in which we keep what iCalendar has no name for.
+// Properties for data without an iCalendar equivalent.
 const (
 	restName    = "X-MICROSOFT-REST"
 	busyName    = "X-MICROSOFT-CDO-BUSYSTATUS"
@@ -41,8 +41,8 @@ const (
 	zoneParam   = "X-MICROSOFT-ZONE"
 )
 
-// unheld are the properties of RFC 5545, 7986 and 9073 for which Graph has no field. X- properties are notes of programs, and are
-// left out.
+// unheld are the properties of RFC 5545, 7986 and 9073 without a Graph field. X- properties are not listed: they are
+// notes of programs and are dropped.
 var unheld = []string{
 	"ATTACH", "COLOR", "COMMENT", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID", "RELATED-TO", "RESOURCES",
 	"STRUCTURED-DATA", "STYLED-DESCRIPTION", "URL",

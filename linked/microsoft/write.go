@@ -37,13 +37,13 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	held, err := a.series(ctx, ref)
 	if err != nil {
-		// It is written; what it is like by now the next look tells.
+		// It is written; the next poll reads its present state.
 		return o, &mirror.Later{Unknown: true, Cause: err}
 	}
 	return a.object(ref, held), nil
 }
 
-// stored asks for an object, which must be of the version that is written over.
+// stored fetches an object, which must still have the version to be overwritten.
 func (a *Account) stored(ctx context.Context, ref, version string) (*Series, error) {
 	s, err := a.series(ctx, ref)
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *Account) stored(ctx context.Context, ref, version string) (*Series, err
 	return s, nil
 }
 
-// Delete implements mirror.Source. Graph has no way to ask that guests hear nothing of it.
+// Delete implements mirror.Source. Graph offers no way to suppress the mails to attendees.
 func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) error {
 	s, err := a.stored(ctx, o.Ref, o.Version)
 	if err != nil {
@@ -65,11 +65,11 @@ func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) er
 	return rest.Gone(w.send(ctx, http.MethodDelete, eventPath(o.Ref), s.first().ETag, nil, nil))
 }
 
-// write is one change of an object, in as many requests as it takes.
+// write is a change of an object, which may take several requests.
 type write struct {
 	account *Account
 	remote  string
-	// done tells that a part has been written: what fails then leaves the others.
+	// done is set once a part is written: a later failure leaves the object half changed.
 	done bool
 }
 
@@ -84,10 +84,11 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 	return err
 }
 
-// names are how often an event with one UID can be made: Microsoft takes each name once, also when what had it is deleted.
+// names limits how often an event with the same UID can be created: Microsoft accepts each transaction id once, even
+// after a deletion.
 const names = 5
 
-// create makes an event, under a name by which a second attempt is known.
+// create makes an event, with a transaction id that identifies repeated tries.
 func (w *write) create(ctx context.Context, want *Series) (string, *Series, error) {
 	if want.Master == nil {
 		return "", nil, mirror.Refusef("Microsoft keeps single instances only within their series.")
@@ -123,7 +124,7 @@ func (w *write) create(ctx context.Context, want *Series) (string, *Series, erro
 	return "", nil, err
 }
 
-// transaction is the n-th name for an event.
+// transaction returns the n-th transaction id for a UID.
 func transaction(uid string, n int) string {
 	if n == 0 {
 		return ours + uid
@@ -131,8 +132,8 @@ func transaction(uid string, n int) string {
 	return ours[:len(ours)-1] + strconv.Itoa(n) + ":" + uid
 }
 
-// unmade holds that what was made under a name for a UID is there no more: it may have been moved to another time, or be a
-// series, whose instances do not tell their name. This is asked only where such a name is taken.
+// unmade checks that no event with the UID exists, once its transaction id turns out to be taken. The event may have
+// been moved, or be a series, whose instances have no transaction id.
 func (w *write) unmade(ctx context.Context, uid string) error {
 	items, _, err := list[*Event](ctx, w.account, of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
 	if err != nil {
@@ -144,7 +145,7 @@ func (w *write) unmade(ctx context.Context, uid string) error {
 	return nil
 }
 
-// host refuses somebody else's event: Microsoft would make the account its organizer, and invite everybody anew.
+// host refuses another organizer's event: Microsoft would make the account its organizer and send new invitations.
 func (w *write) host(ctx context.Context, e *Event) error {
 	if e.Organizer == nil || len(e.Attendees) == 0 {
 		return nil
@@ -154,13 +155,13 @@ func (w *write) host(ctx context.Context, e *Event) error {
 		return err
 	}
 	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
-		return mirror.Refusef("Microsoft takes whoever adds an event for its organizer, so an invitation of %s cannot be put there. Answer it where it came in.",
+		return mirror.Refusef("Microsoft makes the account that adds an event its organizer, so an invitation from %s cannot be stored there. Answer it where it arrived.",
 			e.Organizer.Address.Address)
 	}
 	return nil
 }
 
-// named tells whether there is an event with the UID already, at the time of this one.
+// named reports whether an event with the UID exists already, at the time of this one.
 func (w *write) named(ctx context.Context, e *Event) (bool, error) {
 	out := writer{zones: w.account.zones}
 	at, err := out.instant(e.Start)
@@ -174,13 +175,13 @@ func (w *write) named(ctx context.Context, e *Event) (bool, error) {
 	return slices.ContainsFunc(items, func(there *Event) bool { return there.uid() == e.uid() }), nil
 }
 
-// about asks for what is around a moment.
+// about returns a window around a moment.
 func about(at time.Time) string { return window(at.Add(-24*time.Hour), at.Add(48*time.Hour)) }
 
-// change brings an object from one state to another, request by request: first the series, then its instances.
+// change brings an object from one state to another: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
 	if (now.Master == nil) != (want.Master == nil) {
-		return mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+		return mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
 	}
 	if now.Master != nil {
 		reset, err := w.patch(ctx, now.Master, want.Master)
@@ -188,7 +189,7 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 			return err
 		}
 		if reset && len(now.Exceptions)+len(now.Cancelled) != 0 {
-			// Another rule or time makes all instances like the series again.
+			// Another rule or time resets all instances.
 			if now, err = w.account.series(ctx, now.Master.ID); err != nil {
 				return err
 			}
@@ -205,7 +206,7 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 	return w.cancel(ctx, now, want)
 }
 
-// instances writes what is unlike the series.
+// instances writes the exceptions.
 func (w *write) instances(ctx context.Context, now, want *Series) error {
 	left := map[string]*Event{}
 	for _, e := range now.Exceptions {
@@ -243,7 +244,7 @@ func (w *write) instances(ctx context.Context, now, want *Series) error {
 	return nil
 }
 
-// cancel deletes the instances that are left out.
+// cancel deletes the excluded instances.
 func (w *write) cancel(ctx context.Context, now, want *Series) error {
 	for _, day := range want.Cancelled {
 		if slices.Contains(now.Cancelled, day) {
@@ -255,7 +256,7 @@ func (w *write) cancel(ctx context.Context, now, want *Series) error {
 		}
 		found, err := w.find(ctx, now, at)
 		if _, refused := errors.AsType[*mirror.Refusal](err); refused {
-			continue // there is no such instance to leave out
+			continue // no such instance exists
 		}
 		if err != nil {
 			return err
@@ -267,7 +268,7 @@ func (w *write) cancel(ctx context.Context, now, want *Series) error {
 	return nil
 }
 
-// moment says an instant in one way.
+// moment normalizes an instant.
 func moment(at string) string {
 	t, err := time.Parse(time.RFC3339, at)
 	if err != nil {
@@ -276,7 +277,7 @@ func moment(at string) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// start is when the instance of a day begins.
+// start returns the start of a day's instance.
 func (w *write) start(of *Event, day string) (string, error) {
 	if of.AllDay {
 		return day + "T00:00:00Z", nil
@@ -286,7 +287,7 @@ func (w *write) start(of *Event, day string) (string, error) {
 	return at.UTC().Format(time.RFC3339), err
 }
 
-// day is the day of an instance in its series' zone.
+// day returns an instance's day in its series' zone.
 func (w *write) day(original string, of *Event) string {
 	out := writer{zones: w.account.zones}
 	t, err := out.original(&Event{Original: original}, of)
@@ -299,10 +300,10 @@ func (w *write) day(original string, of *Event) string {
 	return dayOf(t.Civil)
 }
 
-// find asks for the instance that begins at a moment.
+// find returns the instance with an original start.
 func (w *write) find(ctx context.Context, s *Series, original string) (*Event, error) {
 	if s.Master == nil {
-		return nil, mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+		return nil, mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
 	}
 	at, err := time.Parse(time.RFC3339, original)
 	if err != nil {
@@ -325,7 +326,7 @@ func (w *write) find(ctx context.Context, s *Series, original string) (*Event, e
 	return nil, mirror.Refusef("The series has no instance on %s, so none can be changed there.", original[:len(time.DateOnly)])
 }
 
-// usual is the instance that a series has at a moment where nothing is unlike it.
+// usual returns the instance that the series itself defines.
 func (w *write) usual(of *Event, original string) (*Event, error) {
 	like := *of
 	like.Recurrence, like.Original = nil, original

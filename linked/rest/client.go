@@ -1,5 +1,5 @@
-// Package rest asks servers that speak JSON over HTTPS at addresses that are ours to know: with a token that is renewed, patience
-// with those that are busy, and bounds for what they answer.
+// Package rest is a client for JSON APIs of known servers. It renews access tokens, retries while a server is busy, and
+// limits the size of responses.
 package rest
 
 import (
@@ -22,53 +22,53 @@ import (
 )
 
 const (
-	// answerBytes bound one answer: a page of some thousand events.
+	// answerBytes limits a response: a page of some thousand events.
 	answerBytes = 64 << 20
-	// attempts at one request, each a little later, where the server is busy or away.
+	// attempts is the maximum number of tries while a server is busy or unreachable, with growing pauses.
 	attempts = 3
-	// patience is how long a request waits for a server that says when to come again; beyond it, the caller is told.
+	// patience limits the Retry-After that a request waits for; with a longer one, the caller gets the error.
 	patience = 4 * time.Second
-	// usualPause is the first wait; each is twice the one before.
+	// usualPause is the first wait; each one is twice the previous one.
 	usualPause = 250 * time.Millisecond
 )
 
-// Client asks one server.
+// Client sends requests to one server.
 type Client struct {
 	HTTP *http.Client
-	// Base is the address before all paths, without a slash at its end.
+	// Base is the prefix of all paths, without a trailing slash.
 	Base string
-	// Token gives the access token. Stale is one that was refused, or "".
+	// Token returns the access token. stale is one that was refused, or "".
 	Token func(ctx context.Context, stale string) (string, error)
-	// Read finds out of an error's body its reason, in the server's word, and what it tells people.
+	// Read returns the error code and the message for people from an error's body.
 	Read func(body []byte) (reason, message string)
-	// Busy tells whether a 403 is one of those that pass.
+	// Busy reports whether a 403 with this reason is temporary.
 	Busy func(reason string) bool
-	// Prefer are headers of each request.
+	// Prefer are headers for each request.
 	Prefer http.Header
-	// Most bounds one answer, in bytes; 0 for the usual bound.
+	// Most limits the bytes of a response; 0 means the default.
 	Most int64
-	// Pause is the wait before a second attempt, twice that before a third; 0 for the usual one.
+	// Pause is the wait before the second try; the wait before the third is twice as long. 0 means the default.
 	Pause time.Duration
 }
 
-// Request is what is asked.
+// Request is a request.
 type Request struct {
 	Method string
-	// Path is behind Base, or a whole address that begins with it.
+	// Path is relative to Base, or a full address that begins with it.
 	Path  string
 	Query url.Values
-	// Match is the state that the request is for, "" for any.
+	// Match is the If-Match header; "" for none.
 	Match string
 	// Body is sent as JSON.
 	Body any
 }
 
-// AnswerError is an answer that says no.
+// AnswerError is an error response.
 type AnswerError struct {
 	Status int
-	// Reason is the server's word, Message what it tells people.
+	// Reason is the server's error code, Message its text for people.
 	Reason, Message string
-	// After is when it wants to be asked again.
+	// After is the Retry-After.
 	After time.Duration
 }
 
@@ -77,10 +77,10 @@ func (p *AnswerError) Error() string {
 	return fmt.Sprintf("%d %s", p.Status, p.Reason)
 }
 
-// AnswerStatus is the status, for rooms that see nothing of this one.
+// AnswerStatus returns the status, for packages that do not import this one.
 func (p *AnswerError) AnswerStatus() int { return p.Status }
 
-// Do asks, and reads the answer into a value; nil reads none.
+// Do sends a request and decodes the response into a value, or ignores it if that is nil.
 func (c *Client) Do(ctx context.Context, r Request, into any) error {
 	if !c.own(r.Path) {
 		return fmt.Errorf("an address that is not the server's: %.60s", r.Path)
@@ -107,7 +107,8 @@ func (c *Client) Do(ctx context.Context, r Request, into any) error {
 	}
 }
 
-// own tells whether a path is on our server: next pages are named by whole addresses, and tokens go nowhere else.
+// own reports whether a path is on our server: links to next pages are full addresses, and tokens must not go to any
+// other server.
 func (c *Client) own(path string) bool {
 	return strings.HasPrefix(path, "/") || strings.HasPrefix(path, c.Base+"/")
 }
@@ -119,7 +120,7 @@ func encode(body any) ([]byte, error) {
 	return Text(body)
 }
 
-// once sends a request, and reads its answer.
+// once sends a request and reads its response.
 func (c *Client) once(ctx context.Context, r Request, body []byte, token string, into any) error {
 	address := r.Path
 	if strings.HasPrefix(address, "/") {
@@ -166,7 +167,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, token string,
 	return nil
 }
 
-// lost is an answer that did not come, or not as a whole. Its cause may hold an address, and is for the log.
+// lost means that the response is missing or incomplete. Its cause may contain an address and is only for the log.
 type lost struct{ cause error }
 
 func (l *lost) Error() string { return "the answer was lost" }
@@ -182,7 +183,7 @@ func (c *Client) problem(resp *http.Response, body []byte) *AnswerError {
 	return p
 }
 
-// again tells whether the request is worth another attempt, and when. What may have been done is not done a second time.
+// again reports whether to retry, and returns the wait. A request that may have taken effect is not repeated.
 func (c *Client) again(r Request, err error, attempt int) (time.Duration, bool) {
 	if err == nil || attempt == attempts {
 		return 0, false
@@ -201,12 +202,12 @@ func (c *Client) again(r Request, err error, attempt int) (time.Duration, bool) 
 	return wait, gone && r.Method == http.MethodGet
 }
 
-// passing tells whether a problem passes by itself.
+// passing reports whether an error is temporary.
 func (c *Client) passing(p *AnswerError) bool {
 	return p.Status == http.StatusTooManyRequests || p.Status >= http.StatusInternalServerError || p.Status == http.StatusForbidden && c.Busy(p.Reason)
 }
 
-// sleep waits, and tells whether there is still somebody who waits for it.
+// sleep waits and reports whether the context is still alive.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -218,7 +219,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// meaning says an error in the mirror's words. 404, 409, 410 and 412 stay as they are: what they mean depends on what was asked.
+// meaning converts an error to the mirror's errors. 404, 409, 410 and 412 stay unchanged: their meaning depends on the
+// request.
 func (c *Client) meaning(r Request, err error) error {
 	if err == nil {
 		return nil
@@ -250,7 +252,7 @@ func busyText(p *AnswerError) string {
 	return "the account's server asks us to wait, since we ask too often"
 }
 
-// said is what a server tells people, in one line and bounded.
+// said returns the server's message in one line, shortened.
 func said(p *AnswerError) string {
 	text := strings.Join(strings.Fields(p.Message), " ")
 	if text == "" {
@@ -265,13 +267,13 @@ func said(p *AnswerError) string {
 	return text
 }
 
-// Is tells whether an error is a server's answer of one of some statuses.
+// Is reports whether an error is a response with one of the statuses.
 func Is(err error, statuses ...int) bool {
 	problem, is := errors.AsType[*AnswerError](err)
 	return is && slices.Contains(statuses, problem.Status)
 }
 
-// Gone says in the mirror's words what it means that something is not there, or not as it was.
+// Gone converts the statuses of missing and changed objects to the mirror's errors.
 func Gone(err error) error {
 	switch {
 	case Is(err, http.StatusNotFound, http.StatusGone):

@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Google asks one of Google's servers, all of which say no in the same form.
+// Google returns a client for one of Google's APIs, which share a format for errors.
 func Google(base string, ask *http.Client, access func(ctx context.Context, stale string) (string, error)) Client {
 	return Client{HTTP: ask, Base: base, Token: access, Read: googleProblem, Busy: googleBusy}
 }
 
-// googleProblem reads an error of Google's.
+// googleProblem parses a Google error.
 func googleProblem(body []byte) (reason, message string) {
 	var answer struct {
 		Error struct {

@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// Text is JSON that people can read: HTML in it stays as it is.
+// Text encodes JSON without escaping HTML.
 func Text(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -17,7 +17,7 @@ func Text(v any) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), nil
 }
 
-// Decode reads an object into a value, and gives back the fields that the value does not have; nil for none.
+// Decode decodes an object into a value and returns the fields that has does not claim; nil if there are none.
 func Decode(data []byte, into any, has func(name string, value json.RawMessage) bool) (map[string]json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {
@@ -31,12 +31,12 @@ func Decode(data []byte, into any, has func(name string, value json.RawMessage) 
 		return nil, err
 	}
 	if maps.DeleteFunc(all, has); len(all) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing else, and that is no error
+		return nil, nil //nolint:nilnil // no further fields are left, and no error happened
 	}
 	return all, nil
 }
 
-// Encode writes an object with fields that it does not have.
+// Encode encodes a value together with further fields.
 func Encode(v any, rest map[string]json.RawMessage) ([]byte, error) {
 	data, err := Text(v)
 	if err != nil || len(rest) == 0 {

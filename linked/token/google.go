@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Google is this server at Google, for leave to do what the scopes say. It does not ask for what was granted before: a key of one kind of
-// account is none for another.
+// Google returns this server's OAuth client at Google, for some scopes. It does not use incremental authorization: a
+// grant for one kind of account must not cover another.
 func Google(id, secret, ended string, scopes []string, ask *http.Client, now func() time.Time) *Client {
 	return &Client{ //nolint:gosec // addresses, and no secret
 		ID: id, Secret: secret, AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token",
@@ -15,5 +15,5 @@ func Google(id, secret, ended string, scopes []string, ask *http.Client, now fun
 	}
 }
 
-// Access gives an access token. Stale is one that was refused, or "".
+// Access returns an access token. stale is one that was refused, or "".
 type Access = func(ctx context.Context, stale string) (string, error)

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	// looks is how often we look for the key that somebody else has got in the place of ours, lookAgain the wait between two looks:
-	// they have used ours up, and write theirs down in a moment.
+	// looks limits how often to look for a refresh token that another process has stored in place of ours; lookAgain is
+	// the wait in between. The other process has used ours up and will store its own soon.
 	looks, lookAgain = 3, 200 * time.Millisecond
 )
 
-// Holder has the token of one account.
+// Holder holds the token of one account.
 type Holder struct {
 	client *Client
 	keep   func(context.Context, json.RawMessage) error
@@ -28,7 +28,7 @@ type Holder struct {
 	token  Token
 }
 
-// Opens makes what opens accounts of what asks with their tokens.
+// Opens adapts a source constructor to the mirror's interface.
 func (c *Client) Opens(source func(Access) mirror.Source) func(mirror.Opening) (mirror.Source, error) {
 	return func(o mirror.Opening) (mirror.Source, error) {
 		h, err := Of(c, o)
@@ -39,7 +39,7 @@ func (c *Client) Opens(source func(Access) mirror.Source) func(mirror.Opening) (
 	}
 }
 
-// Of holds the token of an account that is opened.
+// Of holds the token of an opened account.
 func Of(c *Client, o mirror.Opening) (*Holder, error) {
 	h, err := Hold(c, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
 		secret := o.Secret
@@ -55,7 +55,7 @@ func Of(c *Client, o mirror.Opening) (*Holder, error) {
 	return h, err
 }
 
-// Hold takes a token as it is kept. Keep keeps another one in its place.
+// Hold parses a stored token. keep stores its replacement.
 func Hold(c *Client, kept json.RawMessage, keep func(context.Context, json.RawMessage) error) (*Holder, error) {
 	t, err := parse(kept)
 	if err != nil {
@@ -71,8 +71,8 @@ func parse(kept json.RawMessage) (t Token, err error) {
 	return t, nil
 }
 
-// Access gives an access token that lasts for some minutes yet and is not the stale one. A key that is replaced is kept
-// before anything is done with it: the one before it may be good no more.
+// Access returns an access token that is valid for some more minutes and is not the stale one. It stores a new refresh
+// token before using it, because the previous one may no longer be valid.
 func (h *Holder) Access(ctx context.Context, stale string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,7 +81,7 @@ func (h *Holder) Access(ctx context.Context, stale string) (string, error) {
 	}
 	next, err := h.renew(ctx)
 	if errors.Is(err, mirror.ErrSignIn) && h.overtaken(ctx) {
-		// Another request, or another process, was first, and the key of theirs is good.
+		// Another request or process was faster, and its token is valid.
 		if h.good(stale) {
 			return h.token.Access, nil
 		}
@@ -101,7 +101,7 @@ func (h *Holder) good(stale string) bool {
 	return t.Access != "" && t.Access != stale && t.Expires.After(h.client.Now().Add(early))
 }
 
-// renew gets another token for the key.
+// renew exchanges the refresh token.
 func (h *Holder) renew(ctx context.Context) (Token, error) {
 	old := &oauth2.Token{RefreshToken: h.token.Refresh, Expiry: time.Unix(1, 0)}
 	got, err := h.client.config("").TokenSource(h.client.with(ctx), old).Token()
@@ -118,21 +118,20 @@ func (h *Holder) renew(ctx context.Context) (Token, error) {
 	return next, nil
 }
 
-// replace keeps a token in the place of the one before. Where somebody else has put theirs there meanwhile, that stays, and is
-// used if it is good.
+// replace stores a new token. If another process has stored one meanwhile, that one stays, and is used if valid.
 func (h *Holder) replace(ctx context.Context, next Token, stale string) error {
 	data, err := json.Marshal(next)
 	if err != nil {
 		return err
 	}
-	// The old key is used up: that the caller goes away must not lose the new one.
+	// The old refresh token is used up: the new one must be stored even if the caller disconnects.
 	ctx = context.WithoutCancel(ctx)
 	err = h.keep(ctx, data)
 	if errors.Is(err, mirror.ErrRenewed) {
 		if h.overtaken(ctx) && h.good(stale) {
 			return nil
 		}
-		err = h.keep(ctx, data) // what is there is the same key sealed anew, or one that is good no more
+		err = h.keep(ctx, data) // the stored one is the same token encrypted again, or no longer valid
 	}
 	if err == nil {
 		h.token = next
@@ -140,7 +139,7 @@ func (h *Holder) replace(ctx context.Context, next Token, stale string) error {
 	return err
 }
 
-// overtaken looks for a key in the place of ours, and takes it.
+// overtaken looks for a token that another process has stored, and takes it over.
 func (h *Holder) overtaken(ctx context.Context) bool {
 	if h.kept == nil {
 		return false

@@ -1,5 +1,5 @@
-// Package token keeps the key of an account that was linked by OAuth 2: the address at which its owner agrees, what comes back
-// from there, and an access token that is renewed before it ends.
+// Package token manages the OAuth 2 grant of a linked account: the consent address, the exchange of the code, and an
+// access token that is renewed before it expires.
 package token
 
 import (
@@ -15,33 +15,33 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// early is how long before its end an access token is renewed.
+// early is how long before its expiry an access token is renewed.
 const early = 5 * time.Minute
 
-// Client is this server, as it is known at a provider.
+// Client is this server's OAuth client at a provider.
 type Client struct {
 	ID, Secret string
-	// AuthURL is where people agree, TokenURL where codes and keys become tokens.
+	// AuthURL is the authorization endpoint, TokenURL the token endpoint.
 	AuthURL, TokenURL string
 	Scopes            []string
 	// Ask are further parameters of AuthURL.
 	Ask map[string]string
-	// Ended is what an owner is told whose key is good no more, beside that they have to sign in again.
+	// Ended is added to the message that asks an owner with an expired grant to sign in again.
 	Ended string
 	HTTP  *http.Client
 	Now   func() time.Time
 }
 
-// Token is what is kept of an account.
+// Token is the stored state of a grant.
 type Token struct {
 	Access  string    `json:"access,omitempty"`
 	Refresh string    `json:"refresh"`
 	Expires time.Time `json:"expires,omitzero"`
-	// Scopes are those that the owner has agreed to, parted by spaces.
+	// Scopes are the granted scopes, separated by blanks.
 	Scopes string `json:"scopes,omitempty"`
 }
 
-// Address is where the owner of an account agrees. The verifier stays here until they come back (PKCE, RFC 7636).
+// Address returns the consent page's address. The verifier stays here until the owner comes back (PKCE, RFC 7636).
 func (c *Client) Address(redirect, state, verifier string) string {
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
 	for name, value := range c.Ask {
@@ -50,7 +50,7 @@ func (c *Client) Address(redirect, state, verifier string) string {
 	return c.config(redirect).AuthCodeURL(state, options...)
 }
 
-// Verifier makes a verifier.
+// Verifier makes a PKCE verifier.
 func Verifier() string { return oauth2.GenerateVerifier() }
 
 func (c *Client) config(redirect string) *oauth2.Config {
@@ -60,7 +60,7 @@ func (c *Client) config(redirect string) *oauth2.Config {
 	}
 }
 
-// Exchange makes a token of the code that an owner came back with.
+// Exchange exchanges the code that an owner came back with.
 func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) (Token, error) {
 	got, err := c.config(redirect).Exchange(c.with(ctx), code, oauth2.VerifierOption(verifier))
 	if err != nil {
@@ -68,18 +68,18 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	}
 	t := read(got)
 	if t.Refresh == "" {
-		return t, mirror.Refusef("The account was not linked for good: no key came back that lasts. Link it once more, and agree to all that is asked.")
+		return t, mirror.Refusef("The provider granted no lasting access. Link the account again, and grant everything that it asks for.")
 	}
 	for _, scope := range c.Scopes {
 		if t.Scopes != "" && !granted(t.Scopes, scope) {
-			return t, mirror.Refusef("The account was linked without leave to do what is needed (%s). Link it once more, and leave all boxes ticked.", scope)
+			return t, mirror.Refusef("The account was linked without a necessary permission (%s). Link it again, and leave all boxes ticked.", scope)
 		}
 	}
 	return t, nil
 }
 
-// granted tells whether a scope is among those that were granted. Microsoft names them whole, or by their last part alone, and tells
-// nothing of offline_access.
+// granted reports whether a scope was granted. Microsoft returns scopes in full or only by their last part, and omits
+// offline_access.
 func granted(scopes, scope string) bool {
 	if scope == "offline_access" || scope == "openid" {
 		return true
@@ -102,7 +102,8 @@ func (c *Client) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, c.HTTP)
 }
 
-// told says an error of a provider in the mirror's words. What it answered is not told: it may hold what was sent.
+// told converts a provider's error to the mirror's errors. It drops the response, which may repeat parts of the
+// request.
 func (c *Client) told(err error) error {
 	answer, is := errors.AsType[*oauth2.RetrieveError](err)
 	switch {

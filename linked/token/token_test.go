@@ -69,7 +69,7 @@ func TestExchange(t *testing.T) {
 		"last part":    {200, `{"access_token":"a","refresh_token":"r","scope":"openid profile Calendars.Read"}`, ""},
 		"another one":  {200, `{"access_token":"a","refresh_token":"r","scope":"Read"}`, "leave all boxes ticked"},
 		"unticked":     {200, `{"access_token":"a","refresh_token":"r","scope":"openid"}`, "leave all boxes ticked"},
-		"no key":       {200, `{"access_token":"a","scope":"https://x.example/Calendars.Read"}`, "no key came back"},
+		"no key":       {200, `{"access_token":"a","scope":"https://x.example/Calendars.Read"}`, "no lasting access"},
 		"code used":    {400, `{"error":"invalid_grant"}`, "linked again"},
 		"wrong client": {401, `{"error":"invalid_client","error_description":"our-secret"}`, "client id or secret is wrong"},
 		"out of order": {503, `nothing`, "does not answer now"},

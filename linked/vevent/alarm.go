@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Before is how many minutes before the start an alarm goes off; false tells that it goes off at other moments.
+// Before returns how many minutes before the start an alarm fires; false if it fires at other times.
 func Before(alarm *ical.Component) (int, bool) {
 	p := alarm.Property("TRIGGER")
 	if p == nil || alarm.Property("REPEAT") != nil || p.ValueType() == "DATE-TIME" || Word(p, "RELATED", "START") != "START" {
@@ -24,7 +24,7 @@ func Before(alarm *ical.Component) (int, bool) {
 	return seconds / 60, true
 }
 
-// Alarm makes an alarm so many minutes before the start. One that is mailed has an address.
+// Alarm makes an alarm so many minutes before the start. A mail alarm has an address.
 func Alarm(minutes int, title, address string) *ical.Component {
 	c := ical.NewComponent("VALARM")
 	if title == "" {
@@ -44,7 +44,7 @@ func Alarm(minutes int, title, address string) *ical.Component {
 	return c
 }
 
-// Mailed tells whether an alarm is sent by mail, and whether it is one that people notice at all.
+// Mailed reports whether an alarm is a mail, and whether it has any visible effect.
 func Mailed(alarm *ical.Component) (mailed, noticed bool) {
 	p := alarm.Property("ACTION")
 	if p == nil {

@@ -1,3 +1,3 @@
-// Package vevent has what the events of Google and of Microsoft have in common on their way to iCalendar and back:
-// times and their zones, texts in HTML, addresses, reminders, and the objects around them.
+// Package vevent has the parts that the conversions for Google and Microsoft share: times and zones, HTML texts,
+// addresses, reminders, and whole objects.
 package vevent

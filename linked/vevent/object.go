@@ -11,10 +11,10 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Limits bound a text that is mapped: what one person's event can be, not what a calendar program can write.
+// Limits bound a converted text: the size of one person's event.
 func Limits() ical.Limits { return ical.DefaultLimits() }
 
-// Write puts the components of one event into an object, with the zones that they name.
+// Write puts the components of one event into an object, with the VTIMEZONEs of their zones.
 func Write(zones *zone.DB, components ...*ical.Component) []byte {
 	root := content.Root()
 	for _, name := range zonesOf(components) {
@@ -29,7 +29,8 @@ func Write(zones *zone.DB, components ...*ical.Component) []byte {
 	return ical.NewDocument(root).Bytes()
 }
 
-// Read finds the event in an object. Its zones are those that the object says, or that their names mean.
+// Read returns the event of an object. Its zones are those defined in the object, or the well-known ones with their
+// names.
 func Read(data []byte, zones *zone.DB) (*content.Object, Clock, error) {
 	object, err := content.Read(data, Limits())
 	if err != nil {
@@ -46,7 +47,7 @@ func Read(data []byte, zones *zone.DB) (*content.Object, Clock, error) {
 	return object, Clock{resolver: zones.FromDocument(object.Calendar), names: zones}, nil
 }
 
-// zonesOf lists the zones that components name, each once.
+// zonesOf lists the zones of components, each once.
 func zonesOf(components []*ical.Component) (names []string) {
 	for _, c := range components {
 		for p := range c.Properties() {
@@ -58,7 +59,8 @@ func zonesOf(components []*ical.Component) (names []string) {
 	return names
 }
 
-// reach is the time for which a zone must be said: from the first start, with an end only where nothing recurs.
+// reach returns the period that a VTIMEZONE must cover. It starts with the first start, and has an end only without
+// recurrence.
 func reach(z *zone.Zone, components []*ical.Component) (from, to time.Time) {
 	for _, c := range components {
 		for _, name := range []string{"DTSTART", "DTEND", "RECURRENCE-ID"} {
@@ -87,7 +89,7 @@ func reach(z *zone.Zone, components []*ical.Component) (from, to time.Time) {
 	return from, to
 }
 
-// Lines reads content lines as the properties and alarms of an event. They come from elsewhere: what is no such line is an
+// Lines parses content lines as the properties and alarms of an event. The input is untrusted: an invalid line is an
 // error.
 func Lines(text string) (*ical.Component, error) {
 	var b bytes.Buffer

@@ -9,7 +9,7 @@ import (
 
 const mailto = "mailto:"
 
-// Address is the address of mail that an ATTENDEE or ORGANIZER names.
+// Address returns the mail address of an ATTENDEE or ORGANIZER.
 func Address(p *ical.Property) (string, error) {
 	value := p.Value()
 	if len(value) > len(mailto) && strings.EqualFold(value[:len(mailto)], mailto) {
@@ -30,7 +30,7 @@ func Person(name, address, shown string) *ical.Property {
 	return p
 }
 
-// Word is a parameter's value in upper case, or what it is when it is not written.
+// Word returns a parameter's value in upper case, or the default if it is missing.
 func Word(p *ical.Property, name, usual string) string {
 	if value, given := p.Param(name); given && value != "" {
 		return strings.ToUpper(value)
@@ -38,7 +38,7 @@ func Word(p *ical.Property, name, usual string) string {
 	return usual
 }
 
-// excerpt cuts what a sentence quotes.
+// excerpt shortens a text for quoting.
 func excerpt(text string) string {
 	runes := []rune(text)
 	if len(runes) > 60 {

@@ -18,10 +18,10 @@ var (
 	blanks = regexp.MustCompile(`\n{3,}`)
 )
 
-// Marked tells whether a text has HTML's tags or its names of characters.
+// Marked reports whether a text contains HTML tags or character references.
 func Marked(text string) bool { return markup.MatchString(text) }
 
-// Plain is what people read of HTML.
+// Plain converts HTML to plain text.
 func Plain(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	text = unseen.ReplaceAllString(text, "")
@@ -33,12 +33,12 @@ func Plain(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// Markup is text as HTML shows it.
+// Markup converts plain text to HTML.
 func Markup(text string) string { return strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") }
 
 const formatted = "X-ALT-DESC"
 
-// Describe gives a component a description, and beside it the HTML that it was made of, if any.
+// Describe sets a component's description and, if the text is HTML, keeps the HTML in addition to the plain text.
 func Describe(c *ical.Component, text string, isHTML bool) {
 	if text == "" {
 		return
@@ -53,7 +53,7 @@ func Describe(c *ical.Component, text string, isHTML bool) {
 	c.Add(ical.NewText(formatted, text, ical.NewParam("FMTTYPE", "text/html")))
 }
 
-// Description is a component's description. It is the HTML that stands beside it, unless somebody has changed the text since.
+// Description returns a component's description. It returns the stored HTML if the plain text has not changed since.
 func Description(c *ical.Component) (text string, isHTML bool) {
 	if p := c.Property("DESCRIPTION"); p != nil {
 		text = p.Text()

@@ -8,19 +8,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Clock tells what the times of one object mean.
+// Clock resolves the times of one object.
 type Clock struct {
 	resolver *zone.Resolver
 	names    *zone.DB
 }
 
-// NewClock is a clock for times that stand in no object.
+// NewClock returns a clock for times outside an object.
 func NewClock(zones *zone.DB) Clock { return Clock{resolver: zones.FromDocument(nil), names: zones} }
 
-// stamp is how a moment is written where it names an instance.
+// stamp is the time format in instance keys.
 const stamp = "20060102T150405Z"
 
-// Key names the instance that begins at a time: the day, or the instant in UTC.
+// Key returns the key of the instance that begins at a time: the date, or the instant in UTC.
 func (k Clock) Key(t ical.Time) (string, error) {
 	if t.IsDate() {
 		return t.String(), nil
@@ -32,7 +32,7 @@ func (k Clock) Key(t ical.Time) (string, error) {
 	return at.UTC().Format(stamp), nil
 }
 
-// LeavesOut tells whether a component takes the instance of a key out of its series.
+// LeavesOut reports whether a component excludes the instance of a key.
 func (k Clock) LeavesOut(c *ical.Component, key string) bool {
 	for _, p := range c.All("EXDATE") {
 		times, err := p.Times()
@@ -48,7 +48,7 @@ func (k Clock) LeavesOut(c *ical.Component, key string) bool {
 	return false
 }
 
-// Instant finds the moment of a time that is no whole day.
+// Instant returns the instant of a time that is not a date.
 func (k Clock) Instant(t ical.Time) (time.Time, error) {
 	z, err := k.Zone(t)
 	if err != nil {
@@ -58,7 +58,7 @@ func (k Clock) Instant(t ical.Time) (time.Time, error) {
 	return at, nil
 }
 
-// Zone finds the zone of a time, as one that has a name of IANA.
+// Zone returns the IANA zone of a time.
 func (k Clock) Zone(t ical.Time) (*zone.Zone, error) {
 	switch t.Form {
 	case ical.FormUTC:
@@ -81,7 +81,8 @@ func (k Clock) named(name string) (*zone.Zone, error) {
 	return z, nil
 }
 
-// In is a moment as clocks of a zone show it. Where they show it a second time, iCalendar can say it in UTC alone.
+// In returns an instant as a wall-clock time in a zone. If that time occurs twice there, the second one is returned in
+// UTC, the only form that iCalendar has for it.
 func In(at time.Time, z *zone.Zone) ical.Time {
 	if z.Name() == "UTC" {
 		return ical.Instant(at)
@@ -93,7 +94,7 @@ func In(at time.Time, z *zone.Zone) ical.Time {
 	return ical.Zoned(shown, z.Name())
 }
 
-// Ends is when a component ends: at its DTEND, after its DURATION, or else, of a whole day, with it.
+// Ends returns the end of a component: its DTEND, its start plus DURATION, or for a date the end of the day.
 func Ends(c *ical.Component, start ical.Time) (ical.Time, error) {
 	if p := c.Property("DTEND"); p != nil {
 		return p.Time()

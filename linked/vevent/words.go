@@ -12,13 +12,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Pairs are words of both sides, theirs first. Where several say the same, the first one is written.
+// Pairs maps the provider's words to iCalendar's. If several mean the same, the first one is used for writing.
 type Pairs [][2]string
 
-// Out is iCalendar's word for one of theirs, "" where there is none; In is theirs for one of iCalendar's.
+// Out returns iCalendar's word for one of the provider's, or "".
 func (p Pairs) Out(word string) string { return p.find(0, word) }
 
-// In is the other way about.
+// In returns the provider's word for one of iCalendar's, or "".
 func (p Pairs) In(word string) string { return p.find(1, word) }
 
 func (p Pairs) find(side int, word string) string {
@@ -30,7 +30,7 @@ func (p Pairs) find(side int, word string) string {
 	return ""
 }
 
-// TextOf is the text of a property, "" where there is none.
+// TextOf returns the text of a property, or "".
 func TextOf(c *ical.Component, name string) string {
 	if p := c.Property(name); p != nil {
 		return p.Text()
@@ -38,14 +38,14 @@ func TextOf(c *ical.Component, name string) string {
 	return ""
 }
 
-// AddText adds a text that is not empty.
+// AddText adds a text property unless it is empty.
 func AddText(c *ical.Component, name, value string) {
 	if value != "" {
 		c.Add(ical.NewText(name, value))
 	}
 }
 
-// Stamp says when a component was made and changed, as far as that is told.
+// Stamp sets the times of creation and last change, if known.
 func Stamp(c *ical.Component, created, changed string) {
 	add := func(name, at string) {
 		if t, err := time.Parse(time.RFC3339, at); err == nil {
@@ -57,13 +57,13 @@ func Stamp(c *ical.Component, created, changed string) {
 	add("LAST-MODIFIED", changed)
 }
 
-// StateOf is the state of all that is one object, by the tags of its parts in any order.
+// StateOf returns a hash of the tags of an object's parts, in any order.
 func StateOf(tags []string) string {
 	sum := sha256.Sum256([]byte(strings.Join(slices.Sorted(slices.Values(tags)), "\n")))
 	return hex.EncodeToString(sum[:12])
 }
 
-// Known finds a zone that they name; UTC where nobody knows it.
+// Known returns the zone with a name, or UTC if it is unknown.
 func Known(zones *zone.DB, name string) *zone.Zone {
 	z, err := zones.Lookup(name)
 	if err != nil || z.Bare() {

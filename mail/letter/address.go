@@ -8,10 +8,10 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// addressMost is how long an address may be (RFC 5321 §4.5.3.1.3).
+// addressMost is the maximum length of an address (RFC 5321 §4.5.3.1.3).
 const addressMost = 254
 
-// Address understands how clients write a person's address. What it returns is fit for an envelope and a header.
+// Address parses an attendee's address as clients write it. The result is safe in an envelope and in a header.
 func Address(written string) (calendar.MailAddress, error) {
 	text := schedule.AddressOf(written).Mail()
 	if !plausible(text) {
@@ -20,7 +20,7 @@ func Address(written string) (calendar.MailAddress, error) {
 	return calendar.MailAddress(text), nil
 }
 
-// plausible takes what mail servers take, but for local parts in quotes, in which anything could stand.
+// plausible accepts the addresses that mail servers accept, except quoted local parts, which may contain any character.
 func plausible(address string) bool {
 	local, domain, ok := strings.Cut(address, "@")
 	if !ok || local == "" || domain == "" || len(address) > addressMost || strings.HasPrefix(address, "-") {
@@ -34,7 +34,7 @@ func plausible(address string) bool {
 	return !strings.Contains(domain, "@") && !strings.Contains(domain, "..") && !strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
 }
 
-// Domain is the part of an address behind the @.
+// Domain returns the part of an address after the @.
 func Domain(a calendar.MailAddress) string {
 	_, domain, _ := strings.Cut(string(a), "@")
 	return domain

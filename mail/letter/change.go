@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// change is what became different since a person was last told.
+// change is a difference since the recipient's last mail.
 type change struct{ What, Was, Now string }
 
-// changes compares what somebody was told with what they are told now.
+// changes compares the recipient's last mail with the present one.
 func changes(was, now view) []change {
 	var list []change
 	add := func(what, was, now string) {
@@ -43,7 +43,7 @@ func changes(was, now view) []change {
 	return list
 }
 
-// words say how an instance is.
+// words describe an instance.
 func (m moved) words(series view) string {
 	words := m.When
 	if m.Title != series.Title {
@@ -55,13 +55,12 @@ func (m moved) words(series view) string {
 	return words
 }
 
-// differs tells whether an instance is elsewhere, at another time or called otherwise. That somebody
-// answered for it makes no difference.
+// differs reports whether an instance has another place, time or title. Answers of attendees do not count.
 func (m moved) differs(series view) bool {
 	return m.Title != series.Title || m.Where != series.Where || len(m.When) < len(m.Of) || m.When[:len(m.Of)] != m.Of
 }
 
-// joined are those who are among the second and not among the first.
+// joined returns the people who are in the second list only.
 func joined(before, after []Person) string {
 	var names []string
 	for _, p := range after {

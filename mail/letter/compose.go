@@ -16,32 +16,31 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Post is the office that mails leave from.
+// Post holds the sender settings of our mails.
 type Post struct {
-	// From is its address: mails come from there unless they may come from their sender, and what cannot be
-	// delivered goes back to it.
+	// From is our own address. Mails come from it unless Domains has the sender's domain, and bounces go to it.
 	From calendar.MailAddress
-	// Domains are those whose addresses mails may come from, since the relay signs for them.
+	// Domains are the domains that the relay signs for; mails may come from their users' addresses.
 	Domains []string
 }
 
-// Envelope is what a mail is made of.
+// Envelope is the input for a mail.
 type Envelope struct {
 	calendar.Letter
-	// Told is what the recipient was told before, of all of the event and of instances.
+	// Told are the letters that the recipient got before, about the whole event and about instances.
 	Told []calendar.Letter
-	// Sender is what the account's owner is called, Zone theirs.
+	// Sender is the account owner's name, Zone their time zone.
 	Sender string
 	Zone   *time.Location
-	// ID is the Message-ID without brackets, Thread that to which all mails about the event belong.
+	// ID is the Message-ID without brackets, Thread the one that all mails about the event refer to.
 	ID, Thread string
-	// Answer is the address of a page on which the recipient may answer; empty for none.
+	// Answer is the link to answer; empty for none.
 	Answer string
 }
 
-// Mail is what a letter came to.
+// Mail is a composed mail.
 type Mail struct {
-	// Data is all of it, with CRLF at the ends of lines, of which none is long.
+	// Data is the whole mail, with short lines that end in CRLF.
 	Data []byte
 }
 
@@ -79,7 +78,7 @@ func (p Post) Compose(e Envelope) (Mail, error) {
 	for _, write := range []func() error{
 		func() error { return quotedPart(alternative, "text/plain; charset=utf-8", plain) },
 		func() error { return quotedPart(alternative, "text/html; charset=utf-8", html) },
-		// The last is what programs prefer. A Content-Disposition would hide the buttons for answering.
+		// Mail programs prefer the last part. A Content-Disposition would hide their buttons for answering.
 		func() error {
 			return base64Part(alternative, fmt.Sprintf("text/calendar; charset=utf-8; method=%s; component=%s", e.Method, kind), "", data)
 		},
@@ -96,7 +95,7 @@ func (p Post) Compose(e Envelope) (Mail, error) {
 	return Mail{h.Bytes()}, nil
 }
 
-// headers are those above the body.
+// headers returns the header fields of the mail.
 func (p Post) headers(e Envelope, w words) *header {
 	h := new(header)
 	if slices.Contains(p.Domains, Domain(e.From)) {
@@ -112,13 +111,13 @@ func (p Post) headers(e Envelope, w words) *header {
 	if e.Thread != "" {
 		h.field("References", "<"+e.Thread+">")
 	}
-	// RFC 3834: nobody's holiday answers it. Exchange looks for a field of its own.
+	// RFC 3834: no automatic replies, please. Exchange has its own field for it.
 	h.field("Auto-Submitted", "auto-generated")
 	h.field("X-Auto-Response-Suppress", "All")
 	return h
 }
 
-// quotedPart writes text for people.
+// quotedPart writes a text part for people.
 func quotedPart(w *multipart.Writer, kind, text string) error {
 	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Type": {kind}, "Content-Transfer-Encoding": {"quoted-printable"}})
 	if err != nil {
@@ -131,10 +130,10 @@ func quotedPart(w *multipart.Writer, kind, text string) error {
 	return q.Close()
 }
 
-// base64Line is how many characters a line of base64 has (RFC 2045 §6.8).
+// base64Line is the length of a base64 line (RFC 2045 §6.8).
 const base64Line = 76
 
-// base64Part writes data that must arrive as it is.
+// base64Part writes data that must arrive unchanged.
 func base64Part(w *multipart.Writer, kind, disposition string, data []byte) error {
 	h := textproto.MIMEHeader{"Content-Type": {kind}, "Content-Transfer-Encoding": {"base64"}}
 	if disposition != "" {
@@ -153,7 +152,7 @@ func base64Part(w *multipart.Writer, kind, disposition string, data []byte) erro
 	return nil
 }
 
-// crlf ends all lines as mail does.
+// crlf converts all line endings to CRLF.
 func crlf(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))

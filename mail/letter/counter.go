@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Why nothing is proposed.
+// Errors of a proposal.
 var (
 	ErrTimes  = errors.New("the times cannot be read")
 	ErrOrder  = errors.New("it would end before it begins")
@@ -17,22 +17,22 @@ var (
 	ErrTask   = errors.New("another time is proposed for an event")
 )
 
-// Times are when an event begins and ends, as the fields of a form have it: on the clock that the event was written for, or
-// days, of which End is the last.
+// Times are the start and the end of an event as form values: local times in the event's zone, or days. For days, End
+// is the last day.
 type Times struct {
 	Start, End string
-	// Zone names the clock; it is empty for days, and where each place has its own.
+	// Zone is the zone's name; it is empty for days and for floating times.
 	Zone string
 	Days bool
 }
 
-// The forms of fields.
+// The formats of the fields.
 const (
 	fieldDay    = time.DateOnly
 	fieldMinute = "2006-01-02T15:04"
 )
 
-// TimesOf reads the times of what a letter is about; there are none for a task.
+// TimesOf returns the times of the event of a letter; a task has none.
 func TimesOf(l calendar.Letter) (Times, error) {
 	s, err := read(l.Data, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *source) times() (Times, error) {
 	if err != nil {
 		return Times{}, err
 	}
-	// Both are read off the clock: between them it may have been put forward, or back.
+	// Both are wall-clock times: the clock may have changed in between.
 	w, err := s.when(c)
 	if err != nil {
 		return Times{}, err
@@ -70,7 +70,8 @@ func (s *source) times() (Times, error) {
 	return t, nil
 }
 
-// Counter makes the proposal of a letter's recipient to have it at another time, which is written as its times are.
+// Counter makes the recipient's proposal of another time for a letter's event. It uses the same form of time as the
+// event.
 func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([]byte, error) {
 	s, err := read(to.Data, nil)
 	if err != nil {
@@ -85,7 +86,7 @@ func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([
 	}
 	form, last := fieldMinute, time.Duration(0)
 	if is.Days {
-		form, last = fieldDay, 24*time.Hour // DTEND is the day after
+		form, last = fieldDay, 24*time.Hour // DTEND is exclusive
 	}
 	start, err := time.Parse(form, wanted.Start)
 	end, err2 := time.Parse(form, wanted.End)
@@ -98,7 +99,7 @@ func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([
 	return s.answer(to, "COUNTER", comment, now, func(c *ical.Component, _ *ical.Property) {
 		c.Remove("DURATION")
 		begin := c.Property("DTSTART")
-		at, _ := begin.Time() // as times has read it
+		at, _ := begin.Time() // times has parsed it before
 		put := func(name string, t time.Time) {
 			p := ical.NewProperty(name, "", begin.Params()...)
 			at.Civil = ical.CivilFromSeconds(t.Unix())

@@ -1,5 +1,5 @@
-// Package letter turns a scheduling message (RFC 5546) into a mail that people like to read (RFC 6047).
+// Package letter turns a scheduling message (RFC 5546) into a readable mail (RFC 6047).
 //
-// It is given all that it needs and knows no network, no store and no user: the same letter makes the
-// same bytes, however often it is sent.
+// It is a pure function of its input: it uses no network, store or user. The same letter gives the same bytes, however
+// often it is sent.
 package letter

@@ -10,13 +10,13 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// header writes the fields of a mail. Whatever is written into one cannot begin another.
+// header writes header fields. Values cannot inject further fields.
 type header struct{ bytes.Buffer }
 
-// write adds a text as it is. A buffer takes all.
+// write adds raw text. Writing to a buffer never fails.
 func (h *header) write(text string) { _, _ = h.WriteString(text) }
 
-// lineMost is how long a line of a header may be (RFC 5322 §2.1.1 wants 78).
+// lineMost is the maximum length of a header line (RFC 5322 §2.1.1 recommends 78).
 const lineMost = 76
 
 // field writes a field of words, folded between them.
@@ -35,7 +35,8 @@ func (h *header) field(name string, words ...string) {
 	h.write("\r\n")
 }
 
-// plain drops what would end a line. What is not ASCII stands only in addresses, for servers that take it.
+// plain drops control characters, which could end the line. Non-ASCII characters remain only in addresses, for servers
+// that accept them.
 func plain(r rune) rune {
 	if r < ' ' || r == 0x7f {
 		return -1
@@ -43,13 +44,13 @@ func plain(r rune) rune {
 	return r
 }
 
-// text writes a field that people read.
+// text writes a text field.
 func (h *header) text(name, text string) {
 	h.field(name, encoded(oneLine(text, fieldMost))...)
 }
 
-// encoded are the words of a text: as they are where they may be, and else encoded (RFC 2047). Between two that are encoded
-// readers drop the blank, so that a text is encoded as a whole.
+// encoded returns the words of a text, encoded if necessary (RFC 2047). Readers drop the blank between two encoded
+// words, so the whole text is encoded or none of it.
 func encoded(text string) []string {
 	if !strings.Contains(text, "=?") && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 && !longWord(text) {
 		return strings.Fields(text)
@@ -71,7 +72,7 @@ func encoded(text string) []string {
 	}
 }
 
-// encodedMost is when a word ends: one more character, of four bytes, still fits into a line.
+// encodedMost ends an encoded word: one more character, of four bytes, still fits into a line.
 const encodedMost = 40
 
 func encodedByte(c byte) string {
@@ -88,7 +89,7 @@ func longWord(text string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > lineMost-16 })
 }
 
-// person writes a field with an address and a name.
+// person writes a field with a name and an address.
 func (h *header) person(name, display string, address calendar.MailAddress) {
 	words := []string{fmt.Sprintf("<%s>", address)}
 	if display = oneLine(display, nameMost); display != "" {
@@ -97,7 +98,7 @@ func (h *header) person(name, display string, address calendar.MailAddress) {
 	h.field(name, words...)
 }
 
-// quoted is a name as a phrase (RFC 5322 §3.2.5).
+// quoted returns a name as a phrase (RFC 5322 §3.2.5).
 func quoted(name string) []string {
 	words := encoded(name)
 	if strings.HasPrefix(words[0], "=?") {

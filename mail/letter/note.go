@@ -14,30 +14,30 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Note is a mail of the server's own to one of its users, for whom it was asked.
+// Note is a mail of the server to one of its users, who has subscribed to it.
 type Note struct {
 	To calendar.MailAddress
-	// Name is what the recipient is called; it may be empty.
+	// Name is the recipient's name; it may be empty.
 	Name, Subject string
 	Parts         []NotePart
-	// Stop is where one click ends such mail (RFC 8058), Settings where the user chooses it.
+	// Stop is the one-click unsubscribe link (RFC 8058), Settings the page to change the subscription.
 	Stop, Settings string
 	// ID is the Message-ID without brackets.
 	ID string
 	At time.Time
 }
 
-// NotePart is a list under a title.
+// NotePart is a list with a title.
 type NotePart struct {
 	Title string
 	Lines []NoteLine
-	// More is how many lines did not fit.
+	// More counts the lines that did not fit.
 	More int
-	// Link is where to do something about it, Do what.
+	// Link leads to the page for acting on the list; Do is the link's text.
 	Link, Do string
 }
 
-// NoteLine is one thing in it. People wrote what stands in it.
+// NoteLine is an item of the list. Its texts come from users.
 type NoteLine struct{ When, Text, Place string }
 
 var (
@@ -50,7 +50,7 @@ var (
 	htmlNoteTemplate  = htmltemplate.Must(htmltemplate.New("note").Parse(htmlNote))
 )
 
-// defused is the note with no text that would be more than a line.
+// defused returns the note with every text reduced to one line.
 func (n Note) defused() Note {
 	parts := make([]NotePart, len(n.Parts))
 	for i, p := range n.Parts {
@@ -100,7 +100,7 @@ func (p Post) Note(n Note) ([]byte, error) {
 	return h.Bytes(), nil
 }
 
-// own are the headers of a mail that is the server's own, down to its kind.
+// own returns the header of a mail from the server itself, without the content fields.
 func (p Post) own(to calendar.MailAddress, name, subject, id string, at time.Time) *header {
 	h := new(header)
 	h.person("From", "Calendar", p.From)

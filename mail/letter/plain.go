@@ -7,17 +7,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Plain is a mail of the server's own, in text only.
+// Plain is a text-only mail from the server itself.
 type Plain struct {
 	To calendar.MailAddress
-	// Name is what the recipient is called; it may be empty.
+	// Name is the recipient's name; it may be empty.
 	Name, Subject, Text string
 	// ID is the Message-ID without brackets.
 	ID string
 	At time.Time
 }
 
-// Plain makes the mail of a text.
+// Plain composes a text-only mail.
 func (p Post) Plain(m Plain) ([]byte, error) {
 	h := p.own(m.To, m.Name, m.Subject, m.ID, m.At)
 	h.field("MIME-Version", "1.0")

@@ -10,11 +10,11 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// repeated are the properties of an event that a reply to an invitation repeats: those that it must have (RFC 5546 §3.2.3),
-// and those without which other programs cannot read it.
+// repeated are the properties of the event that a reply repeats: the required ones (RFC 5546 §3.2.3), and others that
+// some programs need.
 var repeated = []string{"UID", "RECURRENCE-ID", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "DUE", "SUMMARY", "ORGANIZER"}
 
-// Reply makes the answer of a letter's recipient to it.
+// Reply makes the recipient's reply to a letter.
 func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, error) {
 	s, err := read(to.Data, nil)
 	if err != nil {
@@ -26,7 +26,8 @@ func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, e
 	})
 }
 
-// answer is a message of a letter's recipient to who sent it: what it is about, their own line, and what they say of it.
+// answer makes a message from a letter's recipient back to its sender: the event, their own ATTENDEE line, and their
+// comment.
 func (s *source) answer(to calendar.Letter, method, comment string, now time.Time, says func(event *ical.Component, mine *ical.Property)) ([]byte, error) {
 	asked := s.main()
 	c := ical.NewComponent(asked.Name())
@@ -57,12 +58,12 @@ func (s *source) answer(to calendar.Letter, method, comment string, now time.Tim
 	return ical.NewDocument(calendar).Bytes(), nil
 }
 
-// attendee is the line of one who takes part.
+// attendee returns an attendee's line.
 func attendee(c *ical.Component, who calendar.MailAddress) (*ical.Property, error) {
 	for _, p := range c.All("ATTENDEE") {
 		if a, err := Address(p.Value()); err == nil && a == who {
 			return p, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is not among those who are invited", who)
+	return nil, fmt.Errorf("%s is not an attendee", who)
 }

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// repeats says how an event recurs, and when all of it is over.
+// repeats describes the recurrence of an event, and returns when all of it is over.
 func (s *source) repeats(c *ical.Component, first when) (words string, end time.Time) {
 	if first.known {
 		end = first.end
@@ -28,10 +28,10 @@ func (s *source) repeats(c *ical.Component, first when) (words string, end time.
 	return s.ruleWords(rule, first), s.end(end)
 }
 
-// spanSteps bounds what is looked at for the end of a series.
+// spanSteps limits the search for the end of a series.
 const spanSteps = 20_000
 
-// end is when the last instance is over; zero where there is no last one, or it is too far to tell.
+// end returns the end of the last instance; zero if there is none, or if it is too far away.
 func (s *source) end(first time.Time) time.Time {
 	set, err := recur.FromComponents(s.series.Master, s.series.Overrides, s.clock.Zones, s.local.Location())
 	if err != nil {
@@ -49,7 +49,7 @@ var units = map[ical.Frequency][2]string{
 	ical.Daily: {"day", "days"}, ical.Weekly: {"week", "weeks"}, ical.Monthly: {"month", "months"}, ical.Yearly: {"year", "years"},
 }
 
-// ruleWords says a rule in words. Of rules that no sentence can hold it tells only how often.
+// ruleWords describes a recurrence rule. A rule that is too complex for a sentence becomes only its frequency.
 func (s *source) ruleWords(r ical.Recur, first when) string {
 	unit, ok := units[r.Freq]
 	if !ok {
@@ -71,7 +71,7 @@ func (s *source) ruleWords(r ical.Recur, first when) string {
 	return words
 }
 
-// until is the last day of a rule as its people see it.
+// until describes the last day of a rule in the event's zone.
 func (s *source) until(t ical.Time, first when) string {
 	if t.Form == ical.FormUTC && first.known {
 		if at, err := s.clock.At(t); err == nil {
@@ -81,7 +81,7 @@ func (s *source) until(t ical.Time, first when) string {
 	return time.Date(t.Civil.Year, t.Civil.Month, t.Civil.Day, 0, 0, 0, 0, time.UTC).Format(dayForm)
 }
 
-// dayWords are the days that a rule names, where they make a short sentence.
+// dayWords describes the days of a rule, if that makes a short sentence.
 func dayWords(r ical.Recur) string {
 	plain := len(r.ByMonth)+len(r.ByYearDay)+len(r.ByWeekNo)+len(r.BySetPos) == 0
 	switch {
@@ -131,7 +131,7 @@ func monthDay(day int) string {
 	return fmt.Sprintf("day %d", day)
 }
 
-// and joins words as people do.
+// and joins words with commas and "and".
 func and(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// oneLine makes a line of a text, without what could end the line, hide text or turn its direction.
+// oneLine turns a text into one line without control or direction characters.
 func oneLine(text string, most int) string {
 	return cut(strings.Join(strings.Fields(strings.Map(visible, text)), " "), most)
 }
 
-// OneLine is oneLine for a text that is cut already.
+// OneLine is oneLine for a text that is short already.
 func OneLine(text string) string { return oneLine(text, len(text)) }
 
-// lines keeps the lines of a text.
+// lines keeps the line breaks of a text.
 func lines(text string, most int) string {
 	var out []string
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
@@ -23,8 +23,8 @@ func lines(text string, most int) string {
 	return cut(strings.TrimSpace(strings.Join(out, "\n")), most)
 }
 
-// visible replaces characters that are not there to be seen: controls, and those that order text from right to
-// left, which make an address look like another one.
+// visible replaces invisible characters: control characters, and the direction marks that make an address look like
+// another.
 func visible(r rune) rune {
 	switch {
 	case r == '\t' || unicode.IsSpace(r):
@@ -35,7 +35,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// cut shortens text to so many runes.
+// cut shortens a text to so many runes.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -10,26 +10,26 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// view is what people are told of an event.
+// view is the description of an event for people.
 type view struct {
 	Title, Where, Description string
-	// When is the time of the event or of the instance that the message is about, Day its day, Repeats what comes after.
+	// When is the time of the message's event or instance, Day its day, Repeats its recurrence.
 	When, Day, Repeats string
-	// Cancelled are the instances that do not take place.
+	// Cancelled are the cancelled instances.
 	Cancelled []string
-	// Moved are instances that differ, by the time at which the series has them.
+	// Moved are the overridden instances that differ from the series, each with its original time.
 	Moved     []moved
 	Organizer Person
 	Attendees []Person
-	// Comment is what was written with an answer.
+	// Comment is the comment of an answer.
 	Comment string
-	// Instance tells that the message is about one instance only.
+	// Instance is set if the message is about one instance only.
 	Instance bool
-	// End is when it is over, zero where it goes on for ever or nobody knows.
+	// End is when the event is over; zero if it never ends or the end is unknown.
 	End time.Time
 }
 
-// moved is an instance that is not as its series has it.
+// moved is an instance that differs from its series.
 type moved struct{ Of, When, Where, Title string }
 
 // Person is an attendee or the organizer.
@@ -39,7 +39,7 @@ type Person struct {
 	Status string
 }
 
-// String is the name of a person, or their address.
+// String returns the person's name, or their address.
 func (p Person) String() string {
 	if p.Name != "" {
 		return p.Name
@@ -47,20 +47,20 @@ func (p Person) String() string {
 	return p.Address
 }
 
-// source is a message that was read.
+// source is a parsed message.
 type source struct {
 	series content.Series
 	clock  content.Clock
 	// zones are the VTIMEZONEs.
 	zones []*ical.Component
-	// local is the zone for times that name none.
+	// local is the zone of times without one.
 	local *zone.Zone
 }
 
-// limits bound what is read of a message: it came through Post, or from a stranger.
+// limits for parsing a message: it was composed here or came from a stranger.
 var limits = ical.Limits{Bytes: 4 << 20, LineBytes: 1 << 20, Lines: 50_000, Depth: 8, Properties: 20_000}
 
-// read understands a message. Only its first series counts: there must be one.
+// read parses a message. It uses the first series; there must be one.
 func read(data []byte, local *time.Location) (*source, error) {
 	doc, err := ical.Parse(data, limits)
 	if err != nil {
@@ -83,7 +83,7 @@ func read(data []byte, local *time.Location) (*source, error) {
 	return nil, fmt.Errorf("a scheduling message has no event")
 }
 
-// main is the component that the message is about.
+// main returns the component that the message is about.
 func (s *source) main() *ical.Component {
 	if s.series.Master != nil {
 		return s.series.Master
@@ -91,7 +91,7 @@ func (s *source) main() *ical.Component {
 	return s.series.Overrides[0]
 }
 
-// view tells what there is to read of it.
+// view returns the description of the message.
 func (s *source) view() view {
 	c := s.main()
 	v := view{
@@ -115,7 +115,7 @@ func (s *source) view() view {
 	return v
 }
 
-// apart adds the instances that are described apart from their series.
+// apart adds the overridden instances.
 func (s *source) apart(v *view) {
 	for _, c := range s.series.Overrides {
 		t, err := c.Property("RECURRENCE-ID").Time()
@@ -165,7 +165,7 @@ func personOf(p *ical.Property) Person {
 	return person
 }
 
-// How much of each is shown: the whole is in the calendar file.
+// How much of each text is shown; the calendar file has all of it.
 const (
 	titleMost       = 200
 	nameMost        = 100
@@ -174,7 +174,7 @@ const (
 	listMost        = 20
 )
 
-// bounded cuts a list that nobody would read to its end.
+// bounded cuts a list that is too long to read.
 func bounded(list []string) []string {
 	if len(list) <= listMost {
 		return list

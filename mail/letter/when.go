@@ -10,9 +10,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// when is a time as people read it.
+// when is a time to show to people.
 type when struct {
-	start, end time.Time // in the zone of the event; end is after the last moment
+	start, end time.Time // in the zone of the event; end is exclusive
 	allDay     bool
 	zone       string
 	known      bool
@@ -23,7 +23,7 @@ const (
 	clockForm = "15:04"
 )
 
-// when finds the time of a component: in its own zone or, where it names none, in the local one.
+// when returns the time of a component in its own zone, or in the local one if it names none.
 func (s *source) when(c *ical.Component) (when, error) {
 	name := "DTSTART"
 	if c.Property(name) == nil && c.Name() == content.Todo {
@@ -53,7 +53,7 @@ func (s *source) when(c *ical.Component) (when, error) {
 	return w, nil
 }
 
-// zoneOf is the zone in which a time is shown.
+// zoneOf returns the zone to show a time in.
 func (s *source) zoneOf(t ical.Time) *zone.Zone {
 	if t.Form == ical.FormZoned {
 		if z, err := s.clock.Zones.Zone(t.TZID); err == nil {
@@ -63,7 +63,7 @@ func (s *source) zoneOf(t ical.Time) *zone.Zone {
 	return s.local
 }
 
-// moment shows one time, such as the instance that a RECURRENCE-ID names.
+// moment formats one time, such as a RECURRENCE-ID.
 func (s *source) moment(t ical.Time) string {
 	at, err := s.clock.At(t)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *source) moment(t ical.Time) string {
 	return start.Format(dayForm + ", " + clockForm)
 }
 
-// String is the time in words.
+// String formats the time.
 func (w when) String() string {
 	switch {
 	case !w.known:
@@ -91,7 +91,7 @@ func (w when) String() string {
 	return w.start.Format(dayForm+", "+clockForm) + " – " + w.end.Format(dayForm+", "+clockForm) + w.place()
 }
 
-// day is the first day.
+// day formats the first day.
 func (w when) day() string {
 	if !w.known {
 		return ""
@@ -107,7 +107,7 @@ func (w when) days() string {
 	return w.start.Format(dayForm) + " – " + last.Format(dayForm) + " (all day)"
 }
 
-// place says which clock is meant.
+// place names the time zone.
 func (w when) place() string {
 	offset := w.start.Format("-07:00")
 	if offset == "+00:00" {

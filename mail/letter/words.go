@@ -23,21 +23,21 @@ var (
 	htmlTemplate  = htmltemplate.Must(htmltemplate.New("letter").Parse(htmlText))
 )
 
-// words are what a mail says.
+// words are the texts of a mail.
 type words struct {
 	Subject, Headline string
-	// Changes are what became different, where the recipient was told before.
+	// Changes are the differences from the recipient's last mail.
 	Changes []change
 	view
-	// Invited are the names of those who take part, without the organizer.
+	// Invited are the names of the attendees, without the organizer.
 	Invited string
-	// Answer is where the recipient may answer.
+	// Answer is the link to answer.
 	Answer string
-	// Over tells that there is nothing to answer any more.
+	// Over is set if the recipient can no longer answer.
 	Over bool
 }
 
-// words finds them for an envelope.
+// words returns the texts for an envelope.
 func (e Envelope) words(now *source) words {
 	v := now.view()
 	w := words{view: v, Invited: invited(v)}
@@ -69,8 +69,8 @@ func (e Envelope) words(now *source) words {
 	return w
 }
 
-// before finds what the recipient knows of what the letter is about: unless that was called off, in which case the
-// event is new to them.
+// before returns the recipient's last mail about the same event or instance. If that was a cancellation, the event is
+// new to them.
 func (e Envelope) before() (*source, bool) {
 	i := slices.IndexFunc(e.Told, func(l calendar.Letter) bool { return l.Recurrence == e.Recurrence })
 	if i < 0 || e.Told[i].Method != calendar.MethodRequest {
@@ -80,10 +80,10 @@ func (e Envelope) before() (*source, bool) {
 	return was, err == nil
 }
 
-// said is how a message is put into words.
+// said is the subject and the headline of a message.
 type said struct{ subject, headline string }
 
-// sentences are those for each method; an update has one of its own.
+// sentences are the texts for each method; an update has its own.
 var sentences = map[calendar.Method]said{
 	calendar.MethodRequest: {"Invitation", "invites you to an event."},
 	calendar.MethodCancel:  {"No longer invited", "no longer needs you at this event."},
@@ -99,7 +99,7 @@ var (
 	calledOff = said{"Cancelled", "called off this event."}
 )
 
-// answers are the sentences for replies, by PARTSTAT.
+// answers are the texts for replies, by PARTSTAT.
 var answers = map[string]said{
 	"ACCEPTED":  {"Accepted", "has accepted your invitation."},
 	"DECLINED":  {"Declined", "has declined your invitation."},
@@ -120,7 +120,7 @@ func sentence(m calendar.Method, now *source, told bool) said {
 	return said{"Event", "writes to you about an event."}
 }
 
-// myStatus is what one of those who take part answered.
+// myStatus returns an attendee's answer.
 func myStatus(v view, who calendar.MailAddress) string {
 	for _, p := range v.Attendees {
 		if p.Address == string(who) {
@@ -130,7 +130,7 @@ func myStatus(v view, who calendar.MailAddress) string {
 	return ""
 }
 
-// invited names those who take part, but for the organizer.
+// invited lists the attendees, without the organizer.
 func invited(v view) string {
 	var names []string
 	for _, p := range v.Attendees {
@@ -141,7 +141,7 @@ func invited(v view) string {
 	return and(bounded(names))
 }
 
-// recipient is what the recipient is called in the event.
+// recipient returns the recipient's name in the event.
 func (w words) recipient(to calendar.MailAddress) string {
 	for _, p := range append([]Person{w.Organizer}, w.Attendees...) {
 		if p.Address == string(to) {
@@ -160,17 +160,17 @@ func (w words) render() (plain, html string, err error) {
 	return strings.TrimSpace(text.String()) + "\n", page.String(), err
 }
 
-// Summary is what a page says of a letter before it is answered.
+// Summary describes a letter on the page for answering it.
 type Summary struct {
 	Title, When, Repeats, Where, Description string
 	Organizer                                Person
-	// Status is what the recipient answered as far as the letter knows.
+	// Status is the recipient's answer as of the letter.
 	Status string
-	// End is when it is over; zero where it goes on for ever.
+	// End is when the event is over; zero if it never ends.
 	End time.Time
 }
 
-// SummaryOf reads a letter for its recipient.
+// SummaryOf parses a letter for its recipient.
 func SummaryOf(l calendar.Letter, local *time.Location) (Summary, error) {
 	s, err := read(l.Data, local)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Command gosdk lists and calls tools with the Go SDK of the protocol, and answers what the person is asked:
+// Command gosdk lists and calls tools with the official Go SDK of MCP, and answers elicitations:
 //
 //	gosdk URL TOKEN
 package main

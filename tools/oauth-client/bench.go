@@ -19,8 +19,8 @@ import (
 	"strings"
 )
 
-// bench is what clients are tried with: a server, a browser in which its user signs in, and a host on which clients describe
-// themselves.
+// bench is the test environment for clients: a server, a browser for its user to sign in, and a host with client
+// descriptions.
 type bench struct {
 	work, modules  string
 	user, password string
@@ -29,10 +29,10 @@ type bench struct {
 	host           *httptest.Server
 }
 
-// describedName is what a client that describes itself calls itself.
+// describedName is the name of the described client.
 const describedName = "A client that describes itself"
 
-// redirects are where the browser is sent for one; the port is as it comes, and each client has a path of its own.
+// redirects are the redirect URIs; the port varies, and each client has its own path.
 var redirects = []string{redirect, "http://127.0.0.1/oauth/callback", "http://localhost/oauth/callback"}
 
 const redirect = "http://127.0.0.1/callback"
@@ -66,7 +66,7 @@ func (b *bench) close() {
 	_ = os.RemoveAll(b.work)
 }
 
-// description is the id of the client that describes itself.
+// description returns the id of the described client.
 func (b *bench) description() string { return b.host.URL + "/client.json" }
 
 func (b *bench) describe(w http.ResponseWriter, _ *http.Request) {
@@ -77,14 +77,14 @@ func (b *bench) describe(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// server is one more process on the store that the judge was given.
+// server is an additional process on the judge's store.
 type server struct {
 	command     *exec.Cmd
 	caldav, mcp string
 	log         string
 }
 
-// serve starts one, with leave to fetch from the host of descriptions, whose certificate it believes.
+// serve starts one. It may fetch from the host of descriptions and trusts its certificate.
 func (b *bench) serve(ctx context.Context, logged string, env ...string) (*server, error) {
 	certificate := filepath.Join(b.work, "host.pem")
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: b.host.Certificate().Raw}
@@ -128,7 +128,7 @@ func (b *bench) serve(ctx context.Context, logged string, env ...string) (*serve
 	return nil, fmt.Errorf("the server did not start; its log is %s", s.log)
 }
 
-// field is a value of a log line.
+// field returns a value in a log line.
 func field(line, key string) string {
 	_, rest, _ := strings.Cut(line, " "+key+"=")
 	value, _, _ := strings.Cut(rest, " ")
@@ -140,7 +140,7 @@ func (s *server) stop() {
 	_ = s.command.Wait()
 }
 
-// command runs the program beside the server, on the same store.
+// command runs a command of the program on the server's store.
 func (b *bench) command(ctx context.Context, into any, args ...string) error {
 	c := exec.CommandContext(ctx, os.Getenv("COMPAT_BINARY"), args...)
 	var said bytes.Buffer
@@ -152,7 +152,7 @@ func (b *bench) command(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(data, into)
 }
 
-// answers listens where a browser is sent in the end.
+// answers receives the final redirect of a browser.
 type answers struct {
 	*httptest.Server
 	got chan url.Values
@@ -171,7 +171,7 @@ func newAnswers() *answers {
 
 func (a *answers) redirect() string { return a.URL + "/callback" }
 
-// wait returns what came.
+// wait returns the received parameters.
 func (a *answers) wait(ctx context.Context) (url.Values, error) {
 	select {
 	case got := <-a.got:
@@ -184,7 +184,7 @@ func (a *answers) wait(ctx context.Context) (url.Values, error) {
 	}
 }
 
-// freePort is one that nobody listens at.
+// freePort returns a free port.
 func freePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browser is a Chromium in which the user of the bench is signed in once they had to.
+// browser is a Chromium. The user of the bench stays signed in after the first sign-in.
 type browser struct {
 	*bench
 	tab   context.Context
@@ -28,22 +28,22 @@ func newBrowser(ctx context.Context, b *bench) (*browser, error) {
 	return &browser{b, tab, func() { endTab(); endAllocator() }}, nil
 }
 
-// patience is how long a person waits for a page.
+// patience is the timeout for a page.
 const patience = 30 * time.Second
 
-// title returns what the page is called.
+// title returns the page's title.
 func (w *browser) title(ctx context.Context) string {
 	title, _ := chromedp.Run(ctx, chromedp.Title())
 	return title
 }
 
-// lost says where the browser has come to.
+// lost adds the browser's location to an error.
 func (w *browser) lost(err error) error {
 	at, _ := chromedp.Run(w.tab, chromedp.Location())
 	return fmt.Errorf("%w, at %s, %q", err, at, w.title(w.tab))
 }
 
-// allow opens the address that a client wants the user to see, signs in if that is asked for, and allows all.
+// allow opens a client's authorization page, signs in if necessary, and grants everything.
 func (w *browser) allow(address string) error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
@@ -53,12 +53,13 @@ func (w *browser) allow(address string) error {
 	return w.say(ctx)
 }
 
-// tick ticks all calendars and the scopes of everyday work: the page opens with reading alone ticked for a client that registered itself.
+// tick ticks all calendars and the everyday scopes: for a client that registered itself, only reading is ticked at
+// first.
 const tick = `document.querySelectorAll('input[name="all"], input[name="scope"]').forEach(e => {
 	if (["yes", "read", "write", "delete", "share"].includes(e.value)) e.checked = true;
 }); 1`
 
-// say signs in where that is asked for, and allows all.
+// say signs in if necessary, and grants everything.
 func (w *browser) say(ctx context.Context) error {
 	if strings.HasPrefix(w.title(ctx), "Sign in") {
 		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user), chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
@@ -75,7 +76,7 @@ func (w *browser) say(ctx context.Context) error {
 	return nil
 }
 
-// revoke ends what a client may do, on the page for that.
+// revoke revokes a client's access, on the page for that.
 func (w *browser) revoke(name string) error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
@@ -89,7 +90,7 @@ func (w *browser) revoke(name string) error {
 	return nil
 }
 
-// until asks the page again and again, also while it gives way to another, until an expression holds.
+// until evaluates an expression repeatedly, even during navigation, until it is true.
 func (w *browser) until(ctx context.Context, expression string) error {
 	for {
 		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {

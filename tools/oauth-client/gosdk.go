@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// errAsksAgain is what a client does whose grant has ended.
+// errAsksAgain is returned by a client that starts a new authorization because its grant has ended.
 var errAsksAgain = errors.New("the user is asked again")
 
 func byRegistration(ctx context.Context, b *bench) error {
@@ -43,8 +43,8 @@ func byHand(ctx context.Context, b *bench) error {
 	})
 }
 
-// connect takes a client all the way: it connects, lists tools, calls one, renews its access, and is out once the user says so on
-// the page.
+// connect runs a client's whole life: it connects, lists tools, calls one, renews its token, and loses access after the
+// user revokes it on the page.
 func (b *bench) connect(ctx context.Context, name string, register func(*auth.AuthorizationCodeHandlerConfig)) error {
 	at := newAnswers()
 	defer at.Close()
@@ -61,7 +61,7 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 			got, err := at.wait(ctx)
 			return &auth.AuthorizationResult{Code: got.Get("code"), State: got.Get("state"), Iss: got.Get("iss")}, err
 		},
-		// What it got is said to have ended, so that the first call renews it.
+		// The token is marked as expired, so that the first call renews it.
 		NewTokenSource: func(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 			old := t.RefreshToken
 			t.Expiry = time.Now().Add(-time.Minute)
@@ -116,7 +116,7 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 	return nil
 }
 
-// knock asks the endpoint with a token, and returns the status.
+// knock sends a request with a token, and returns the status.
 func (b *bench) knock(ctx context.Context, token string) (int, error) {
 	answer, err := ask(ctx, b.server.mcp, token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if err != nil {

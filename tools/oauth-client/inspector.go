@@ -8,16 +8,16 @@ import (
 	"regexp"
 )
 
-// inspector is the Inspector on the command line, which keeps its tokens in a directory between calls.
+// inspector is the command-line Inspector, which keeps its tokens in a directory between calls.
 type inspector struct {
 	*bench
 	kept kept
-	// described tells that it says who it is by a description; at is where the browser is sent.
+	// described is set for a described client; at is the redirect URI.
 	described bool
 	at        string
 }
 
-// inspectorCommand takes the Inspector all the way.
+// inspectorCommand runs the Inspector's whole life.
 func inspectorCommand(described bool) func(context.Context, *bench) error {
 	return func(ctx context.Context, b *bench) error {
 		port, err := freePort()
@@ -52,7 +52,7 @@ func inspectorCommand(described bool) func(context.Context, *bench) error {
 	}
 }
 
-// ask runs one method, and wants something in what it says.
+// ask runs one method and checks that the output contains a text.
 func (i *inspector) ask(ctx context.Context, wanted, method string, more ...string) (string, error) {
 	args := []string{
 		filepath.Join(i.modules, "@modelcontextprotocol/inspector/clients/cli/build/index.js"), "--server-url", i.server.mcp, "--transport", "http",
@@ -69,7 +69,7 @@ func (i *inspector) ask(ctx context.Context, wanted, method string, more ...stri
 	return n.until(ctx, i.bench, authorizeURL, regexp.MustCompile(wanted))
 }
 
-// out ends what a client may do on the page, and wants its token to be good for nothing with the next request.
+// out revokes a client on the page, and checks that the next request with its token fails.
 func (b *bench) out(ctx context.Context, name string, k kept) error {
 	access, _, _, err := k.find()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// inspectorPage takes the Inspector all the way as people use it: as a page in the browser, which is sent to us and comes back.
+// inspectorPage runs the Inspector as a page in the browser, as people use it, with redirects to the server and back.
 func inspectorPage(ctx context.Context, b *bench) error {
 	port, err := freePort()
 	if err != nil {
@@ -49,7 +49,7 @@ func inspectorPage(ctx context.Context, b *bench) error {
 	return b.out(ctx, "MCP Inspector", k)
 }
 
-// press is an expression that clicks what is called so, and holds once that is there.
+// press returns a script that clicks the element with a name, and is true once the element exists.
 func press(name string) string {
 	const find = `(() => {
 		const called = e => (e.getAttribute("aria-label") || e.innerText || "").trim() == %q;

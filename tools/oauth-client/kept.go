@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-// kept are the tokens that a client keeps in files below a directory, in whatever form.
+// kept are the tokens that a client stores in files below a directory, in any format.
 type kept struct{ dir string }
 
 var (
@@ -17,7 +17,7 @@ var (
 	refreshText = regexp.MustCompile(`mcpr_[A-Za-z0-9_-]{20,}`)
 )
 
-// find returns the access and the refresh token, and the file that they are in.
+// find returns the access and the refresh token, and their file.
 func (k kept) find() (access, refresh, file string, err error) {
 	err = filepath.WalkDir(k.dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
@@ -38,7 +38,7 @@ func (k kept) find() (access, refresh, file string, err error) {
 	return access, refresh, file, err
 }
 
-// renewed takes the access token away, has the client do something, and wants it to have got others.
+// renewed removes the access token, makes the client do something, and checks that it got new tokens.
 func (k kept) renewed(again func() error) error {
 	_, before, file, err := k.find()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command oauth-client is a judge: clients of others connect by OAuth, while a real browser clicks through sign-in and
-// consent.
+// Command oauth-client is a judge: other projects' clients connect by OAuth, while a real browser clicks through
+// sign-in and consent.
 package main
 
 import (
@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// trial is what one client is to come through.
+// trial is the test of one client.
 type trial struct {
 	name string
 	run  func(context.Context, *bench) error
-	// needs is a file without which there is no such client here.
+	// needs is a file that must exist, or the client is not installed.
 	needs string
 }
 
-// trials are all there are. Those in JavaScript lie in the directory that NODE_MODULES names.
+// trials returns all trials. JavaScript clients are in the directory that NODE_MODULES names.
 func (b *bench) trials() []trial {
 	node := func(at string) string { return b.modules + "/" + at }
 	return []trial{

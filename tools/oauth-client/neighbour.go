@@ -14,10 +14,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// atOnce is how long a process may take to know what was done in another.
+// atOnce is how long a change in one process may take to reach another.
 const atOnce = time.Second
 
-// byNeighbour lets a client in at one process, and takes from it what it may do: another process on the same store knows.
+// byNeighbour grants and revokes a client's access in one process, and checks that another process on the same store
+// follows.
 func byNeighbour(ctx context.Context, b *bench) error {
 	const name = "Next door"
 	token, err := b.granted(ctx, name)
@@ -47,7 +48,7 @@ func byNeighbour(ctx context.Context, b *bench) error {
 	return soon("revoked", http.StatusUnauthorized, made)
 }
 
-// soon wants a status before what counts as at once is over.
+// soon checks that a status is reached within atOnce.
 func soon(what string, want int, ask func() (int, string, error)) error {
 	for since := time.Now(); ; {
 		status, said, err := ask()
@@ -60,7 +61,7 @@ func soon(what string, want int, ask func() (int, string, error)) error {
 	}
 }
 
-// granted lets a client in that registers itself, and returns its access token.
+// granted registers a client, grants it access, and returns its access token.
 func (b *bench) granted(ctx context.Context, name string) (string, error) {
 	at := newAnswers()
 	defer at.Close()
@@ -97,7 +98,7 @@ func (b *bench) granted(ctx context.Context, name string) (string, error) {
 	return token.AccessToken, nil
 }
 
-// call calls a tool at an endpoint, and returns the status and what it said.
+// call calls a tool, and returns the status and the response.
 func (b *bench) call(ctx context.Context, endpoint, token, params string) (int, string, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
 	answer, err := ask(ctx, endpoint, token, body)
@@ -109,7 +110,7 @@ func (b *bench) call(ctx context.Context, endpoint, token, params string) (int, 
 	return answer.StatusCode, string(said), err
 }
 
-// narrow leaves a client no more than to read, on the page for that.
+// narrow reduces a client's access to reading, on the page for that.
 func (w *browser) narrow(name string) error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()

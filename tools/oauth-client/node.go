@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// node starts a program in JavaScript. What it says on either stream comes line by line; what a person is to open in a browser is
-// opened.
+// node runs a JavaScript program. It reads both output streams by line, and opens the addresses meant for the browser.
 type node struct {
 	command *exec.Cmd
 	in      io.WriteCloser
@@ -59,7 +58,8 @@ func (n *node) stop() {
 	}
 }
 
-// until reads lines to one that matches, and returns its first group. What matches open is opened in the browser on the way.
+// until reads lines up to one that matches wanted, and returns its first group. An address that matches open is opened
+// in the browser.
 func (n *node) until(ctx context.Context, b *bench, open, wanted *regexp.Regexp) (string, error) {
 	var said []string
 	for {
@@ -85,7 +85,7 @@ func (n *node) until(ctx context.Context, b *bench, open, wanted *regexp.Regexp)
 
 var authorizeURL = regexp.MustCompile(`(http://\S+/oauth/authorize\?\S+)`)
 
-// typescript runs sdk.mjs, which says what it has come to.
+// typescript runs sdk.mjs, which prints its progress.
 func typescript(described bool) func(context.Context, *bench) error {
 	return func(ctx context.Context, b *bench) error {
 		script, err := b.copied("sdk.mjs")
@@ -117,7 +117,7 @@ func typescript(described bool) func(context.Context, *bench) error {
 	}
 }
 
-// copied puts a script of ours beside the packages, from where it finds them.
+// copied copies one of our scripts next to the packages, so that it can import them.
 func (b *bench) copied(name string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(os.Getenv("HERE"), name))
 	if err != nil {
@@ -127,7 +127,7 @@ func (b *bench) copied(name string) (string, error) {
 	return to, os.WriteFile(to, data, 0o600)
 }
 
-// scenarios are the protocol's own for authorization servers. The later go on with what the first has found.
+// scenarios are the protocol's conformance tests for authorization servers. Later ones use the results of the first.
 var scenarios = [...]string{"authorization-server-metadata-endpoint", "authorization-code-grant"}
 
 // conformance runs them with a client that was added by hand.
@@ -148,7 +148,7 @@ func conformance(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer n.stop()
-	// It says nothing that would end the reading: it ends.
+	// No line ends the reading; it ends with the program.
 	_, ended := n.until(ctx, b, authorizeURL, regexp.MustCompile(`^never$`))
 	for _, scenario := range scenarios {
 		if err := verdict(filepath.Join(out, "*"+scenario+"*", "checks.json"), ended); err != nil {
@@ -158,7 +158,7 @@ func conformance(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// verdict reads what a scenario has written down.
+// verdict reads the result file of a scenario.
 func verdict(pattern string, ended error) error {
 	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) != 1 {

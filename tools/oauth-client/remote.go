@@ -8,14 +8,14 @@ import (
 	"regexp"
 )
 
-// remote is mcp-remote, which speaks to a host on its standard streams, and to us by OAuth.
+// remote is mcp-remote, which talks to a host on its standard streams, and to the server by OAuth.
 type remote struct {
 	*bench
 	*node
 	last int
 }
 
-// mcpRemote takes it all the way.
+// mcpRemote runs its whole life.
 func mcpRemote(described bool) func(context.Context, *bench) error {
 	return func(ctx context.Context, b *bench) error {
 		k := kept{filepath.Join(b.work, fmt.Sprintf("mcp-remote-%t", described))}
@@ -41,7 +41,7 @@ func mcpRemote(described bool) func(context.Context, *bench) error {
 	}
 }
 
-// goThrough goes through what a host says to it once it is connected.
+// goThrough sends the messages of a host after connecting.
 func (r *remote) goThrough(ctx context.Context, name string, k kept) error {
 	err := r.ask(ctx, `"(serverInfo)"`, "initialize", map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "judge", "version": "1"},
@@ -67,7 +67,7 @@ func (r *remote) goThrough(ctx context.Context, name string, k kept) error {
 	return r.out(ctx, name, k)
 }
 
-// ask says something to it, and wants something in what it says.
+// ask sends a message and checks that the response contains a text.
 func (r *remote) ask(ctx context.Context, wanted, method string, params map[string]any) error {
 	r.last++
 	message := map[string]any{"id": r.last, "method": method}

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// consent is the page on which an assistant asks to be let in: one that has just registered.
+// consent registers an assistant and returns its consent page.
 func (w *walker) consent() (string, error) {
 	redirect := w.back.URL + "/callback"
 	r, err := http.NewRequestWithContext(w.tab, http.MethodPost, strings.TrimSuffix(w.root, "account/")+"oauth/register",

@@ -10,8 +10,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// byKeyboard signs out and in with nothing but keys, skips to the content, comes to all that can be used on each page, and lets
-// an assistant in.
+// byKeyboard uses only keys: it signs out and in, skips to the content, reaches every usable element of each page, and
+// grants an assistant access.
 func (w *walker) byKeyboard() error {
 	paths, err := w.paths()
 	if err != nil {
@@ -23,7 +23,7 @@ func (w *walker) byKeyboard() error {
 	if err := w.signOut(); err != nil {
 		return err
 	}
-	// The name has the focus from the start.
+	// The name field has the initial focus.
 	if err := w.do(chromedp.WaitVisible("#name:focus")); err != nil {
 		return err
 	}
@@ -49,21 +49,21 @@ func (w *walker) byKeyboard() error {
 	return errors.Join(append(wrong, w.allowByKeyboard())...)
 }
 
-// usable are what a person does something with. Of radio buttons one of a group is a stop.
+// usable are the interactive elements. A group of radio buttons has only one tab stop.
 const usable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
 	.filter(e => !e.disabled && e.checkVisibility() && (e.type != "radio" || e.checked))`
 
-// stops goes through a page with the tab key, and wants to come by all that can be used, with the focus to be seen.
+// stops goes through a page with the tab key, and checks that it reaches all usable elements with a visible focus.
 func (w *walker) stops(path string) error {
 	if err := w.open(path); err != nil {
 		return err
 	}
-	// What has the focus from the start is where the round begins.
+	// Remove the initial focus, since the round would begin there.
 	count, err := ask[int](w, `document.activeElement.blur(); window.left = new Set(`+usable+`); left.size`)
 	if err != nil {
 		return err
 	}
-	// A field for a date or a time is several stops.
+	// A date or time field has several tab stops.
 	for range 2*count + 30 {
 		if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (w *walker) stops(path string) error {
 	return fmt.Errorf("no key leads to %s, %w", missed, err)
 }
 
-// allowByKeyboard lets an assistant in, from the page where it asks.
+// allowByKeyboard grants an assistant access on the consent page.
 func (w *walker) allowByKeyboard() error {
 	consent, err := w.consent()
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *walker) allowByKeyboard() error {
 	return errors.New("no key leads to the button that lets an assistant in")
 }
 
-// allowed takes the step that says yes, and wants the browser to be sent where the assistant listens.
+// allowed grants access, and checks that the browser is redirected to the assistant.
 func (w *walker) allowed(yes chromedp.Action[chromedp.Void]) error {
 	if err := w.do(yes); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (w *walker) allowed(yes chromedp.Action[chromedp.Void]) error {
 	return fmt.Errorf("after yes the browser is at %s, %w", at, err)
 }
 
-// withoutScripts does everyday things with JavaScript turned off, and opens all pages.
+// withoutScripts does everyday tasks with JavaScript turned off, and opens all pages.
 func (w *walker) withoutScripts() error {
 	paths, err := w.paths()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command pages-walker is a judge: a real browser walks the pages for people, as somebody sees them who has little room,
-// a dark room, no mouse or no JavaScript, and axe-core looks at each.
+// Command pages-walker is a judge: a real browser walks through the pages as different people see them: on a small
+// screen, in dark mode, without a mouse or without JavaScript. It runs axe-core on each page.
 package main
 
 import (
@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// trial is one thing that must hold.
+// trial is a test.
 type trial struct {
 	name string
 	run  func(*walker) error
 }
 
-// trials are all there are, in order: the last leave the user with a passkey.
+// trials returns all trials, in order: the last ones leave the user with a passkey.
 func trials() []trial {
 	all := []trial{
 		{"a wrong password is refused, and a right one lets in", (*walker).signIn},
@@ -55,7 +55,7 @@ func judge(address, user, password string) error {
 	if err := hostile(address, user, password); err != nil {
 		return fmt.Errorf("putting an event: %w", err)
 	}
-	// Browsers make no passkeys for an address.
+	// Browsers do not support passkeys for an IP address.
 	at.Host = "localhost:" + at.Port()
 	axe, err := os.ReadFile(os.Getenv("NODE_MODULES") + "/axe-core/axe.min.js")
 	if err != nil {
@@ -83,7 +83,7 @@ func judge(address, user, password string) error {
 	return nil
 }
 
-// hostile puts an event whose text would be more than text where it can be.
+// hostile adds an event whose texts contain markup and control characters.
 func hostile(address, user, password string) error {
 	now := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
 	summary := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> ` + "\x07\x1b[31m\u202eright to left " + strings.Repeat("long", 2500)

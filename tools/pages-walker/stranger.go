@@ -15,8 +15,8 @@ import (
 
 func pause() { time.Sleep(50 * time.Millisecond) }
 
-// asStrangers opens every page as nobody, and as another user who looks after nobody. Nobody is asked to sign in, with the same
-// words whatever was asked for; to the other user what is somebody else's is what never was.
+// asStrangers opens every page without signing in, and as another user without rights. Without signing in, every page
+// leads to the same sign-in page. For the other user, a foreign page must look like one that does not exist.
 func (w *walker) asStrangers() error {
 	paths, err := w.paths()
 	if err != nil {
@@ -32,7 +32,7 @@ func (w *walker) asStrangers() error {
 	var wrong []error
 	for _, path := range paths {
 		if err := errors.Join(w.open(path), w.titled("Sign in"), w.quiet(secrets)); err != nil {
-			wrong = append(wrong, fmt.Errorf("/account/%s to nobody: %w", path, err))
+			wrong = append(wrong, fmt.Errorf("/account/%s without signing in: %w", path, err))
 		}
 	}
 	if err := w.newcomer(); err != nil {
@@ -56,18 +56,18 @@ func (w *walker) asStrangers() error {
 	return errors.Join(append(wrong, w.enter(w.password))...)
 }
 
-// foreign tells whether a page is of something that is not everybody's.
+// foreign reports whether a page belongs to one user or to administrators.
 func foreign(path string) bool {
 	one := strings.HasPrefix(path, "calendars/") || strings.HasPrefix(path, "apps/") && path != "apps/new"
 	return one || strings.HasPrefix(path, "people") || strings.HasPrefix(path, "groups/") || path == "invite"
 }
 
-// own are words of the walker's that nobody else may see.
+// own returns texts that only the walker's user may see.
 func (w *walker) own() []string {
 	return []string{"Walkers", "Without <script>", "scripts</b>", "onerror", "right to left", w.user + "@example.com"}
 }
 
-// quiet wants a page to have none of some words, but for those that the address itself brought.
+// quiet checks that a page contains none of some texts, apart from words in its address.
 func (w *walker) quiet(secrets []string) error {
 	markup, err := ask[string](w, `document.documentElement.outerHTML.replaceAll(/<input type="hidden" name="next"[^>]*>/g, "")`)
 	if err != nil {
@@ -81,10 +81,10 @@ func (w *walker) quiet(secrets []string) error {
 	return nil
 }
 
-// identifier is the first part of one that the server made.
+// identifier matches the beginning of a generated id.
 var identifier = regexp.MustCompile(`/[0-9a-f]{8}-`)
 
-// sameAs wants the page to be like one that never was, to the letter.
+// sameAs checks that the page equals the page of a path that does not exist.
 func (w *walker) sameAs(path string) error {
 	const page = `document.documentElement.outerHTML`
 	is, err := ask[string](w, page)
@@ -105,7 +105,7 @@ func (w *walker) sameAs(path string) error {
 	if id := identifier.FindString(path); id != "" {
 		never = strings.ReplaceAll(never, "ffffffff-", id[1:])
 	}
-	// The menu shows which of its pages one is below: that is in the address.
+	// The menu marks the section of the page, which is in the address anyway.
 	plain := strings.NewReplacer(` aria-current="page"`, "")
 	if plain.Replace(is) != plain.Replace(never) {
 		return fmt.Errorf("it differs from /account/%s:\n%s", nowhere, is)
@@ -113,7 +113,7 @@ func (w *walker) sameAs(path string) error {
 	return nil
 }
 
-// newcomer makes another user, and signs in as them.
+// newcomer creates another user and signs in as them.
 func (w *walker) newcomer() error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()

@@ -19,19 +19,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one step may take.
+// patience is the timeout of a step.
 const patience = 30 * time.Second
 
-// walker is a browser, and the person before it.
+// walker is a browser with its user.
 type walker struct {
 	root, user, password, axe string
 	tab                       context.Context
 	close                     func()
-	// back is where assistants listen.
+	// back is the redirect target of assistants.
 	back *httptest.Server
 
 	mu sync.Mutex
-	// complaints are what the browser said of our pages' policy.
+	// complaints are the browser's reports of policy violations.
 	complaints []string
 }
 
@@ -56,7 +56,7 @@ func newWalker(ctx context.Context, root, user, password, axe string) (*walker, 
 	return w, nil
 }
 
-// hear notes what the browser refused because a page's policy says so.
+// hear records a violation of a page's policy.
 func (w *walker) hear(event any) {
 	entry, ok := event.(*log.EventEntryAdded)
 	if !ok || !strings.Contains(entry.Entry.Text, "Content Security Policy") {
@@ -67,7 +67,7 @@ func (w *walker) hear(event any) {
 	w.complaints = append(w.complaints, entry.Entry.Text)
 }
 
-// complained returns what was heard, and forgets it.
+// complained returns the recorded violations and clears them.
 func (w *walker) complained() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *walker) complained() error {
 	return nil
 }
 
-// do takes steps in the browser, and says where it was when one failed.
+// do performs steps in the browser. An error includes the location.
 func (w *walker) do(steps ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
@@ -89,7 +89,7 @@ func (w *walker) do(steps ...chromedp.Action[chromedp.Void]) error {
 	return nil
 }
 
-// follow takes steps of which the last opens another page.
+// follow performs steps; the last one opens another page.
 func (w *walker) follow(steps ...chromedp.Action[chromedp.Void]) error {
 	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
@@ -105,16 +105,16 @@ func ask[T any](w *walker, expression string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// where says what the browser shows.
+// where returns the browser's location.
 func (w *walker) where() string {
 	at, _ := ask[string](w, `location.pathname + " " + document.title`)
 	return at
 }
 
-// open shows a page of ours.
+// open opens one of our pages.
 func (w *walker) open(path string) error { return w.do(chromedp.Navigate(w.root + path)) }
 
-// titled wants the page to be called something.
+// titled checks the page's title.
 func (w *walker) titled(want string) error {
 	title, err := ask[string](w, "document.title")
 	if err == nil && title != want+" · Calendars" {
@@ -123,7 +123,7 @@ func (w *walker) titled(want string) error {
 	return err
 }
 
-// enter types a name and a password, and sends them off.
+// enter submits a name and a password.
 func (w *walker) enter(password string) error {
 	return w.follow(chromedp.SetValue("#name", w.user), chromedp.SetValue("#password", password), chromedp.Click("main form button"))
 }
@@ -151,7 +151,7 @@ func (w *walker) signIn() error {
 	return w.titled("Home")
 }
 
-// firstVisit counts what a browser fetches that has nothing yet.
+// firstVisit counts the requests of a browser with an empty cache.
 func (w *walker) firstVisit() error {
 	if _, err := chromedp.Call(w.tab, network.ClearBrowserCache, struct{}{}); err != nil {
 		return err
@@ -176,7 +176,7 @@ func (w *walker) firstVisit() error {
 	return nil
 }
 
-// mode is how somebody sees the pages.
+// mode is a way to view the pages.
 type mode struct {
 	name, scheme string
 	width        int64
@@ -194,7 +194,7 @@ func (w *walker) see(m mode) error {
 	return w.do(chromedp.EmulateViewport(m.width, 800))
 }
 
-// everyPage opens all pages that there are, and looks at each.
+// everyPage opens all pages and checks each.
 func (w *walker) everyPage(m mode) error {
 	if err := w.see(m); err != nil {
 		return err
@@ -219,7 +219,7 @@ func (w *walker) everyPage(m mode) error {
 	return errors.Join(append(wrong, w.harmless())...)
 }
 
-// paths are all pages that there are for somebody who is signed in and looks after the others.
+// paths returns all pages for a signed-in administrator.
 func (w *walker) paths() ([]string, error) {
 	calendar, err := w.found("calendars", `main a[href*='/account/calendars/']`)
 	if err != nil {
@@ -244,7 +244,7 @@ func (w *walker) paths() ([]string, error) {
 	}, err
 }
 
-// found is the path of the first link of a kind on a page.
+// found returns the path of the first matching link on a page.
 func (w *walker) found(page, link string) (string, error) {
 	if err := w.open(page); err != nil {
 		return "", err
@@ -256,7 +256,7 @@ func (w *walker) found(page, link string) (string, error) {
 	return path, nil
 }
 
-// change says something of a calendar, and returns the page of that change.
+// change edits a calendar and returns the page of the change.
 func (w *walker) change(calendar string) (string, error) {
 	if err := w.open(calendar); err != nil {
 		return "", err
@@ -268,7 +268,7 @@ func (w *walker) change(calendar string) (string, error) {
 	return w.found("journal", `main a[href*='/account/journal/']`)
 }
 
-// group makes a group with the walker in it, where there is none yet, and returns its page.
+// group creates a group with the walker, unless it exists, and returns its page.
 func (w *walker) group() (string, error) {
 	const path = "groups/walkers"
 	if err := w.open(path); err != nil || w.titled("Walkers") == nil {
@@ -283,22 +283,23 @@ func (w *walker) group() (string, error) {
 	return path, w.follow(chromedp.SetValue("#members-wanted", w.user), chromedp.Click("#members-wanted ~ button"))
 }
 
-// missing is a page that there is not.
+// missing is a path that does not exist.
 const missing = "nothing-here"
 
-// harmless wants the event of a stranger on the home page, as text.
+// harmless checks that the hostile event is on the home page, as text.
 func (w *walker) harmless() error {
 	if err := w.open(""); err != nil {
 		return err
 	}
 	text, err := ask[string](w, `document.querySelector("main").textContent`)
 	if err == nil && !strings.Contains(text, "<script>document.title") {
-		err = errors.New("the home page does not show what somebody wrote")
+		err = errors.New("the home page does not show the hostile event")
 	}
 	return err
 }
 
-// look wants a page to keep its own policy, to fit, to be nobody else's, and to pass axe's rules of WCAG 2.2, A and AA.
+// look checks that a page violates no policy, is unaffected by hostile texts, fits the screen, and passes axe's rules
+// for WCAG 2.2, A and AA.
 func (w *walker) look(path string) error {
 	if err := w.complained(); err != nil {
 		return fmt.Errorf("/account/%s: %w", path, err)
@@ -325,14 +326,14 @@ func (w *walker) look(path string) error {
 	if err := json.Unmarshal([]byte(found), &violations); err != nil {
 		return err
 	}
-	_ = w.complained() // axe's own doing
+	_ = w.complained() // caused by axe itself
 	if len(violations) > 0 {
 		return fmt.Errorf("/account/%s: %s", path, strings.Join(violations, "\n  "))
 	}
 	return nil
 }
 
-// passkey makes one with an authenticator of the browser's own, and signs in with it.
+// passkey creates a passkey with the browser's virtual authenticator, and signs in with it.
 func (w *walker) passkey() error {
 	if _, err := chromedp.Call(w.tab, webauthn.Enable, webauthn.EnableParams{}); err != nil {
 		return err

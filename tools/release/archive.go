@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// archived are the files of the source that go with a bare binary.
+// archived are the source files that are packed with a bare binary.
 var archived = []string{"LICENSE", "README.md", "CHANGELOG.md"}
 
-// archives packs each binary with its papers: ZIP where people are used to it, else a tarball.
+// archives packs each binary with these files: as ZIP on Windows, otherwise as a tarball.
 func (r *release) archives(context.Context) error {
 	for _, p := range r.platforms {
 		files := []file{{name + p.suffix(), r.binary(p), 0o755}}
@@ -37,7 +37,7 @@ func (r *release) archives(context.Context) error {
 	return nil
 }
 
-// file is one that goes into an archive.
+// file is a file in an archive.
 type file struct {
 	name, source string
 	mode         fs.FileMode
@@ -51,7 +51,7 @@ func tarballed(w io.Writer, files []file, at time.Time) error {
 	return packed.Close()
 }
 
-// tarred writes a tar that says nothing of who made it, and where.
+// tarred writes a tar without information about its author and origin.
 func tarred(w io.Writer, files []file, at time.Time) error {
 	t := tar.NewWriter(w)
 	for _, f := range files {
@@ -90,7 +90,7 @@ func zipped(w io.Writer, files []file, at time.Time) error {
 	return z.Close()
 }
 
-// create writes a file and says whether all of it was written.
+// create writes a file and returns an error if it is incomplete.
 func create(path string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {

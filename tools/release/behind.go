@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// listed is what go list tells of a module.
+// listed is the output of go list for a module.
 type listed struct {
 	Path, Version string
 	Update        *struct{ Version string }
@@ -18,8 +18,8 @@ type listed struct {
 	Retracted     []string
 }
 
-// behind shows which modules in the binaries there are newer ones of. It is for people to read: a release from a machine
-// without a network is a release, and a day-old version no fault.
+// behind lists the modules in the binaries that have newer versions. It only informs: a release without network is
+// valid, and so is a version that is one day old.
 func (r *release) behind(ctx context.Context) error {
 	inside := map[string]bool{}
 	for _, p := range r.platforms {

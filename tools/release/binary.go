@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// platform is one that binaries are made for.
+// platform is a target of binaries.
 type platform struct{ os, arch string }
 
 func platforms() []platform {
@@ -27,7 +27,7 @@ func platforms() []platform {
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
-// suffix is what programs end in there.
+// suffix returns the file extension of programs.
 func (p platform) suffix() string {
 	if p.os == "windows" {
 		return ".exe"
@@ -35,7 +35,7 @@ func (p platform) suffix() string {
 	return ""
 }
 
-// choose reads a list of platforms; an empty one is all.
+// choose parses a list of platforms; an empty one means all.
 func choose(list string) ([]platform, error) {
 	if list == "" {
 		return platforms(), nil
@@ -51,17 +51,17 @@ func choose(list string) ([]platform, error) {
 	return chosen, nil
 }
 
-// binary is where a platform's binary lies.
+// binary returns the path of a platform's binary.
 func (r *release) binary(p platform) string {
 	return filepath.Join(r.work, "bin", p.os+"_"+p.arch, name+p.suffix())
 }
 
-// of returns the chosen platforms of an operating system.
+// of returns the selected platforms of an operating system.
 func (r *release) of(system string) []platform {
 	return slices.DeleteFunc(slices.Clone(r.platforms), func(p platform) bool { return p.os != system })
 }
 
-// buildAll makes the binaries by the Makefile's one rule for that, one after the other: each compiles all of the program.
+// buildAll builds the binaries with the Makefile's rule, one after the other: each build compiles the whole program.
 func (r *release) buildAll(ctx context.Context) error {
 	host := platform{runtime.GOOS, runtime.GOARCH}
 	for _, p := range r.platforms {

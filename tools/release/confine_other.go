@@ -4,5 +4,5 @@ package main
 
 import "os/exec"
 
-// confine does nothing where there is no such thing: nobody is user 0 there, so that it is not called.
+// confine does nothing on systems without chroot, where it is never called: it requires user 0.
 func confine(*exec.Cmd, string, uint32) {}

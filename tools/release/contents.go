@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// bom is a list of what is in a binary, as CycloneDX 1.6 writes it.
+// bom is the software bill of materials of a binary, in CycloneDX 1.6.
 type bom struct {
 	Format     string      `json:"bomFormat"`
 	Spec       string      `json:"specVersion"`
@@ -64,7 +64,8 @@ type depends struct {
 	On  []string `json:"dependsOn"`
 }
 
-// contents writes for each binary what the linker has put into it: not what go.mod asks for, but what is there.
+// contents writes an SBOM for each binary. It lists the modules that the linker has included, not the list of
+// go.mod.
 func (r *release) contents(context.Context) error {
 	for _, p := range r.platforms {
 		b, err := r.bomOf(p)
@@ -106,7 +107,7 @@ func (r *release) bomOf(p platform) (bom, error) {
 	}
 	b := bom{
 		Format: "CycloneDX", Spec: "1.6", Version: 1,
-		// The binary's own number: anyone who makes the same has the same.
+		// The serial derives from the binary, so that a reproduced build has the same.
 		Serial:   "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String(),
 		Metadata: metadata{r.stamp.at.Format("2006-01-02T15:04:05Z"), self},
 	}
@@ -133,7 +134,8 @@ func goComponent(path, version, sum string) component {
 	c := component{Type: "library", Name: path, Version: version, Package: "pkg:golang/" + path + "@" + version}
 	c.Ref = c.Package
 	if sum != "" {
-		c.Properties = []property{{"go:sum", sum}} // of the module's files, as in go.sum; CycloneDX has no name for that
+		// the hash of the module's files, as in go.sum; CycloneDX has no name for it
+		c.Properties = []property{{"go:sum", sum}}
 	}
 	return c
 }

@@ -20,10 +20,10 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// nobody is the image's user, as in the Dockerfile's base.
+// nobody is the user id of the image, as in the Dockerfile's base image.
 const nobody = 65532
 
-// entry is a file of the image, or a directory where the name ends in a slash.
+// entry is a file of the image, or a directory if the name ends in a slash.
 type entry struct {
 	name  string
 	data  []byte
@@ -31,14 +31,15 @@ type entry struct {
 	owner int
 }
 
-// base is what a static program wants of a system: names, a place for temporary files, and whom to trust.
+// base returns the files that a static program needs: user names, a directory for temporary files, and root
+// certificates.
 func base() ([]entry, error) {
 	roots, err := trusted()
 	if err != nil {
 		return nil, err
 	}
 	return []entry{
-		{"data/", nil, 0o700, nobody}, // a new volume takes owner and mode of the directory that it covers
+		{"data/", nil, 0o700, nobody}, // a new volume gets the owner and mode of the directory that it covers
 		{"etc/", nil, 0o755, 0},
 		{"etc/group", []byte("root:x:0:\nnonroot:x:65532:\n"), 0o644, 0},
 		{"etc/nsswitch.conf", []byte("hosts: files dns\n"), 0o644, 0},
@@ -53,8 +54,8 @@ func base() ([]entry, error) {
 	}, nil
 }
 
-// trusted are Mozilla's roots, of the version that this module names; those that hold for some names only are left out, as in
-// a file nothing says so.
+// trusted returns Mozilla's root certificates, in the version pinned by this module. It leaves out roots that are
+// restricted to some names, since the file cannot express the restriction.
 func trusted() ([]byte, error) {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {
@@ -68,7 +69,7 @@ func trusted() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// config is what the Dockerfile says; a test compares them.
+// config mirrors the Dockerfile; a test compares them.
 func config() v1.Config {
 	return v1.Config{
 		User:         "65532:65532",
@@ -87,7 +88,7 @@ func config() v1.Config {
 
 func (r *release) layoutDir() string { return filepath.Join(r.work, "image") }
 
-// image writes an OCI layout with one image for each of Linux's platforms, and puts it into one file.
+// image writes an OCI layout with an image for each Linux platform, and packs it into one file.
 func (r *release) image(context.Context) error {
 	if len(r.of("linux")) == 0 {
 		return nil
@@ -110,7 +111,7 @@ func (r *release) image(context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Podman and skopeo go by the first name, containerd and Docker by the second.
+	// Podman and skopeo use the first name, containerd and Docker the second.
 	err = path.AppendIndex(index, layout.WithAnnotations(map[string]string{
 		"org.opencontainers.image.ref.name": r.stamp.version,
 		"io.containerd.image.name":          "docker.io/library/" + name + ":" + r.stamp.version,
@@ -180,7 +181,7 @@ func tarEntries(w io.Writer, list []entry, at time.Time) error {
 	return t.Close()
 }
 
-// pourImage makes one file of the layout.
+// pourImage packs the layout into one file.
 func (r *release) pourImage() error {
 	var list []file
 	err := filepath.WalkDir(r.layoutDir(), func(path string, d fs.DirEntry, err error) error {

@@ -1,9 +1,9 @@
-// Command release makes what people install: binaries, packages for Debian and Fedora, an image for containers, a list of
-// what is inside (SBOM) and checksums. It unpacks and runs what it made before it calls it a release.
+// Command release builds everything that people install: binaries, packages for Debian and Fedora, a container image, a
+// software bill of materials (SBOM) and checksums. It unpacks and runs the result before it succeeds.
 //
 //	go run . -root ../.. [-out dist] [-version v0.1.0] [-platforms linux/amd64,linux/arm64]
 //
-// The same source, made with the same Go, gives the same bytes: times are those of the commit.
+// The build is reproducible: the same source and Go version give the same bytes, since all times are the commit's.
 package main
 
 import (
@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// name is the program's, and that of its packages.
+// name is the name of the program and its packages.
 const name = "caldav-mcp-server"
 
 // release is one run.
 type release struct {
 	root, out string
-	work      string // a directory that is gone at the end
+	work      string // a directory that is removed at the end
 	stamp     stamp
 	platforms []platform
-	host      string // the binary of this machine, which writes manual and completions
+	host      string // the binary for this machine, which generates the manual and completions
 	log       io.Writer
 }
 
-// steps are what a run does, in order.
+// steps are the steps of a run, in order.
 func steps() []step {
 	return []step{
 		{"binaries", (*release).buildAll},
@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	return r.make(ctx)
 }
 
-// make runs all steps. What an earlier run left goes first: a checksum must speak of this one alone.
+// make runs all steps. It first removes the output of an earlier run, so that the checksums cover only this one.
 func (r *release) make(ctx context.Context) error {
 	if err := r.clear(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (r *release) make(ctx context.Context) error {
 	return nil
 }
 
-// clear removes what an earlier run made, and refuses a directory with anything else in it.
+// clear removes the output of an earlier run, and refuses a directory with any other file.
 func (r *release) clear() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil && !os.IsNotExist(err) {

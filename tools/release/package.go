@@ -16,24 +16,24 @@ import (
 	_ "github.com/goreleaser/nfpm/v2/rpm" // packages for Fedora, openSUSE and their like
 )
 
-// format is a kind of package.
+// format is a package format.
 type format struct {
 	name    string
 	depends []string
-	// completions is where zsh looks for what a package has for it.
+	// completions is the directory where zsh looks for completions from packages.
 	completions string
 }
 
-// formats are those that there are.
+// formats returns the supported formats.
 func formats() []format {
 	return []format{
-		// systemd-sysusers makes the server's user; where systemd is not wanted, Debian has it alone.
+		// systemd-sysusers creates the server's user; for systems without systemd, Debian has it in a separate package.
 		{"deb", []string{"systemd | systemd-standalone-sysusers"}, "/usr/share/zsh/vendor-completions"},
 		{"rpm", []string{"systemd"}, "/usr/share/zsh/site-functions"},
 	}
 }
 
-// written are the files that the program writes of itself: from its tables, so that none is out of date.
+// written are the files that the program generates from its own tables, so that they are never out of date.
 var written = []struct{ file, command string }{
 	{name + ".1", "man"}, {"bash", "completion bash"}, {"zsh", "completion zsh"}, {"fish", "completion fish"},
 }
@@ -57,7 +57,7 @@ func (r *release) packages(ctx context.Context) error {
 
 func (r *release) paper(file string) string { return filepath.Join(r.work, "paper", file) }
 
-// papers makes what packages have beside the binary and the files of packaging/.
+// papers creates the package files other than the binary and packaging/.
 func (r *release) papers(ctx context.Context) error {
 	if err := os.MkdirAll(r.paper(""), 0o755); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (r *release) papers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// By hand it lies below /usr/local, which is no place for a package.
+	// A manual installation goes to /usr/local, which packages must not use.
 	text := strings.ReplaceAll(string(unit), "/usr/local/bin/", "/usr/bin/")
 	if text == string(unit) {
 		return fmt.Errorf("the unit starts nothing of /usr/local/bin")
@@ -103,7 +103,7 @@ func squeeze(from, to string) error {
 	})
 }
 
-// layout is where what goes.
+// layout maps the files to their places.
 func (r *release) layout(f format, p platform) files.Contents {
 	source := func(path string) string { return filepath.Join(r.root, filepath.FromSlash(path)) }
 	doc := "/usr/share/doc/" + name + "/"
@@ -134,7 +134,7 @@ func (r *release) layout(f format, p platform) files.Contents {
 	for _, paper := range papers {
 		all = append(all, &files.Content{Source: paper, Destination: doc + "docs/" + filepath.Base(paper), FileInfo: r.info(0o644)})
 	}
-	// The unit has the same mode for it; readable, since secrets in it have files and owners of their own.
+	// The unit has the same mode. The directory is readable: secrets in it are separate files with their own owners.
 	return append(all, &files.Content{Destination: "/etc/" + name, Type: "dir", FileInfo: r.info(0o755)})
 }
 

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// stamp is what a release is called, and when its source was committed.
+// stamp is the version of a release and the time of its commit.
 type stamp struct {
-	version string // as git describes it, or as it was asked for
-	packed  string // the same for package managers, in their order
+	version string // from git describe, or as requested
+	packed  string // the same in the syntax of package managers, which sorts correctly
 	at      time.Time
 }
 
@@ -39,11 +39,11 @@ func stampOf(ctx context.Context, root, version string) (stamp, error) {
 var (
 	tagged    = regexp.MustCompile(`^v?(\d+(?:\.\d+)*)(?:-([a-z][a-z0-9.]*))?(?:-(\d+)-(g[0-9a-f]+))?$`)
 	untagged  = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
-	beforeAll = "0.0.0~" // sorts before every version there will be
+	beforeAll = "0.0.0~" // sorts before every future version
 )
 
-// packedVersion writes a version so that dpkg and rpm put it in its place: v0.2.0-rc1 before v0.2.0, and what comes three commits
-// after a tag behind it.
+// packedVersion converts a version so that dpkg and rpm sort it correctly: v0.2.0-rc1 before v0.2.0, and commits after
+// a tag after it.
 func packedVersion(version string, at time.Time) (string, error) {
 	clean, changed := strings.CutSuffix(version, "-dirty")
 	var packed string
@@ -70,7 +70,7 @@ func packedVersion(version string, at time.Time) (string, error) {
 	return packed, nil
 }
 
-// output runs a command and returns what it printed.
+// output runs a command and returns its output.
 func output(ctx context.Context, dir, command string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, command, args...)
 	c.Dir = dir

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// sums is the file of checksums, as sha256sum --check reads it.
+// sums is the checksum file, in the format of sha256sum --check.
 const sums = "SHA256SUMS"
 
 func (r *release) checksums(context.Context) error {

@@ -22,7 +22,7 @@ import (
 	"github.com/sassoftware/go-rpmutils"
 )
 
-// try unpacks what was made and runs what this machine can run of it. A package that nobody has opened is no release.
+// try unpacks the results and runs those for this machine, so that no package is released unopened.
 func (r *release) try(ctx context.Context) error {
 	for _, p := range r.of("linux") {
 		base := filepath.Join(r.work, "try", p.arch)
@@ -55,7 +55,7 @@ func (r *release) try(ctx context.Context) error {
 	return nil
 }
 
-// packageFile finds the package of a platform.
+// packageFile returns the package of a platform.
 func (r *release) packageFile(ending string, names ...string) (string, error) {
 	for _, arch := range names {
 		found, err := filepath.Glob(filepath.Join(r.out, "*"+arch+ending))
@@ -66,7 +66,7 @@ func (r *release) packageFile(ending string, names ...string) (string, error) {
 	return "", fmt.Errorf("there is no file *%s in %s", ending, r.out)
 }
 
-// unpackDeb installs the package by dpkg into a directory that is a system of its own, scripts included.
+// unpackDeb installs the package with dpkg into a separate root, including the scripts.
 func (r *release) unpackDeb(ctx context.Context, p platform, root string) error {
 	path, err := r.packageFile(".deb", "_"+p.arch)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *release) unpackDeb(ctx context.Context, p platform, root string) error 
 	if _, err := os.Lstat(filepath.Join(root, "etc/systemd/system/multi-user.target.wants", name+".service")); err != nil {
 		return fmt.Errorf("the installation did not enable the unit: %w", err)
 	}
-	// What is removed is removed, and what was configured stays.
+	// Removing the package removes its files but keeps the configuration.
 	again := filepath.Join(filepath.Dir(root), "removed")
 	if _, err := output(ctx, root, "cp", "-a", root, again); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (r *release) unpackRPM(_ context.Context, p platform, root string) error {
 	if err := opened.ExpandPayload(root); err != nil {
 		return err
 	}
-	// The library leaves modes to its caller.
+	// The library does not set modes.
 	list, err := opened.Header.GetFiles()
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (r *release) unpackRPM(_ context.Context, p platform, root string) error {
 	return nil
 }
 
-// unpackImage lays an image's layers on each other, as an engine does.
+// unpackImage extracts an image's layers in order, as an engine does.
 func (r *release) unpackImage(ctx context.Context, p platform, root string) error {
 	index, err := layout.ImageIndexFromPath(r.layoutDir())
 	if err != nil {
@@ -175,7 +175,7 @@ func (r *release) unpackImage(ctx context.Context, p platform, root string) erro
 
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// tryProgram looks at the program in an unpacked root and, where the machine is its own, serves with it.
+// tryProgram checks the program in an unpacked root and, if it matches this machine, runs the server.
 func (r *release) tryProgram(ctx context.Context, p platform, root, path string, jail bool) error {
 	f, err := elf.Open(filepath.Join(root, path))
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *release) tryProgram(ctx context.Context, p platform, root, path string,
 	jail = jail && os.Geteuid() == 0
 	program := func(ctx context.Context, args ...string) *exec.Cmd {
 		c := exec.CommandContext(ctx, filepath.Join(root, path), args...)
-		if jail { // nothing of this machine is there: only what the image has
+		if jail { // nothing of this machine is visible: only the image's files
 			c = exec.CommandContext(ctx, path, args...)
 			c.Dir = "/"
 			confine(c, root, nobody)
@@ -216,7 +216,7 @@ func (r *release) tryProgram(ctx context.Context, p platform, root, path string,
 	return r.serve(ctx, program, data)
 }
 
-// serve starts the server and waits until it is ready by its own command for that.
+// serve starts the server and waits until it is ready, using the program's own health check.
 func (r *release) serve(ctx context.Context, program func(context.Context, ...string) *exec.Cmd, data string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()

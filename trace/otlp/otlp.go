@@ -1,5 +1,5 @@
-// Package otlp hands spans to a collector of OpenTelemetry: OTLP over HTTP, in its form of JSON. The libraries that do so bring
-// 5 MB along, protobuf and gRPC among them.
+// Package otlp sends spans to an OpenTelemetry collector: OTLP over HTTP, in the JSON encoding. The official libraries
+// would add 5 MB, including protobuf and gRPC.
 package otlp
 
 import (
@@ -16,7 +16,7 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// The message of OTLP (opentelemetry-proto, trace/v1) as its JSON has it: ids in hexadecimal digits, long numbers as texts.
+// The OTLP message (opentelemetry-proto, trace/v1) in JSON: ids in hexadecimal, 64-bit numbers as strings.
 type (
 	message struct {
 		ResourceSpans []resourceSpans `json:"resourceSpans"`
@@ -58,16 +58,16 @@ type (
 	}
 )
 
-// Exporter knows a collector.
+// Exporter sends spans to a collector.
 type Exporter struct {
-	// Endpoint is the address that takes spans, with Header in each message.
+	// Endpoint is the address for spans; Header is sent with each request.
 	Endpoint string
 	Header   http.Header
-	// Service and Version are the program, Instance this process.
+	// Service and Version identify the program, Instance this process.
 	Service, Version, Instance string
 }
 
-// client follows no redirect: the header may have a secret in it.
+// client follows no redirect: the header may contain a secret.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // failed is STATUS_CODE_ERROR.
@@ -75,7 +75,7 @@ const failed = 2
 
 func text(key, value string) keyValue { return keyValue{key, anyValue{Text: &value}} }
 
-// wire is a span as it is sent.
+// wire converts a span to its JSON form.
 func wire(s trace.Ended) wireSpan {
 	w := wireSpan{
 		TraceID: hex.EncodeToString(s.Trace[:]), SpanID: hex.EncodeToString(s.ID[:]), Name: s.Name, Kind: s.Kind,
@@ -97,10 +97,10 @@ func wire(s trace.Ended) wireSpan {
 	return w
 }
 
-// answerMost bounds what is read of a collector's answer.
+// answerMost limits the size of a collector's response.
 const answerMost = 64 << 10
 
-// Send hands over a batch, and says how many spans of it the collector did not want.
+// Send sends a batch and returns how many of its spans the collector rejected.
 func (e Exporter) Send(ctx context.Context, batch []trace.Ended) (refused int, err error) {
 	body, err := json.Marshal(e.message(batch))
 	if err != nil {
@@ -140,7 +140,7 @@ func (e Exporter) message(batch []trace.Ended) message {
 	return message{[]resourceSpans{all}}
 }
 
-// refusedOf is how many spans the collector did not want though it took the others. Its JSON may have the number as a text.
+// refusedOf returns the number of rejected spans of a partial success. In JSON it may be a string.
 func refusedOf(answer []byte) int {
 	var said struct {
 		PartialSuccess struct {

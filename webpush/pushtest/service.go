@@ -1,5 +1,5 @@
-// Package pushtest is a push service and the programs behind it, for tests: it takes messages as RFC 8030 has it, checks
-// whose they are (RFC 8292), and opens them (RFC 8291). It shares no code with what makes them.
+// Package pushtest is a push service with subscribers, for tests. It accepts messages (RFC 8030), verifies their sender
+// (RFC 8292) and decrypts them (RFC 8291). It shares no code with package webpush.
 package pushtest
 
 import (
@@ -27,38 +27,38 @@ import (
 	"time"
 )
 
-// Program is one on a device, with the keys of its subscription.
+// Program is a subscriber on a device, with the keys of its subscription.
 type Program struct {
-	// Path is where the service takes messages for it.
+	// Path is the path of its push resource.
 	Path    string
 	private *ecdh.PrivateKey
 	auth    []byte
 }
 
-// Message is one that came, opened.
+// Message is a received, decrypted message.
 type Message struct {
 	Path, Text, Topic, TTL, Urgency string
-	// Key is the public key of the signer, Subject how they are reached.
+	// Key is the signer's public key, Subject their contact address.
 	Key, Subject string
 }
 
-// Service is the push service.
+// Service is a push service.
 type Service struct {
 	*httptest.Server
-	// Answer is what it answers a good message on a path with; nil is 201.
+	// Answer chooses the status for a valid message on a path; nil means 201.
 	Answer func(path string) int
-	// Now is its clock.
+	// Now returns the current time.
 	Now func() time.Time
 
 	mu       sync.Mutex
 	programs map[string]*Program
 	got      []Message
-	// arrived has room for a word whenever something came.
+	// arrived signals each new message.
 	arrived chan struct{}
 	wrong   []error
 }
 
-// NewService starts a service, which ends with the test.
+// NewService starts a service; it stops with the test.
 func NewService(t testing.TB, now func() time.Time) *Service {
 	t.Helper()
 	s := &Service{Now: now, programs: map[string]*Program{}, arrived: make(chan struct{}, 1)}
@@ -67,14 +67,14 @@ func NewService(t testing.TB, now func() time.Time) *Service {
 	return s
 }
 
-// Roots believe the service's certificate.
+// Roots returns a pool that trusts the service's certificate.
 func (s *Service) Roots() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
 	return pool
 }
 
-// Subscribe makes a program that is reached on a path.
+// Subscribe makes a subscriber on a path.
 func (s *Service) Subscribe(path string) *Program {
 	private, err := ecdh.P256().GenerateKey(rand.Reader)
 	if err != nil {
@@ -88,18 +88,18 @@ func (s *Service) Subscribe(path string) *Program {
 	return p
 }
 
-// Endpoint is the address that the program tells a server, beside PublicKey and Auth.
+// Endpoint returns the subscriber's push resource, for a server.
 func (s *Service) Endpoint(p *Program) string { return s.URL + p.Path }
 
-// PublicKey is the program's.
+// PublicKey returns the subscriber's public key.
 func (p *Program) PublicKey() string {
 	return base64.RawURLEncoding.EncodeToString(p.private.PublicKey().Bytes())
 }
 
-// Auth is the secret beside it.
+// Auth returns the subscriber's authentication secret.
 func (p *Program) Auth() string { return base64.RawURLEncoding.EncodeToString(p.auth) }
 
-// Got returns what came since it was last asked.
+// Got returns the messages since the last call.
 func (s *Service) Got() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,17 +108,17 @@ func (s *Service) Got() []Message {
 	return got
 }
 
-// Wrong is what was no good message.
+// Wrong returns the errors of invalid messages.
 func (s *Service) Wrong() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(s.wrong...)
 }
 
-// Arrived yields after something came.
+// Arrived receives after a message has arrived.
 func (s *Service) Arrived() <-chan struct{} { return s.arrived }
 
-// ServeHTTP takes a message.
+// ServeHTTP receives a message.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m, err := s.take(r)
 	status := http.StatusCreated
@@ -161,7 +161,7 @@ func (s *Service) take(r *http.Request) (Message, error) {
 	return m, err
 }
 
-// signer checks the signature as RFC 8292 §2 and §3 have it.
+// signer verifies the signature (RFC 8292 §2 and §3).
 func (s *Service) signer(header string) (key, subject string, err error) {
 	fields := map[string]string{}
 	params, vapid := strings.CutPrefix(header, "vapid ")
@@ -197,7 +197,7 @@ func (s *Service) signer(header string) (key, subject string, err error) {
 	return fields["k"], claims.Sub, nil
 }
 
-// Verify checks that a token is signed by a key.
+// Verify checks a token's signature with a key.
 func Verify(token, key string) error {
 	point, err := base64.RawURLEncoding.DecodeString(key)
 	if err != nil {
@@ -219,7 +219,7 @@ func Verify(token, key string) error {
 	return nil
 }
 
-// open reads a message by the steps of RFC 8291 §3.3 and RFC 8188 §2, with HKDF written out.
+// open decrypts a message by the steps of RFC 8291 §3.3 and RFC 8188 §2, with HKDF written out.
 func (p *Program) open(body []byte) (string, error) {
 	if len(body) < 21+65 || body[20] != 65 {
 		return "", errors.New("the header is none of a push message")

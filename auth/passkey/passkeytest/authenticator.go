@@ -1,5 +1,5 @@
-// Package passkeytest is an authenticator for tests: it makes passkeys and signs with them as a phone would whose owner
-// always says yes. It is written by WebAuthn Level 3 and shares no code with what checks it.
+// Package passkeytest is an authenticator for tests. It creates passkeys and signs with them like a phone whose owner
+// always consents. It follows WebAuthn Level 3 and shares no code with the verifier.
 package passkeytest
 
 import (
@@ -15,11 +15,11 @@ import (
 
 // Authenticator holds passkeys for one browser.
 type Authenticator struct {
-	// Origin is what the browser says that the page is of, Host the name that it makes passkeys for.
+	// Origin is the page's origin as the browser reports it; Host is the relying party's id.
 	Origin, Host string
-	// Unverified makes it sign without asking its owner for a finger or a PIN.
+	// Unverified makes it sign without verifying its owner by fingerprint or PIN.
 	Unverified bool
-	// Counter goes up with each signature; 0 stays 0.
+	// Counter increases with each signature; 0 stays 0.
 	Counter uint32
 	keys    []*key
 }
@@ -31,7 +31,7 @@ type key struct {
 
 var b64 = base64.RawURLEncoding
 
-// flags of authenticator data (§6.1): the owner was there, and proved it; key data follows.
+// Flags of authenticator data (§6.1): user present, user verified, and attested credential data included.
 const present, verified, attested = 0x01, 0x04, 0x40
 
 // Make answers navigator.credentials.create.
@@ -59,7 +59,7 @@ func (a *Authenticator) Make(options string) (string, error) {
 		return "", err
 	}
 	data := a.data(attested)
-	data = append(data, make([]byte, 16)...) // no model
+	data = append(data, make([]byte, 16)...) // no AAGUID
 	data = binary.BigEndian.AppendUint16(data, uint16(len(id)))
 	data = append(data, id...)
 	data = append(data, cose(public.Bytes())...)
@@ -71,7 +71,7 @@ func (a *Authenticator) Make(options string) (string, error) {
 	})
 }
 
-// cose is a P-256 key for ES256 (RFC 9053 §2.1), from its uncompressed form.
+// cose returns a P-256 key for ES256 (RFC 9053 §2.1), from its uncompressed form.
 func cose(point []byte) []byte {
 	out := []byte("\xa5\x01\x02\x03\x26\x20\x01\x21\x58\x20")
 	out = append(out, point[1:33]...)

@@ -2,8 +2,8 @@
 //
 //	go run ./internal/pgtest/withpg -- go test ./...
 //
-// Where TEST_DATABASE_URL is set already, that server is used. Where there is no Postgres at all, the command runs
-// without one and its tests skip that half, unless CI is set: then withpg fails.
+// If TEST_DATABASE_URL is set already, that server is used. If there is no Postgres at all, the command runs without
+// one and its tests skip that half, unless CI is set: then withpg fails.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"caldav-mcp-server/internal/pgtest"
 )
 
-// Exit codes of withpg's own; any other is the command's.
+// Exit codes of withpg itself; any other is the command's.
 const (
 	exitUsage   = 2
 	exitFailure = 1
@@ -47,10 +47,10 @@ func main() {
 	os.Exit(code)
 }
 
-// starter is pgtest.Start, or what stands for a machine without Postgres.
+// starter is pgtest.Start, or a substitute that behaves like a machine without Postgres.
 type starter func(context.Context, pgtest.Options) (*pgtest.Server, error)
 
-// run executes the command beside a Postgres and returns its exit code.
+// run executes the command with a running Postgres and returns its exit code.
 func run(ctx context.Context, arguments []string, start starter) (code int, err error) {
 	if os.Getenv(pgtest.EnvURL) != "" {
 		return execute(ctx, arguments, nil)
@@ -67,9 +67,10 @@ func run(ctx context.Context, arguments []string, start starter) (code int, err 
 	return execute(ctx, arguments, []string{pgtest.EnvURL + "=" + server.URL()})
 }
 
-// execute runs the command with more environment. An interrupt is passed on, so that the command can tidy up.
+// execute runs the command with additional environment variables. An interrupt is passed on, so that the command can
+// clean up.
 func execute(ctx context.Context, arguments, environment []string) (int, error) {
-	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // G204: running what it is given is its purpose
+	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // G204: running a given command is its purpose
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// written is a mail as the API tells it: taken apart, its transfer encodings undone.
+// written is a mail in the API's form: parsed, with its transfer encodings decoded.
 func (s *Server) written(m mail, format string) map[string]any {
 	parsed, err := netmail.ReadMessage(strings.NewReader(m.raw))
 	out := map[string]any{
@@ -42,7 +42,7 @@ func anyOf(list []string) []any {
 	return all
 }
 
-// headersOf are the headers of a text in their order.
+// headersOf returns the header fields of a text in order.
 func headersOf(text string) []any {
 	var all []any
 	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n ", " "), "\r\n\t", " "), "\r\n") {
@@ -53,7 +53,7 @@ func headersOf(text string) []any {
 	return all
 }
 
-// part is a part and those in it. Files get an id that is another one each time.
+// part converts a part and its children. A file gets a different id on every request.
 func (s *Server) part(id string, header textproto.MIMEHeader, headers []any, body []byte) map[string]any {
 	kind, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	if err != nil {
@@ -107,11 +107,11 @@ func decoded(encoding string, body []byte) []byte {
 	default:
 		return body
 	}
-	text, _ := io.ReadAll(in) // as far as it goes
+	text, _ := io.ReadAll(in) // ignore a broken encoding after the readable part
 	return text
 }
 
-// snippet is how the text begins, as HTML.
+// snippet returns the beginning of the text, as HTML.
 func (m mail) snippet() string {
 	_, body, _ := strings.Cut(m.raw, "\r\n\r\n")
 	words := strings.Fields(body)

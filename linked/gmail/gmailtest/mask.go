@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// check refuses an answer that has a field which the description does not have.
+// check rejects a response with a field that the API description does not have.
 func (s *Server) check(schema string, body any) error {
 	switch value := body.(type) {
 	case map[string]any:
@@ -29,10 +29,10 @@ func (s *Server) check(schema string, body any) error {
 	return nil
 }
 
-// mask is a partial response that was asked for: names, each with those of what is in it, nil for all of it.
+// mask is the fields parameter of a partial response: names with their sub-fields, or nil for all.
 type mask map[string]mask
 
-// parseMask reads "a,b(c,d)".
+// parseMask parses "a,b(c,d)".
 func parseMask(text string) (m mask, rest string, err error) {
 	m = mask{}
 	for {
@@ -61,7 +61,7 @@ func parseMask(text string) (m mask, rest string, err error) {
 	}
 }
 
-// masked is what a mask leaves of an answer. Names that the description does not have are refused.
+// masked applies a mask to a response. It rejects names that the API description does not have.
 func (s *Server) masked(schema string, body any, text string) (any, error) {
 	m, rest, err := parseMask(text)
 	if err != nil || rest != "" {

@@ -1,5 +1,5 @@
-// Package gmailtest is a small Gmail API v1 for tests: mails, conversations and pages, as the published description has them, and the
-// place where keys become access tokens. It takes no parameter and gives no field that the description does not have.
+// Package gmailtest is a small Gmail API v1 for tests: mails, threads and pages as in the published API description,
+// and a token endpoint. It accepts no parameter and returns no field that the description does not have.
 package gmailtest
 
 import (
@@ -15,40 +15,40 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// fieldsText is cut from the discovery document.
+// fieldsText is an extract of the discovery document.
 //
 //go:embed fields.txt
 var fieldsText string
 
-// Address is whose account it is.
+// Address is the account's address.
 const Address = "ann@gmail.test"
 
 // Server is the fake.
 type Server struct {
 	resttest.Faults
 
-	// Good tells whether an access token is good; nil takes those that were given here. Owner is whose account it is.
+	// Good reports whether an access token is valid; nil accepts the ones issued here. Owner is the account's address.
 	Good  func(access string) bool
 	Owner string
 
 	mu     sync.Mutex
 	mails  []mail
 	serial int
-	// key opens the account, tokens are the access tokens that were given for it and are good.
+	// key is the refresh token; tokens are the valid access tokens issued for it.
 	key    string
 	tokens map[string]bool
 	scope  string
 	fields map[string]string
 }
 
-// mail is a mail as it came.
+// mail is a mail as it arrived.
 type mail struct {
 	id, thread string
 	raw        string
 	labels     []string
 }
 
-// New makes an account without mail, which the key "key" opens.
+// New makes an account without mail, with the refresh token "key".
 func New() *Server {
 	s := &Server{Owner: Address, key: "key", tokens: map[string]bool{}, fields: map[string]string{}, scope: "https://www.googleapis.com/auth/gmail.readonly"}
 	for line := range strings.Lines(fieldsText) {
@@ -66,35 +66,35 @@ func New() *Server {
 	return s
 }
 
-// Add has a mail arrive, as its text came. Mails of one thread are one conversation.
+// Add delivers a mail, as raw text. Mails with the same thread form a conversation.
 func (s *Server) Add(id, thread, raw string, labels ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mails = append(s.mails, mail{id, thread, strings.ReplaceAll(raw, "\n", "\r\n"), labels})
 }
 
-// Revoke has the owner take back what was granted.
+// Revoke revokes the grant, as the owner can.
 func (s *Server) Revoke() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key, s.tokens = "", map[string]bool{}
 }
 
-// Expire has all access tokens end.
+// Expire invalidates all access tokens.
 func (s *Server) Expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens = map[string]bool{}
 }
 
-// Grant has the owner agree anew: another key opens the account, for a scope.
+// Grant makes a new grant with another refresh token, for a scope.
 func (s *Server) Grant(key, scope string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key, s.scope = key, scope
 }
 
-// Handler answers requests below /gmail/v1, and those for tokens at /token.
+// Handler serves requests below /gmail/v1 and the token endpoint at /token.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for method, answer := range map[string]func(*http.Request) (string, any, error){
@@ -106,7 +106,8 @@ func (s *Server) Handler() http.Handler {
 	return s.Before(mux)
 }
 
-// token gives access tokens (RFC 6749 §5): for the code "code", which stands for the present key, and for the key itself.
+// token issues access tokens (RFC 6749 §5) for the code "code", which stands for the present refresh token, and for the
+// refresh token itself.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +129,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// failure is an answer that says no.
+// failure is an error response.
 type failure struct {
 	status         int
 	reason, detail string
@@ -138,7 +139,7 @@ func (f *failure) Error() string { return f.reason + ": " + f.detail }
 
 func no(status int, reason, detail string) error { return &failure{status, reason, detail} }
 
-// guarded answers one method of the description, and none of its requests that the description does not have.
+// guarded serves one method, and rejects requests that do not conform to the API description.
 func (s *Server) guarded(method string, answer func(*http.Request) (string, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -192,7 +193,7 @@ func (s *Server) profile(*http.Request) (string, any, error) {
 	return "Profile", map[string]any{"emailAddress": s.Owner, "messagesTotal": len(s.mails), "threadsTotal": len(s.mails), "historyId": "1"}, nil
 }
 
-// page cuts a list as the parameters say.
+// page returns a page of a list.
 func page[T any](r *http.Request, all []T) (some []T, next string, err error) {
 	from, size := 0, 100
 	if text := r.URL.Query().Get("maxResults"); text != "" {
@@ -212,7 +213,7 @@ func page[T any](r *http.Request, all []T) (some []T, next string, err error) {
 	return all[from:end], next, nil
 }
 
-// found are the mails that have all words of the query, the latest first.
+// found returns the mails that match all words of the query, the latest first.
 func (s *Server) found(r *http.Request) (found []mail) {
 	for _, m := range slices.Backward(s.mails) {
 		has := true

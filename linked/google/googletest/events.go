@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// list answers events.list: everything, what has one UID, or what changed since a token.
+// list serves events.list: all events, the events with one UID, or the changes since a token.
 func (s *Server) list(r *http.Request, c *Calendar) (any, error) {
 	q := r.URL.Query()
 	since := -1
@@ -36,7 +36,7 @@ func (s *Server) list(r *http.Request, c *Calendar) (any, error) {
 	return s.page(q.Get("pageToken"), c, found), nil
 }
 
-// shown tells whether an event is in a list: deleted ones only if they are asked for, cancelled instances always.
+// shown reports whether a list contains an event: deleted ones only on request, cancelled instances always.
 func shown(one *stored, deleted string) bool {
 	return one.event["status"] != "cancelled" || deleted == "true" || one.event["recurringEventId"] != nil
 }
@@ -71,7 +71,7 @@ func (s *Server) get(r *http.Request, c *Calendar) (any, error) {
 	return one.event, nil
 }
 
-// body reads an event, which has no field that the description does not have.
+// body reads an event and rejects fields that the API description does not have.
 func (s *Server) body(r *http.Request) (Event, error) {
 	var e Event
 	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
@@ -101,7 +101,7 @@ func (s *Server) body(r *http.Request) (Event, error) {
 	return e, nil
 }
 
-// sane refuses what Google refuses.
+// sane rejects what Google rejects.
 func sane(e Event) error {
 	for _, name := range []string{"start", "end"} {
 		at, _ := e[name].(map[string]any)
@@ -137,14 +137,15 @@ func (s *Server) insert(r *http.Request, c *Calendar) (any, error) {
 	return s.take(r, c, e, e), nil
 }
 
-// take stores what a request has made of an event.
+// take stores the event of a write request.
 func (s *Server) take(r *http.Request, c *Calendar, e, sent Event) Event {
 	made := s.put(c, e)
 	s.Took(r.Method, fmt.Sprint(made["id"]), sent)
 	return made
 }
 
-// found is the event of a request, in the state that it names. An instance that is like its series comes to be by it.
+// found returns the event of a request and checks the If-Match header. It derives an unmodified instance from its
+// series.
 func (s *Server) found(r *http.Request, c *Calendar) (Event, error) {
 	id := r.PathValue("event")
 	one := c.events[id]
@@ -177,7 +178,7 @@ func (s *Server) patch(r *http.Request, c *Calendar) (any, error) {
 	return s.take(r, c, e, changes), nil
 }
 
-// merged is a JSON merge patch (RFC 7386), as PATCH has it.
+// merged applies a JSON merge patch (RFC 7386), as PATCH does.
 func merged(into, changes Event) Event {
 	into = maps.Clone(into)
 	if into == nil {
@@ -224,7 +225,7 @@ func (s *Server) remove(r *http.Request, c *Calendar) (any, error) {
 	}
 	s.drop(c, e)
 	s.Took(r.Method, fmt.Sprint(e["id"]), nil)
-	return nil, nil //nolint:nilnil // no body is what a deletion answers
+	return nil, nil //nolint:nilnil // a deletion has no response body
 }
 
 func (s *Server) drop(c *Calendar, e Event) {
@@ -259,7 +260,7 @@ func (s *Server) instances(r *http.Request, c *Calendar) (any, error) {
 	return map[string]any{"kind": "calendar#events", "items": []any{e}}, nil
 }
 
-// key is the end of the id of an instance.
+// key is the end of an instance's id.
 func key(start string) string {
 	if at, err := time.Parse(time.RFC3339, start); err == nil {
 		return at.UTC().Format("20060102T150405Z")
@@ -267,7 +268,7 @@ func key(start string) string {
 	return strings.ReplaceAll(start, "-", "")
 }
 
-// instance makes an instance by its id, like its series.
+// instance creates an instance from its id and its series.
 func (s *Server) instance(c *Calendar, id string) (Event, error) {
 	if one := c.events[id]; one != nil {
 		return one.event, nil

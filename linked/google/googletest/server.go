@@ -1,5 +1,5 @@
-// Package googletest is a small Google Calendar API v3 for tests: calendars, events, sync tokens and entity tags, as the published
-// description has them. It takes no parameter and no field that the description does not have.
+// Package googletest is a small Google Calendar API v3 for tests: calendars, events, sync tokens and ETags as in the
+// published API description. It accepts no parameter and no field that the description does not have.
 package googletest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// fieldsText is cut from the discovery document.
+// fieldsText is an extract of the discovery document.
 //
 //go:embed fields.txt
 var fieldsText string
 
-// Event is an event as it travels.
+// Event is an event in JSON form.
 type Event = map[string]any
 
 // Calendar is a calendar with its events.
@@ -36,18 +36,18 @@ type stored struct {
 	changed int
 }
 
-// Server is the fake.
+// Server is the fake server.
 type Server struct {
 	resttest.Faults
 	resttest.Writes
 
-	// Good tells whether an access token is good; nil takes those that were allowed.
+	// Good reports whether an access token is valid; nil accepts the allowed ones.
 	Good func(access string) bool
-	// Now is the server's clock, of which events tell; nil for one that ticks with each change.
+	// Now is the server's clock for events; nil uses one that ticks with each change.
 	Now func() time.Time
-	// PageSize is how many events a page has.
+	// PageSize is the number of events per page.
 	PageSize int
-	// Twice has the last event of a page come again with the next.
+	// Twice repeats the last event of a page on the next one.
 	Twice bool
 
 	mu        sync.Mutex
@@ -58,7 +58,7 @@ type Server struct {
 	fields    map[string]bool
 }
 
-// New makes a server without calendars. It takes the access token "good".
+// New makes a server without calendars. It accepts the access token "good".
 func New() *Server {
 	s := &Server{PageSize: 3, calendars: map[string]*Calendar{}, tokens: map[string]bool{"good": true}, fields: map[string]bool{}}
 	for line := range strings.Lines(fieldsText) {
@@ -73,17 +73,17 @@ func New() *Server {
 	return s
 }
 
-// Has tells whether the published description has a field, such as Event.summary.
+// Has reports whether the API description has a field, such as Event.summary.
 func (s *Server) Has(field string) bool { return s.fields[field] }
 
-// Add makes a calendar.
+// Add creates a calendar.
 func (s *Server) Add(id, zone string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calendars[id] = &Calendar{ID: id, Summary: "Calendar " + id, Zone: zone, Role: "owner", events: map[string]*stored{}}
 }
 
-// Allow has the server take other access tokens alone.
+// Allow replaces the accepted access tokens.
 func (s *Server) Allow(tokens ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,21 +93,21 @@ func (s *Server) Allow(tokens ...string) {
 	}
 }
 
-// Forget has all sync tokens expire.
+// Forget expires all sync tokens.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgotten = s.clock
 }
 
-// Set writes an event as its owner does in the browser.
+// Set writes an event, as the owner does in the browser.
 func (s *Server) Set(calendar string, e Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.put(s.calendars[calendar], e)
 }
 
-// Drop deletes an event, as its owner does in the browser.
+// Drop deletes an event, as the owner does in the browser.
 func (s *Server) Drop(calendar, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Server) Drop(calendar, id string) {
 	}
 }
 
-// Events are those that are not deleted, by id.
+// Events returns the existing events by id.
 func (s *Server) Events(calendar string) map[string]Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +158,7 @@ func (s *Server) put(c *Calendar, e Event) Event {
 	return e
 }
 
-// Handler answers requests below /calendar/v3.
+// Handler serves requests below /calendar/v3.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	const base = "/calendar/v3"
@@ -175,7 +175,7 @@ func (s *Server) Handler() http.Handler {
 	return s.Before(mux)
 }
 
-// failure is an answer that says no.
+// failure is an error response.
 type failure struct {
 	status         int
 	reason, detail string
@@ -185,7 +185,7 @@ func (f *failure) Error() string { return f.reason + ": " + f.detail }
 
 func no(status int, reason, detail string) error { return &failure{status, reason, detail} }
 
-// guarded answers one method of the description, and none of its requests that the description does not have.
+// guarded serves one method, and rejects requests that do not conform to the API description.
 func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// delta tells what changed since a link, page by page. Of a series it tells an occurrence or an exception, as Graph does.
+// delta reports the changes since a link, page by page. For a series it reports an occurrence or an exception, as Graph
+// does.
 func (s *Server) delta(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	since := -1
@@ -60,7 +61,7 @@ func (s *Server) delta(r *http.Request) (any, error) {
 	return out, nil
 }
 
-// window is the time that a request asks for.
+// window parses a request's time range.
 func window(r *http.Request) (from, to time.Time, err error) {
 	q := r.URL.Query()
 	from, err = time.Parse(time.RFC3339, q.Get("startDateTime"))
@@ -73,7 +74,7 @@ func window(r *http.Request) (from, to time.Time, err error) {
 	return from, to, err
 }
 
-// within tells whether an event begins in a window. A series has instances in all of them.
+// within reports whether an event begins in a window. A series counts as being in every window.
 func (s *Server) within(e Event, from, to time.Time) bool {
 	at := clockOf(e["start"])
 	return e["type"] == "seriesMaster" || !at.Before(from) && at.Before(to)
@@ -93,7 +94,7 @@ func (s *Server) row(one *stored) []any {
 	return []any{one.event}
 }
 
-// view lists what begins in a window, of a series an occurrence. Occurrences have no name by which they were made.
+// view lists the events that begin in a window, and one occurrence per series. Occurrences have no transaction id.
 func (s *Server) view(r *http.Request) (any, error) {
 	from, to, err := window(r)
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Server) view(r *http.Request) (any, error) {
 	return map[string]any{"value": value}, nil
 }
 
-// list lists single events and series, whenever they are, or those that were changed since a moment.
+// list lists single events and series of any time, or those changed since a moment.
 func (s *Server) list(r *http.Request) (any, error) {
 	since := ""
 	if filter := r.URL.Query().Get("$filter"); filter != "" && s.Now != nil {
@@ -155,7 +156,7 @@ func (s *Server) get(r *http.Request) (any, error) {
 // words are the enumerations of fields.
 var words = map[string]string{"showAs": "freeBusyStatus", "sensitivity": "sensitivity", "importance": "importance"}
 
-// body reads an event, with the fields and words of the description alone.
+// body reads an event and rejects fields and values that the API description does not have.
 func (s *Server) body(r *http.Request) (Event, error) {
 	var e Event
 	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
@@ -200,14 +201,15 @@ func (s *Server) insert(r *http.Request) (any, error) {
 	return s.take(r, e, e), nil
 }
 
-// take stores what a request has made of an event.
+// take stores the event of a write request.
 func (s *Server) take(r *http.Request, e, sent Event) Event {
 	made := s.put(e)
 	s.Took(r.Method, fmt.Sprint(made["id"]), sent)
 	return made
 }
 
-// found is the event of a request, in the state that it names. An occurrence comes to be an exception by it.
+// found returns the event of a request and checks the If-Match header. It derives an unmodified occurrence from its
+// series.
 func (s *Server) found(r *http.Request) (Event, error) {
 	id := r.PathValue("event")
 	if one := s.events[id]; one != nil && !one.gone {
@@ -224,7 +226,7 @@ func (s *Server) found(r *http.Request) (Event, error) {
 	return s.occurrence(one.event, day)
 }
 
-// occurrence makes the instance of a day. The days of the fake are those in UTC on which the series begins its instances.
+// occurrence creates the instance of a day. The fake's days are the UTC days when instances begin.
 func (s *Server) occurrence(series Event, day string) (Event, error) {
 	at := clockOf(series["start"])
 	on, err := time.Parse(time.DateOnly, day)
@@ -256,7 +258,7 @@ func clockOf(side any) time.Time {
 	return at
 }
 
-// instances lists the days of a window. The fake takes every day for one of the series.
+// instances lists the days of a window. The fake treats every day as an instance.
 func (s *Server) instances(r *http.Request) (any, error) {
 	one := s.events[r.PathValue("event")]
 	if one == nil || one.gone || one.event["type"] != "seriesMaster" {
@@ -303,7 +305,7 @@ func (s *Server) patch(r *http.Request) (any, error) {
 	return s.take(r, e, changes), nil
 }
 
-// reset makes all instances like the series again, as another rule does.
+// reset drops all exceptions of a series, as a change of its rule does.
 func (s *Server) reset(series Event) {
 	for id, one := range s.events {
 		if one.event["seriesMasterId"] == series["id"] {
@@ -320,7 +322,7 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	}
 	s.drop(e)
 	s.Took(r.Method, fmt.Sprint(e["id"]), nil)
-	return nil, nil //nolint:nilnil // no body is what a deletion answers
+	return nil, nil //nolint:nilnil // a deletion has no response body
 }
 
 func (s *Server) drop(e Event) {

@@ -1,5 +1,5 @@
-// Package graphtest is a small Microsoft Graph v1.0 for tests: calendars, events, series and delta links, with the fields and words
-// of the published description. It takes no others.
+// Package graphtest is a small Microsoft Graph v1.0 for tests: calendars, events, series and delta links. It accepts
+// only the fields and values of the published API description.
 package graphtest
 
 import (
@@ -17,12 +17,12 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// fieldsText is cut from the published CSDL.
+// fieldsText is an extract of the published CSDL.
 //
 //go:embed fields.txt
 var fieldsText string
 
-// Event is an event as it travels.
+// Event is an event in JSON form.
 type Event = map[string]any
 
 type stored struct {
@@ -31,18 +31,18 @@ type stored struct {
 	gone    bool
 }
 
-// Server is the fake. It has one calendar, "cal", of alice@example.com.
+// Server is the fake server. It has one calendar, "cal", of alice@example.com.
 type Server struct {
 	resttest.Faults
 	resttest.Writes
 
-	// Good tells whether an access token is good; nil takes "good" alone.
+	// Good reports whether an access token is valid; nil accepts only "good".
 	Good func(access string) bool
-	// Now is the server's clock, of which events tell, and by which they are looked for; nil for one that ticks with each change.
+	// Now is the server's clock for events and for filters; nil uses one that ticks with each change.
 	Now func() time.Time
-	// Base is the address of the server, for the links that it gives.
+	// Base is the server's address, for links in responses.
 	Base string
-	// PageSize is how many events a page has.
+	// PageSize is the number of events per page.
 	PageSize int
 
 	mu        sync.Mutex
@@ -51,11 +51,11 @@ type Server struct {
 	clock     int
 	forgotten int
 	fields    map[string]bool
-	// from and to are the window that was asked for last.
+	// from and to are the last requested window.
 	from, to time.Time
 }
 
-// New makes a server with an empty calendar. It takes the access token "good".
+// New makes a server with an empty calendar. It accepts the access token "good".
 func New() *Server {
 	s := &Server{PageSize: 3, events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{}}
 	for line := range strings.Lines(fieldsText) {
@@ -66,17 +66,17 @@ func New() *Server {
 	return s
 }
 
-// Has tells whether the published description has a field, such as event.subject, or a word, such as importance=high.
+// Has reports whether the API description has a field, such as event.subject, or a value, such as importance=high.
 func (s *Server) Has(field string) bool { return s.fields[field] }
 
-// Forget has all delta links expire.
+// Forget expires all delta links.
 func (s *Server) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forgotten = s.clock
 }
 
-// Set writes an event as its owner does in Outlook.
+// Set writes an event, as the owner does in Outlook.
 func (s *Server) Set(e Event) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ func (s *Server) Set(e Event) string {
 	return fmt.Sprint(e["id"])
 }
 
-// Drop deletes an event, as its owner does in Outlook.
+// Drop deletes an event, as the owner does in Outlook.
 func (s *Server) Drop(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,8 @@ func (s *Server) Drop(id string) {
 	}
 }
 
-// Cancel leaves out the instance of a day, as its owner does in Outlook. The series tells of that only where it is asked for.
+// Cancel cancels the instance of a day, as the owner does in Outlook. The series shows it only if the field is
+// requested.
 func (s *Server) Cancel(series, day string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +113,7 @@ func (s *Server) Cancel(series, day string) {
 	s.events[series].changed = changed
 }
 
-// Except has the instance of a day be unlike its series, as its owner does in Outlook.
+// Except changes the instance of a day, as the owner does in Outlook.
 func (s *Server) Except(series, day string, changes Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *Server) Except(series, day string, changes Event) {
 	}
 }
 
-// Events are those that are there, by id.
+// Events returns the existing events by id.
 func (s *Server) Events() map[string]Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +140,7 @@ func (s *Server) Events() map[string]Event {
 	return out
 }
 
-// put stores an event in its next state. What is not said has the values that Graph gives.
+// put stores an event in its next state. Missing fields get Graph's defaults.
 func (s *Server) put(from Event) Event {
 	s.clock++
 	e := Event{
@@ -174,7 +175,7 @@ func (s *Server) at() string {
 	return time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
 }
 
-// inUTC answers times in UTC, and the zone in which they were said beside them, as the header Prefer asks.
+// inUTC converts times to UTC, as the Prefer header asks, and adds the original zone.
 func (s *Server) inUTC(e Event, side string) {
 	m, _ := e[side].(map[string]any)
 	name, _ := m["timeZone"].(string)
@@ -195,7 +196,7 @@ func (s *Server) inUTC(e Event, side string) {
 	e[side] = map[string]any{"dateTime": at.UTC().Format("2006-01-02T15:04:05") + ".0000000", "timeZone": "UTC"}
 }
 
-// Handler answers requests below /v1.0.
+// Handler serves requests below /v1.0.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	const base = "/v1.0/me"
@@ -212,7 +213,7 @@ func (s *Server) Handler() http.Handler {
 	return s.Before(mux)
 }
 
-// failure is an answer that says no.
+// failure is an error response.
 type failure struct {
 	status       int
 	code, detail string

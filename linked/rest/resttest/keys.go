@@ -10,31 +10,31 @@ import (
 	"sync"
 )
 
-// Keys is the place where codes and keys become access tokens (RFC 6749 §5, RFC 7636).
+// Keys is a token endpoint (RFC 6749 §5, RFC 7636).
 type Keys struct {
 	Faults
 
-	// Scope is what owners agree to.
+	// Scope is the granted scope.
 	Scope string
-	// Turns gives another key with each access token. The one before is good until the other one is used.
+	// Turns issues a new refresh token with each access token. The previous one stays valid until the new one is used.
 	Turns bool
 
 	mu     sync.Mutex
 	brief  bool
-	codes  map[string]string // the challenges that they answer
+	codes  map[string]string // their PKCE challenges
 	keys   []string
 	tokens map[string]bool
 	all    []string
 }
 
-// secret makes a text that nobody guesses, and that is found wherever it was written.
+// secret makes a random text and records it, so that tests can search for leaks.
 func (k *Keys) secret(kind string) string {
 	made := kind + rand.Text()
 	k.all = append(k.all, made)
 	return made
 }
 
-// Agree has an owner agree to a request with a challenge: what comes back to the program is a code.
+// Agree grants a request with a challenge, and returns the code.
 func (k *Keys) Agree(challenge string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -46,14 +46,14 @@ func (k *Keys) Agree(challenge string) string {
 	return code
 }
 
-// Good tells whether an access token is good.
+// Good reports whether an access token is valid.
 func (k *Keys) Good(access string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.tokens[access]
 }
 
-// Expire has all access tokens end, before their time. Brief ones, from now on, last for a minute, by what they say.
+// Expire invalidates all access tokens early. If brief is set, new ones claim a lifetime of a minute.
 func (k *Keys) Expire(brief bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,14 +61,14 @@ func (k *Keys) Expire(brief bool) {
 	k.brief = brief
 }
 
-// Given are all codes, keys and access tokens that there ever were.
+// Given returns all codes and tokens issued so far.
 func (k *Keys) Given() []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return slices.Clone(k.all)
 }
 
-// Handler answers at the address for tokens.
+// Handler serves the token endpoint.
 func (k *Keys) Handler() http.Handler { return k.Before(http.HandlerFunc(k.answer)) }
 
 func (k *Keys) answer(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +93,7 @@ func (k *Keys) answer(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// take takes a code or a key, and gives the next key, if there is another one.
+// take accepts a code or a refresh token, and returns the next refresh token.
 func (k *Keys) take(r *http.Request) (next string, ok bool) {
 	switch r.PostFormValue("grant_type") {
 	case "authorization_code":

@@ -1,4 +1,4 @@
-// Package resttest has servers misbehave: what providers' fakes share.
+// Package resttest injects faults into servers; the fakes of the providers share it.
 package resttest
 
 import (
@@ -10,24 +10,24 @@ import (
 	"sync"
 )
 
-// Fault is one way in which a request fails.
+// Fault is a way for a request to fail.
 type Fault struct {
-	// Status is answered with Body, before anything is done.
+	// Status is sent with Body, before the request is processed.
 	Status int
 	Body   string
-	// After is the Retry-After of it, in seconds.
+	// After is the Retry-After, in seconds.
 	After int
-	// Lost does what was asked, and answers nothing. Half answers the first half.
+	// Lost processes the request but sends no response. Half sends the first half.
 	Lost, Half bool
-	// Cut does nothing of what was asked, and answers nothing.
+	// Cut neither processes the request nor sends a response.
 	Cut bool
-	// Method is the only method that it is for; "" for any.
+	// Method restricts the fault to a method; "" means any.
 	Method string
-	// First is called before anything is done, Then once it is done, and before the answer.
+	// First is called before the request is processed, Then after it, before the response.
 	First, Then func()
 }
 
-// Faults are those that lie before a server.
+// Faults are pending faults of a server.
 type Faults struct {
 	mu    sync.Mutex
 	next  []Fault
@@ -35,21 +35,21 @@ type Faults struct {
 	log   []string
 }
 
-// Add has the next requests fail, one by one.
+// Add makes the next requests fail, one per fault.
 func (f *Faults) Add(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = append(f.next, faults...)
 }
 
-// Clear takes back what has not failed yet.
+// Clear removes the pending faults.
 func (f *Faults) Clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = nil
 }
 
-// Requests counts what was asked, and lists it.
+// Requests counts and lists the requests.
 func (f *Faults) Requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -69,7 +69,7 @@ func (f *Faults) draw(r *http.Request) (Fault, bool) {
 	return fault, true
 }
 
-// Before puts the faults before a server.
+// Before wraps a server with the faults.
 func (f *Faults) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fault, fails := f.draw(r)

@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// Write is a write that a server took.
+// Write is a write that a server accepted.
 type Write struct {
 	Method, ID string
-	// Body is what was sent; nil for a deletion.
+	// Body is the request's body; nil for a deletion.
 	Body map[string]any
 }
 
-// Writes are those that a server took, one after the other.
+// Writes are the accepted writes, in order.
 type Writes struct {
 	mu  sync.Mutex
 	all []Write
 }
 
-// Took notes a write.
+// Took records a write.
 func (w *Writes) Took(method, id string, body map[string]any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.all = append(w.all, Write{method, id, body})
 }
 
-// Taken are all writes that were taken.
+// Taken returns all accepted writes.
 func (w *Writes) Taken() []Write {
 	w.mu.Lock()
 	defer w.mu.Unlock()
