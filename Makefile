@@ -46,22 +46,23 @@ run: ## Run the server from source with SQLite (ARGS: more flags of serve)
 RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
 
 # The race detector makes tests six times slower. So these run without it: tests that start the program (concurrent
-# code is in packages), the models in compat/, and the tests of calendar/service, which mostly test rules, except
-# those in ATONCE. `make lint` runs vet, so the tests need not.
-UNWATCHED := /cmd/|/compat/|/calendar/service$$
-ATONCE    := EditsAtOnce|HomesAreNoticedOnce|ImagesKeepUp|QuotaAtOnce|RoomIsBookedOnce|Writers
+# code is in packages), the models in compat/, and the packages in PARTLY, which mostly test rules and formats. Of these,
+# the tests in ATONCE run once more with it. `make lint` runs vet, so the tests need not.
+PARTLY    := /(calendar/service|mcp|caldav|web)$$
+UNWATCHED := /cmd/|/compat/|$(PARTLY)
+ATONCE    := AtOnce|NoticedOnce|KeepUp|BookedOnce|Writers|WhileRightsChange|AfterRevocation|Listen|Stream|CancelEnds|ManyProcesses|Sessions
 
 .PHONY: test
 test: ## Run all tests on SQLite and on a temporary Postgres, with the race detector (PKG: packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
-		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); service=$$(grep "/calendar/service$$" <<<"$$all"); \
+		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); partly=$$(grep -E "$(PARTLY)" <<<"$$all"); \
 		{ [ -z "$$watched" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) $$watched; } && \
-		{ [ -z "$$service" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -run "$(ATONCE)" $$service; } && \
+		{ [ -z "$$partly" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -run "$(ATONCE)" $$partly; } && \
 		{ [ -z "$$plain" ] || $(GO) test -vet=off -timeout 20m $$plain; }'
 
 .PHONY: torture
-torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
+torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED, TORTURE_SHARE=3)
 	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 2h -run='$(RUN)' $(ARGS) $(PKG)
 
 .PHONY: check
@@ -73,6 +74,7 @@ lint: $(GOLANGCI_LINT) ## Check formatting and go.mod, and run the linters, whic
 	$(GO) mod tidy -diff
 	$(GOLANGCI_LINT) fmt --diff
 	$(GOLANGCI_LINT) run ./...
+	$(GO) run ./internal/prose
 
 .PHONY: format
 format: $(GOLANGCI_LINT) ## Format the code for lint

@@ -88,9 +88,10 @@ func (x *torture) begin(ctx context.Context, seed uint64) {
 	}
 }
 
-// everyHarm lets each come once, in an order of its own.
+// everyHarm lets each fault, or a share of them, occur once, in a random order.
 func (x *torture) everyHarm() (rounds int) {
-	for _, i := range x.random.Perm(len(harms)) {
+	share := slowtest.Share(x.t)
+	for _, i := range x.random.Perm(len(harms))[:(len(harms)+share-1)/share] {
 		if h := harms[i]; (h.needs == nil || h.needs(x)) && !x.t.Failed() {
 			x.round(h, false)
 			rounds++

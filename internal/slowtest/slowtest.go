@@ -3,7 +3,7 @@
 // A test that kills servers, floods them, or tries thousands of random inputs calls one function here. `make test` then
 // runs it with few rounds or not at all; `make torture` runs all of it. The environment variable TORTURE names the
 // parts to run, as in TORTURE=crash,random, or TORTURE=all. TORTURE_FOR sets the duration of open-ended tests, and
-// TORTURE_SEED the seed of random ones.
+// TORTURE_SEED the seed of random ones. TORTURE_SHARE=3 does a third of the work.
 package slowtest
 
 import (
@@ -40,13 +40,28 @@ func Skip(t testing.TB, part Part, why string) {
 	}
 }
 
-// Rounds returns the number of rounds of a test: few, or many if its part is selected.
+// Rounds returns the number of rounds of a test: few, or a share of many if its part is selected.
 func Rounds(t testing.TB, part Part, few, many int) int {
 	t.Helper()
 	if wanted(t, part) {
-		return many
+		return max(few, many/Share(t))
 	}
 	return few
+}
+
+// Share returns the number of shares into which long work is divided, one of which a run does. It is 1 unless the
+// variable TORTURE_SHARE says otherwise. A run that has less time draws its share at random.
+func Share(t testing.TB) int {
+	t.Helper()
+	value := os.Getenv(env + "_SHARE")
+	if value == "" {
+		return 1
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		t.Fatalf("%s_SHARE=%s: it is a number from 1 on", env, value)
+	}
+	return n
 }
 
 // wanted reports whether a part is selected. An unknown name fails the test, so that a typing error cannot pass for a

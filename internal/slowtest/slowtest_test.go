@@ -77,6 +77,21 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestShare: a share of the rounds is run, but never fewer than in an ordinary run.
+func TestShare(t *testing.T) {
+	t.Setenv("TORTURE", "all")
+	for value, want := range map[string]int{"": 20, "1": 20, "3": 6, "10": 3} {
+		t.Setenv("TORTURE_SHARE", value)
+		if got := slowtest.Rounds(t, slowtest.Crash, 3, 20); got != want {
+			t.Errorf("%q: %d rounds, want %d", value, got, want)
+		}
+	}
+	t.Setenv("TORTURE_SHARE", "0")
+	if got := ran(func(s *spy) { slowtest.Share(s) }); got != "failed" {
+		t.Errorf("a share of 0: the test %s", got)
+	}
+}
+
 func TestForAndSeed(t *testing.T) {
 	t.Setenv("TORTURE_FOR", "30m")
 	t.Setenv("TORTURE_SEED", "7")
