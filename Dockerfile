@@ -2,13 +2,13 @@
 
 FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 ARG TARGETOS TARGETARCH
-ARG VERSION=devel
+ARG COMMIT=
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY . .
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
-    GOOS=$TARGETOS GOARCH=$TARGETARCH make build VERSION="$VERSION" \
+    GOOS=$TARGETOS GOARCH=$TARGETARCH make build COMMIT="$COMMIT" \
     && mkdir /data
 
 # Roots of trust, zoneinfo and a user without rights, no shell, no package manager.

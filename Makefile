@@ -12,7 +12,7 @@ FUZZTIME ?= 30s
 PKG      ?= ./...
 RUN      ?= .
 OUT      ?= bin/
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+COMMIT   ?= $(shell git describe --exclude=* --always --dirty 2>/dev/null)
 
 # The linter is built once per version of it and of Go. It is not a dependency of the module.
 LINT_VERSION  := $(shell sed -n 's|^\tgithub.com/golangci/golangci-lint/v2 \(v[0-9.]*\).*|\1|p' tools/go.mod)
@@ -101,8 +101,8 @@ bench-table: ## Compare both engines with the limits of this machine and with ot
 
 # The build is reproducible: it contains no paths, dates or build IDs.
 .PHONY: build
-build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
-	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' \
+build: ## Build the static binary bin/caldav-mcp-server (COMMIT: the commit in its version)
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.commit=$(COMMIT)' \
 		-o $(OUT) ./cmd/caldav-mcp-server
 
 .PHONY: release

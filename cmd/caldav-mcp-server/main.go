@@ -15,8 +15,19 @@ import (
 	"github.com/google/uuid"
 )
 
-// version is set by the linker.
-var version = "devel"
+// release is the version, and is raised at each release.
+const release = "0.2.0-dev"
+
+// commit is set by the linker.
+var commit string
+
+// version returns the release with the commit that the program was built from, if that is known.
+func version() string {
+	if commit == "" {
+		return release
+	}
+	return release + "+" + commit
+}
 
 func main() {
 	os.Exit(realMain())
@@ -29,7 +40,7 @@ func realMain() exitCode {
 	context.AfterFunc(ctx, stop)
 	p := &program{
 		environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		version: version, now: time.Now, newID: uuid.NewString,
+		version: version(), now: time.Now, newID: uuid.NewString,
 	}
 	return p.run(ctx, os.Args[1:])
 }

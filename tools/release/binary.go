@@ -81,7 +81,7 @@ func (r *release) buildAll(ctx context.Context) error {
 func (r *release) build(ctx context.Context, p platform) error {
 	fmt.Fprintf(r.log, "%s\n", p)
 	c := exec.CommandContext(ctx, "make", "--no-print-directory", "build",
-		"VERSION="+r.stamp.version, "OUT="+filepath.Dir(r.binary(p))+"/")
+		"COMMIT="+r.stamp.commit, "OUT="+filepath.Dir(r.binary(p))+"/")
 	c.Dir = r.root
 	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
 	c.Stdout, c.Stderr = r.log, r.log

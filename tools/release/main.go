@@ -1,7 +1,7 @@
 // Command release builds everything that people install: binaries, packages for Debian and Fedora, a container image, a
 // software bill of materials (SBOM) and checksums. It unpacks and runs the result before it succeeds.
 //
-//	go run . -root ../.. [-out dist] [-version v0.1.0] [-platforms linux/amd64,linux/arm64]
+//	go run . -root ../.. [-out dist] [-platforms linux/amd64,linux/arm64]
 //
 // The build is reproducible: the same source and Go version give the same bytes, since all times are the commit's.
 package main
@@ -64,7 +64,6 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	root := flags.String("root", ".", "the `DIRECTORY` of the source")
 	out := flags.String("out", "", "the `DIRECTORY` that gets the files (default dist in the root)")
-	version := flags.String("version", "", "the version, such as v0.1.0 (default what git describe says)")
 	only := flags.String("platforms", "", "comma `LIST` of platforms, such as linux/amd64 (default all)")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -83,7 +82,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 	if r.platforms, err = choose(*only); err != nil {
 		return err
 	}
-	if r.stamp, err = stampOf(ctx, r.root, *version); err != nil {
+	if r.stamp, err = stampOf(ctx, r.root); err != nil {
 		return err
 	}
 	return r.make(ctx)

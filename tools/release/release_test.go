@@ -14,23 +14,19 @@ import (
 func TestPackedVersion(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.November, 22, 15, 53, 45, 0, time.UTC)
-	for version, want := range map[string]string{
-		"v0.1.0":                   "0.1.0",
-		"0.1.0":                    "0.1.0",
-		"v0.1.0-rc1":               "0.1.0~rc1",
-		"v0.1.0-rc1-4-g0a1b2c3":    "0.1.0~rc1+4.g0a1b2c3",
-		"v0.1.0-14-g0a1b2c3":       "0.1.0+14.g0a1b2c3",
-		"v0.1.0-14-g0a1b2c3-dirty": "0.1.0+14.g0a1b2c3.dirty",
-		"v0.1.0-dirty":             "0.1.0+dirty",
-		"d70d228":                  "0.0.0~20261122155345.d70d228",
-		"d70d228-dirty":            "0.0.0~20261122155345.d70d228.dirty",
+	for _, c := range []struct{ version, commit, want string }{
+		{"0.2.0", "d70d228", "0.2.0"},
+		{"0.2.0", "d70d228-dirty", "0.2.0+dirty"},
+		{"0.2.0-rc1", "d70d228", "0.2.0~rc1"},
+		{"0.2.0-dev", "d70d228", "0.2.0~dev.20261122155345.d70d228"},
+		{"0.2.0-dev", "d70d228-dirty", "0.2.0~dev.20261122155345.d70d228+dirty"},
 	} {
-		if got, err := packedVersion(version, at); err != nil || got != want {
-			t.Errorf("%s is %q (%v), want %q", version, got, err, want)
+		if got, err := packedVersion(c.version, c.commit, at); err != nil || got != c.want {
+			t.Errorf("%s of %s is %q (%v), want %q", c.version, c.commit, got, err, c.want)
 		}
 	}
-	for _, wrong := range []string{"", "latest", "v1.0 beta", "v1;rm -rf"} {
-		if got, err := packedVersion(wrong, at); err == nil {
+	for _, wrong := range []string{"", "latest", "v1.0 beta", "v0.2.0", "1;rm -rf", "0.2.0+d70d228"} {
+		if got, err := packedVersion(wrong, "d70d228", at); err == nil {
 			t.Errorf("%q is taken for %q", wrong, got)
 		}
 	}

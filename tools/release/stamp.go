@@ -3,21 +3,37 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// stamp is the version of a release and the time of its commit.
+// stamp is the version of a release, its commit and the commit's time.
 type stamp struct {
-	version string // from git describe, or as requested
-	packed  string // the same in the syntax of package managers, which sorts correctly
+	version string // the constant in the program
+	commit  string // abbreviated, with -dirty if files are changed
+	packed  string // the version in the syntax of package managers, which sorts correctly
 	at      time.Time
 }
 
-func stampOf(ctx context.Context, root, version string) (stamp, error) {
+// constant is where the program has its version.
+const constant = "cmd/caldav-mcp-server/main.go"
+
+var releaseLine = regexp.MustCompile(`(?m)^const release = "([^"]+)"$`)
+
+func stampOf(ctx context.Context, root string) (stamp, error) {
+	source, err := os.ReadFile(filepath.Join(root, constant))
+	if err != nil {
+		return stamp{}, err
+	}
+	found := releaseLine.FindSubmatch(source)
+	if found == nil {
+		return stamp{}, fmt.Errorf("%s has no version", constant)
+	}
 	text, err := output(ctx, root, "git", "log", "-1", "--format=%ct")
 	if err != nil {
 		return stamp{}, err
@@ -26,46 +42,33 @@ func stampOf(ctx context.Context, root, version string) (stamp, error) {
 	if err != nil {
 		return stamp{}, fmt.Errorf("the time of the commit: %w", err)
 	}
-	s := stamp{version: version, at: time.Unix(seconds, 0).UTC()}
-	if s.version == "" {
-		if s.version, err = output(ctx, root, "git", "describe", "--tags", "--always", "--dirty"); err != nil {
-			return stamp{}, err
-		}
+	s := stamp{version: string(found[1]), at: time.Unix(seconds, 0).UTC()}
+	if s.commit, err = output(ctx, root, "git", "describe", "--exclude=*", "--always", "--dirty"); err != nil {
+		return stamp{}, err
 	}
-	s.packed, err = packedVersion(s.version, s.at)
+	s.packed, err = packedVersion(s.version, s.commit, s.at)
 	return s, err
 }
 
-var (
-	tagged    = regexp.MustCompile(`^v?(\d+(?:\.\d+)*)(?:-([a-z][a-z0-9.]*))?(?:-(\d+)-(g[0-9a-f]+))?$`)
-	untagged  = regexp.MustCompile(`^[0-9a-f]{7,40}$`)
-	beforeAll = "0.0.0~" // sorts before every future version
-)
+var wellFormed = regexp.MustCompile(`^(\d+\.\d+\.\d+)(?:-([a-z][a-z0-9.]*))?$`)
 
-// packedVersion converts a version so that dpkg and rpm sort it correctly: v0.2.0-rc1 before v0.2.0, and commits after
-// a tag after it.
-func packedVersion(version string, at time.Time) (string, error) {
-	clean, changed := strings.CutSuffix(version, "-dirty")
-	var packed string
-	glue := "."
-	switch m := tagged.FindStringSubmatch(clean); {
-	case m != nil && !untagged.MatchString(clean):
-		packed = m[1]
-		if m[2] != "" {
-			packed += "~" + m[2]
-		}
-		if m[3] == "" {
-			glue = "+"
-		} else {
-			packed += "+" + m[3] + "." + m[4]
-		}
-	case untagged.MatchString(clean):
-		packed = beforeAll + at.Format("20060102150405") + "." + clean
-	default:
-		return "", fmt.Errorf("%q is no version such as v0.1.0, v0.1.0-rc1 or what git describe says", version)
+// packedVersion converts a version so that dpkg and rpm sort it correctly: 0.2.0-dev by the time of its commit, then
+// 0.2.0-rc1, then 0.2.0.
+func packedVersion(version, commit string, at time.Time) (string, error) {
+	m := wellFormed.FindStringSubmatch(version)
+	if m == nil {
+		return "", fmt.Errorf("%q is no version such as 0.2.0, 0.2.0-rc1 or 0.2.0-dev", version)
+	}
+	packed := m[1]
+	clean, changed := strings.CutSuffix(commit, "-dirty")
+	if m[2] != "" {
+		packed += "~" + m[2]
+	}
+	if m[2] == "dev" {
+		packed += "." + at.Format("20060102150405") + "." + clean
 	}
 	if changed {
-		packed += glue + "dirty"
+		packed += "+dirty"
 	}
 	return packed, nil
 }

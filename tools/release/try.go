@@ -206,7 +206,7 @@ func (r *release) tryProgram(ctx context.Context, p platform, root, path string,
 	if err != nil {
 		return err
 	}
-	if !bytes.Contains(said, []byte(r.stamp.version)) {
+	if !bytes.Contains(said, []byte(r.stamp.version+"+"+r.stamp.commit)) {
 		return fmt.Errorf("it calls itself %q", said)
 	}
 	data := "/data"
