@@ -98,6 +98,8 @@ type sharing struct {
 	// undoing tells that nothing is offered anew: a user who has refused what they were offered, or given
 	// it up, does not get it back.
 	undoing bool
+	// refused tells the same of a user whose share is gone by now.
+	refused bool
 }
 
 // sharing takes the calendar's lock and reads the shares that were offered.
@@ -186,7 +188,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 		had = has >= e.Access || before.Status == calendar.ShareAccepted && before.Access > calendar.FreeBusyAccess
 	}
 	switch {
-	case !willing, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
+	case !willing, t.refused, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
 	// A group has nobody who could answer for it: who may share with it is the question, see acquainted.
 	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:

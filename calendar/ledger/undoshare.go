@@ -62,9 +62,12 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 		edit.Access, edit.Title, edit.CommonName = wanted.Access, wanted.Title, wanted.CommonName
 	}
 	var err error
+	change.refused = false
 	if before := change.of(user); before != nil {
 		edit.With = before.User
 	} else if edit.With, err = t.user(ctx, user); err != nil {
+		return err
+	} else if change.refused, err = t.refused(ctx, user, edit.Access); err != nil {
 		return err
 	}
 	t.undoes = g.undoes
@@ -73,6 +76,22 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	}
 	t.done("share of " + edit.With.Name)
 	return nil
+}
+
+// refused tells whether the last word of a user on a share that is gone was a decline of it. A share that was made since was
+// offered anew; one that an undo brought back was not.
+func (t *undoIn) refused(ctx context.Context, user calendar.UserID, access calendar.Access) (bool, error) {
+	for e, err := range t.Journal(ctx, t.cal.ID, calendar.JournalQuery{Whom: user}) {
+		switch {
+		case err != nil:
+			return false, err
+		case e.Did == calendar.Declined:
+			return e.Given == access, nil // who declined more kept what they had
+		case e.Did != calendar.Deleted && len(e.Undoes) == 0:
+			return false, nil
+		}
+	}
+	return false, nil
 }
 
 // user finds somebody who had a share of a calendar.
