@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -96,6 +97,15 @@ type Origin struct {
 
 // Mirrors tells that the calendar mirrors one elsewhere.
 func (o Origin) Mirrors() bool { return o.From != "" }
+
+// sourceAgent is how the agent of a change begins that was made where a calendar is mirrored from.
+const sourceAgent = "changed at "
+
+// SourceAgent is the agent of a change that was made at a source.
+func SourceAgent(from string) string { return sourceAgent + from }
+
+// FromSource tells whether the agent of a change is a source, also one that is linked no longer.
+func FromSource(agent string) bool { return strings.HasPrefix(agent, sourceAgent) }
 
 // Accounts is the part of a Store that knows what is linked.
 type Accounts interface {

@@ -36,7 +36,7 @@ const sweepMost = 200
 // foreignCaller is who changes a calendar for its source.
 func foreignCaller(cal calendar.Calendar) calendar.Caller {
 	return calendar.Caller{
-		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: "changed at " + cal.Origin.From,
+		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(cal.Origin.From),
 	}
 }
 
