@@ -394,6 +394,9 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 		m.enclose(part)
 		status = statusPending
 	}
+	if status == "" && msg.Method == schedule.Request {
+		m.unwritten = append(m.unwritten, calendar.Recipient{User: m.in.Owner, To: calendar.MailAddress(msg.To.Mail())})
+	}
 	return status, nil
 }
 
@@ -429,9 +432,10 @@ func (m *meeting) uid() calendar.UID {
 	return calendar.UID(m.before.UID)
 }
 
-// recipients are the people without an account here who get a message: by mail, or from the source of a linked calendar.
+// recipients are the people without an account here who get a message: by mail, or from the source of a linked calendar. Those whom
+// an event that is over invites are among them: from then on they count as people to whom the user writes.
 func (w *work) recipients() []calendar.Recipient {
-	all := slices.Clone(w.guestsAbroad)
+	all := slices.Concat(w.guestsAbroad, w.unwritten)
 	for _, letters := range w.letters {
 		for _, l := range letters {
 			all = append(all, calendar.Recipient{User: l.User, To: l.To})

@@ -54,6 +54,8 @@ type work struct {
 	loud map[holding]bool
 	// guestsAbroad are the people without an account here whom these sources are to invite.
 	guestsAbroad []calendar.Recipient
+	// unwritten are the people without an account here who get no mail, since what they are invited to is over.
+	unwritten []calendar.Recipient
 	// before is what a preview would have done before this.
 	before *imagined
 }
