@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -29,16 +32,45 @@ func visible(s string) string {
 		if i < len(runes)-1 {
 			after = runes[i+1]
 		}
-		switch {
-		case !ignorable(r) || inPlace(before, r, after):
+		if !ignorable(r) || inPlace(before, r, after) {
 			b.WriteRune(r)
-		case r > 0xFFFF:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteString(escape(r))
 		}
 	}
 	return b.String()
+}
+
+// escape is how a hidden character is shown.
+func escape(r rune) string {
+	if r > 0xFFFF {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// shownEscapes are hidden characters as they are shown. Controls are none of them: no text needs those.
+var shownEscapes = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)
+
+// mostEscapes is how many different hidden characters are put back into one text.
+const mostEscapes = 64
+
+// unescapedFrom puts hidden characters back into a text that replaces a stored one: those of the stored text, of which the model saw
+// the escapes. A stored text that has an escape itself keeps it.
+func unescapedFrom(stored, s string) string {
+	known := map[string]string{}
+	return shownEscapes.ReplaceAllStringFunc(s, func(seen string) string {
+		to, is := known[seen]
+		if is || len(known) == mostEscapes {
+			return cmp.Or(to, seen)
+		}
+		n, err := strconv.ParseInt(seen[2:], 16, 32)
+		if r := rune(n); err == nil && ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
+			to = string(r)
+		}
+		known[seen] = to
+		return cmp.Or(to, seen)
+	})
 }
 
 // ignorable tells whether nothing is seen of a character: controls, and what Unicode calls default
