@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -96,6 +97,15 @@ type Origin struct {
 
 // Mirrors reports whether the calendar mirrors one at another server.
 func (o Origin) Mirrors() bool { return o.From != "" }
+
+// sourceAgent is the prefix of the agent of a change that was made at the source of a mirrored calendar.
+const sourceAgent = "changed at "
+
+// SourceAgent returns the agent of a change that was made at a source.
+func SourceAgent(from string) string { return sourceAgent + from }
+
+// FromSource reports whether the agent of a change is a source, including one that is no longer linked.
+func FromSource(agent string) bool { return strings.HasPrefix(agent, sourceAgent) }
 
 // Accounts is the part of a Store that holds linked accounts.
 type Accounts interface {

@@ -199,8 +199,12 @@ func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.To
 func (b toolbox) writerOf(ctx context.Context, c *call, change calendar.Change) shown {
 	author := authorOf(c.caller, change.In)
 	switch {
-	case author != "" || change.Subject() != calendar.AboutObject:
+	case author != "":
 		return author
+	case change.InTrash || calendar.FromSource(change.Agent):
+		return unknownAuthor // it may mirror one elsewhere no longer
+	case change.Subject() != calendar.AboutObject:
+		return agentOf(c.caller, &change)
 	case change.User != c.caller.User.ID:
 		return cmp.Or(shown(change.UserName), unknownAuthor)
 	}
@@ -214,6 +218,14 @@ func (b toolbox) writerOf(ctx context.Context, c *call, change calendar.Change) 
 		return unknownAuthor
 	}
 	return writerIn(c, change.In, o)
+}
+
+// agentOf names the user who named the program or the token of a change, unless that is the caller or it says nothing of one.
+func agentOf(who calendar.Caller, change *calendar.Change) shown {
+	if change == nil || change.Agent == "" || change.User == who.User.ID && !calendar.FromSource(change.Agent) {
+		return ""
+	}
+	return cmp.Or(shown(change.UserName), unknownAuthor)
 }
 
 func (z zoned) change(c calendar.Change) changeView {

@@ -66,6 +66,9 @@ func (in *undo) takes() []field {
 func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
 	done, err := b.takeBack(ctx, c, in)
 	if err != nil {
+		if reason := calendar.ReasonOf(err); reason == calendar.Stale || reason == calendar.Unsupported {
+			c.about(unknownAuthor) // the refusal may name the program of a later change
+		}
 		return answer{}, err
 	}
 	steps, left := done.Steps[:min(len(done.Steps), mostUndone)], done.Left[:min(len(done.Left), mostUndone)]
@@ -86,7 +89,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 	}
 	v.toldView = toldTo(done.Told)
 	v.Left = each(left, func(l calendar.UndoConflict) leftView {
-		return leftView{l.ID().String(), shown(l.Why()), authorOf(c.caller, l.In)}
+		return leftView{l.ID().String(), shown(l.Why()), cmp.Or(authorOf(c.caller, l.In), agentOf(c.caller, l.By))}
 	})
 	return answer{v.prose(in.preview), v}, nil
 }

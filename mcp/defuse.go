@@ -31,7 +31,7 @@ func restored(s string) string { return defusedLures.ReplaceAllString(s, "$1$2")
 // restoredFrom works like restored for a text that replaces a stored one. A model may have copied the stored text with
 // plain spaces for the gaps. Such a space is removed if the stored text contains the word without it, and not with it.
 func restoredFrom(stored, s string) string {
-	return blankLures.ReplaceAllStringFunc(s, func(word string) string {
+	return blankLures.ReplaceAllStringFunc(unescapedFrom(stored, s), func(word string) string {
 		if whole := word[:1] + word[2:]; strings.Contains(stored, whole) && !strings.Contains(stored, word) {
 			return whole
 		}

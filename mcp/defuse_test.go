@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -19,6 +20,19 @@ func TestGapsAreTakenBack(t *testing.T) {
 		if got := restoredFrom(s, plain+"\nmy note"); got != s+"\nmy note" {
 			t.Errorf("%q over it is %q", plain, got)
 		}
+	}
+	for stored, written := range map[string]string{
+		"soft\u00adhyphen \u202bright\u202c a\u200bb \U000e0041": "",
+		`it has \u200b` + "\u200b":                               `it has \u200b\u200b`,
+		"bell\a":                                                 `bell\u0007`,
+		"x \U0001F468\u200d\U0001F469":                           "",
+	} {
+		if got := restoredFrom(stored, visible(stored)+", added"); got != cmp.Or(written, stored)+", added" {
+			t.Errorf("%q over %q is %q", visible(stored), stored, got)
+		}
+	}
+	if own := `C:\u200b`; restoredFrom("else", own) != own {
+		t.Error("an escape that nobody was shown is one no longer")
 	}
 	for _, own := range []string{"[x] (optional)", "a < b", `]\\u202f(`} {
 		if got := restoredFrom("else", own); got != own {

@@ -218,6 +218,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 	}
 	linked, arrived, err := link()
 	if err != nil {
+		c.about(unknownAuthor) // the refusal may name a feed that is here already
 		return answer{}, err
 	}
 	cal := linked.Calendars[0].Calendar

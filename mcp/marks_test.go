@@ -250,3 +250,75 @@ func TestMeantWordsAreMarked(t *testing.T) {
 		}
 	})
 }
+
+// TestPlantedTextIsMarkedAfterwards: the names of other people's programs are marked, and so is what remains of calendars that are gone.
+func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		door := h.open(t, h.config())
+		h.lend(t, "bob", "Lent", calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("shared"))
+		var lent calendar.CalendarID
+		for _, cal := range h.seen(t, "alice") {
+			if strings.HasPrefix(cal.Name, "Lent") {
+				lent = cal.ID
+			}
+		}
+		var task struct{ UID string }
+		use(t, door, "bob", "create_task", params{"calendar_id": lent, "title": plant("task")}, &task)
+		feed := h.plantByTools(t, door)
+
+		// A sharee names the program and the tokens with which they work.
+		bob := h.callers["bob"]
+		bob.Agent, bob.Scopes = plant("program"), calendar.ScopeAll
+		h.put(t, work, "mine", wrapped(calendar.Event, "mine", "DTSTART:20260309T090000Z", "SUMMARY:Mine"))
+		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "mine", "title": "Still mine"}, &struct{}{})
+		var changes struct {
+			Changes []struct {
+				ID string `json:"change_id"`
+			}
+		}
+		use(t, door, "alice", "list_changes", params{"calendar_id": work, "limit": 1}, &changes)
+		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob", "permission": "read-write"}, &struct{}{})
+		cal, err := h.service.Calendar(t.Context(), bob, work)
+		if err == nil {
+			text := wrapped(calendar.Event, "mine", "DTSTART:20260309T090000Z", "SUMMARY:Theirs")
+			_, err = h.service.Put(t.Context(), bob, cal, calendar.Draft{Name: "mine.ics", Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
+		}
+		if err == nil {
+			err = h.service.Leave(t.Context(), bob, work)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range []struct {
+			tool string
+			args params
+			says string
+		}{
+			{"subscribe_calendar", params{"url": "https://feeds.example/planted.ics"}, "PLANT-feed"},
+			{"delete_task", params{"calendar_id": lent, "task_uid": task.UID}, "PLANT-task"},
+			{"list_changes", params{"calendar_id": work}, "PLANT-program"},
+			{"undo_change", params{"change_id": changes.Changes[0].ID}, "PLANT-program"},
+			{"undo_change", params{"since": "2020-01-01", "preview": true, "leave_changed": true}, "PLANT-program"},
+			{"delete_calendar", params{"calendar_id": feed}, ""},
+			{"list_changes", params{"calendar_id": feed}, "PLANT-feed"},
+		} {
+			data, _ := json.Marshal(call.args)
+			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), versionHeader, "2025-11-25")).body
+			var r struct {
+				Result struct{ StructuredContent any }
+			}
+			if err := json.Unmarshal([]byte(body), &r); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(body, call.says) {
+				t.Errorf("%s %s says nothing of %s: %s", call.tool, data, call.says, body)
+			}
+			for _, s := range append(unmarkedText(contentText(t, body)), unmarked(r.Result.StructuredContent, false)...) {
+				t.Errorf("%s %s: not marked: %q", call.tool, data, s)
+			}
+		}
+	})
+}

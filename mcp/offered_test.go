@@ -47,7 +47,7 @@ func TestOfferedCalendars(t *testing.T) {
 		args := params{"calendar_id": string(ids[1]), "accept": true}
 		var waiting offeredAnswer
 		text := contentText(t, use(t, door, "alice", "list_invitations", params{}, &waiting))
-		if len(waiting.Offered) != 2 || waiting.Truncated {
+		if len(waiting.Offered) != 2 || waiting.Truncated || waiting.Offered[0].Untrusted != "bob" {
 			t.Fatalf("offered are %+v", waiting)
 		}
 		for _, want := range []string{"No invitation waits", "untrusted text", `"Choir" of "bob", free-busy (calendar_id ` + string(ids[1]) + `)`, "\"[Click]\u202f(https"} {

@@ -94,6 +94,7 @@ type offeredView struct {
 	Name       shown               `json:"name"`
 	Owner      shown               `json:"owner"`
 	Permission string              `json:"permission"`
+	Untrusted  shown               `json:"untrusted_text_by"`
 }
 
 // offered returns at most that many calendars that wait for the user's acceptance, and reports whether there are more.
@@ -110,7 +111,7 @@ func (b toolbox) offered(ctx context.Context, c *call, most int) (list []offered
 		if len(list) == most {
 			return list, true, err
 		}
-		list = append(list, offeredView{o.Calendar, shown(o.Name()), shown(o.From.OwnerName), permissions[o.Access]})
+		list = append(list, offeredView{o.Calendar, shown(o.Name()), shown(o.From.OwnerName), permissions[o.Access], shown(o.From.OwnerName)})
 	}
 	return list, false, err
 }

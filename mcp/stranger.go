@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
@@ -93,15 +94,19 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 	return slices.ContainsFunc(found.Occurrences, func(o query.Occurrence) bool { return invitedBy(c.caller.User, o, r.To) }), err
 }
 
-// invitedBy reports whether a user invited an address to an event. The organizer of an event in a linked calendar may
-// be the account.
+// invitedBy reports whether a user invited an address to an event. A cancelled event does not count, nor does one that
+// sends the address no messages. The organizer of an event in a linked calendar may be the account.
 func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) bool {
 	organizer := o.Component.Property("ORGANIZER")
 	if organizer == nil || !isOwn(user, organizer.Value()) && !isAccount(o.Calendar, organizer) {
 		return false
 	}
-	return slices.ContainsFunc(edit.AttendeesOf(o.Component), func(a edit.Attendee) bool {
-		return strings.EqualFold(a.Address, string(to))
+	if content.WordOf(o.Component, "STATUS") == string(edit.Cancelled) {
+		return false
+	}
+	return slices.ContainsFunc(o.Component.All("ATTENDEE"), func(p *ical.Property) bool {
+		agent, _ := p.Param("SCHEDULE-AGENT")
+		return !strings.EqualFold(agent, "NONE") && strings.EqualFold(schedule.AddressOf(p.Value()).Mail(), string(to))
 	})
 }
 

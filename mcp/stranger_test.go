@@ -68,6 +68,34 @@ func TestStrangersAreWrittenToWithConsent(t *testing.T) {
 	})
 }
 
+// TestNobodyIsMadeKnownInSilence: an event of which an address is told nothing does not make the address one that the user has written to.
+func TestNobodyIsMadeKnownInSilence(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice")
+		h.put(t, home, "muted", wrapped(calendar.Event, "muted", "DTSTART:20260305T090000Z", "DURATION:PT1H", "SUMMARY:Muted", "ORGANIZER:mailto:alice@example.com",
+			"ATTENDEE;SCHEDULE-AGENT=NONE:mailto:muted@example.net"))
+		p := &person{action: mcpgo.ElicitationResponseActionDecline}
+		c := connect(t, h.open(t, h.config()), "alice", "2025-11-25", p)
+		meeting := func(start, status, guest string) params {
+			return params{"calendar_id": home, "title": "Plans", "start": start, "status": status, "attendees": []string{guest + "@example.net"}}
+		}
+		const over, toCome = "2020-03-04T09:30:00Z", "2026-03-04T09:30:00Z"
+		if said, refused := callBy(t, c, "create_event", meeting(over, "CONFIRMED", "over")); !refused || len(p.questions()) != 1 {
+			t.Errorf("an event that is over: %s", said)
+		}
+		if said, refused := callBy(t, c, "create_event", meeting(toCome, "CANCELLED", "off")); refused || len(p.questions()) != 0 {
+			t.Errorf("a cancelled event: %s", said)
+		}
+		for _, guest := range []string{"over", "off", "muted"} {
+			if said, refused := callBy(t, c, "create_event", meeting(toCome, "CONFIRMED", guest)); !refused || len(p.questions()) != 1 {
+				t.Errorf("%s is written to: %s", guest, said)
+			}
+		}
+	})
+}
+
 // writableAccount is an account with one calendar, which accepts and counts writes.
 type writableAccount struct{ puts *int }
 

@@ -104,6 +104,7 @@ type deletedTask struct {
 	Title        shown               `json:"title"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
 func (b toolbox) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
@@ -113,6 +114,7 @@ func (b toolbox) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarg
 	}
 	was := readViewOf(s.found)
 	v := deletedTask{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary}
+	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
 	if !edited.Saved.Object.Deleted {
 		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
 	}

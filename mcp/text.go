@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -28,16 +31,45 @@ func visible(s string) string {
 		if i < len(runes)-1 {
 			after = runes[i+1]
 		}
-		switch {
-		case !ignorable(r) || inPlace(before, r, after):
+		if !ignorable(r) || inPlace(before, r, after) {
 			b.WriteRune(r)
-		case r > 0xFFFF:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteString(escape(r))
 		}
 	}
 	return b.String()
+}
+
+// escape returns the form in which a hidden character is shown.
+func escape(r rune) string {
+	if r > 0xFFFF {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// shownEscapes matches the form of hidden characters. Controls are not put back: no text needs them.
+var shownEscapes = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)
+
+// mostEscapes limits how many different hidden characters are put back into one text.
+const mostEscapes = 64
+
+// unescapedFrom puts the hidden characters of a stored text back into a text that replaces it. The model saw them as
+// escapes. An escape that the stored text itself contains stays as it is.
+func unescapedFrom(stored, s string) string {
+	known := map[string]string{}
+	return shownEscapes.ReplaceAllStringFunc(s, func(seen string) string {
+		to, is := known[seen]
+		if is || len(known) == mostEscapes {
+			return cmp.Or(to, seen)
+		}
+		n, err := strconv.ParseInt(seen[2:], 16, 32)
+		if r := rune(n); err == nil && ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
+			to = string(r)
+		}
+		known[seen] = to
+		return cmp.Or(to, seen)
+	})
 }
 
 // ignorable reports whether a character is invisible: controls, Unicode's default ignorable code points (as defined in

@@ -102,11 +102,24 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 // keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two removals at once are
 // counted one after the other.
 func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
-	all, err := rowsOf(ctx, t, scanOnly[calendar.UserID], `SELECT id FROM users WHERE admin AND NOT disabled AND place = '' ORDER BY id`+t.of().lockRows)
-	if err == nil && len(all) == 1 && all[0] == id {
-		err = calendar.Errorf(calendar.Invalid, "", "this is the only administrator: make another user an administrator first")
+	const administrators = `SELECT id FROM users u WHERE admin AND NOT disabled AND place = ''`
+	all, err := rowsOf(ctx, t, scanOnly[calendar.UserID], administrators+` ORDER BY id`+t.of().lockRows)
+	if err != nil {
+		return err
 	}
-	return err
+	// Who was invited and has chosen no password yet may never come.
+	able, err := rowsOf(ctx, t, scanOnly[calendar.UserID], administrators+` AND (EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND c.hash <> '')
+		OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`)
+	alone := func(list []calendar.UserID) bool { return len(list) == 1 && list[0] == id }
+	switch {
+	case err != nil:
+		return err
+	case alone(all):
+		return calendar.Errorf(calendar.Invalid, "", "this is the only administrator: make another user an administrator first")
+	case alone(able):
+		return calendar.Errorf(calendar.Invalid, "", "this is the only administrator who can sign in: another one has to choose a password first")
+	}
+	return nil
 }
 
 // DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they shared with others

@@ -263,9 +263,13 @@ func TestLastAdministratorStays(t *testing.T) {
 		root := h.as("root")
 		alone := "This is the only administrator: make another user an administrator first"
 		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
+		_, err := h.auth.CreateUser(h.Context(), auth.NewUser{Name: "zoe", Invited: true, Admin: true})
+		h.must(err)
+		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, "the only administrator who can sign in")
 		h.user("ann")
 		root.post("people/ann", "do", "admin").at("people/ann?done=saved")
 		root.post("people/ann", "do", "disable").at("people/ann?done=saved")
+		root.post("people/zoe", "do", "disable").at("people/zoe?done=saved")
 		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
 		root.post("people/ann", "do", "enable").at("people/ann?done=saved")
 		root.post("delete", "name", "root").at("sign-in?done=deleted")

@@ -36,7 +36,7 @@ const sweepMost = 200
 // foreignCaller returns the caller for changes that come from a calendar's source.
 func foreignCaller(cal calendar.Calendar) calendar.Caller {
 	return calendar.Caller{
-		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: "changed at " + cal.Origin.From,
+		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(cal.Origin.From),
 	}
 }
 

@@ -97,6 +97,8 @@ type sharing struct {
 	shares []calendar.Share
 	// undoing is set for an undo. It repeats no offer: a share that its user has declined or left stays declined.
 	undoing bool
+	// refused tells the same of a user whose share is gone by now.
+	refused bool
 }
 
 // sharing takes the calendar's lock and reads its shares.
@@ -185,7 +187,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 		had = has >= e.Access || before.Status == calendar.ShareAccepted && before.Access > calendar.FreeBusyAccess
 	}
 	switch {
-	case !willing, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
+	case !willing, t.refused, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
 	// A group cannot accept. Instead, only some users may share with it, see acquainted.
 	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:

@@ -394,6 +394,9 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 		m.enclose(part)
 		status = statusPending
 	}
+	if status == "" && msg.Method == schedule.Request {
+		m.unwritten = append(m.unwritten, calendar.Recipient{User: m.in.Owner, To: calendar.MailAddress(msg.To.Mail())})
+	}
 	return status, nil
 }
 
@@ -430,9 +433,9 @@ func (m *meeting) uid() calendar.UID {
 }
 
 // recipients returns the people without an account here who get a message: by mail, or from the source of a linked
-// calendar.
+// calendar. It includes the attendees of an event that is over: they count as addresses that the user has written to.
 func (w *work) recipients() []calendar.Recipient {
-	all := slices.Clone(w.guestsAbroad)
+	all := slices.Concat(w.guestsAbroad, w.unwritten)
 	for _, letters := range w.letters {
 		for _, l := range letters {
 			all = append(all, calendar.Recipient{User: l.User, To: l.To})

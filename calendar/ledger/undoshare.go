@@ -61,9 +61,12 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 		edit.Access, edit.Title, edit.CommonName = wanted.Access, wanted.Title, wanted.CommonName
 	}
 	var err error
+	change.refused = false
 	if before := change.of(user); before != nil {
 		edit.With = before.User
 	} else if edit.With, err = t.user(ctx, user); err != nil {
+		return err
+	} else if change.refused, err = t.refused(ctx, user, edit.Access); err != nil {
 		return err
 	}
 	t.undoes = g.undoes
@@ -72,6 +75,22 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	}
 	t.done("share of " + edit.With.Name)
 	return nil
+}
+
+// refused reports whether the user's last answer to a removed share was to decline it. A share made since is a new
+// offer; one that an undo brought back is not.
+func (t *undoIn) refused(ctx context.Context, user calendar.UserID, access calendar.Access) (bool, error) {
+	for e, err := range t.Journal(ctx, t.cal.ID, calendar.JournalQuery{Whom: user}) {
+		switch {
+		case err != nil:
+			return false, err
+		case e.Did == calendar.Declined:
+			return e.Given == access, nil // a user who declines more access keeps the former
+		case e.Did != calendar.Deleted && len(e.Undoes) == 0:
+			return false, nil
+		}
+	}
+	return false, nil
 }
 
 // user returns a user who had a share of a calendar.

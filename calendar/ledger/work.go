@@ -54,6 +54,8 @@ type work struct {
 	loud map[holding]bool
 	// guestsAbroad lists the people without an account here whom these sources invite.
 	guestsAbroad []calendar.Recipient
+	// unwritten lists the people without an account here who get no mail because the event is over.
+	unwritten []calendar.Recipient
 	// before holds the effects of earlier steps of a preview.
 	before *imagined
 }

@@ -219,7 +219,7 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	for _, one := range mirrors {
 		known[one.Remote], shown[one.Remote] = true, one
 	}
-	owner := calendar.Caller{User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: "changed at " + a.Name}
+	owner := calendar.Caller{User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: calendar.SourceAgent(a.Name)}
 	for _, r := range remotes {
 		if one, here := shown[r.ID]; here {
 			if err := m.follow(ctx, a, one, r); err != nil {

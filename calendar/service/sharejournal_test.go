@@ -120,3 +120,37 @@ func TestUndoLeavesAnswers(t *testing.T) {
 		h.sharing("offered anew", work, "bob:read", "", "work:accepted")
 	})
 }
+
+// TestUndoLeavesAnswersToSharesThatAreGone: who left a calendar does not get it back when its owner takes the share away and takes that back.
+func TestUndoLeavesAnswersToSharesThatAreGone(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		again := func() {
+			h.t.Helper()
+			h.must(h.Unshare(h.ctx, h.alice, work.ID, "bob"))
+			h.undo(h.alice, h.latest(h.alice, work).ID())
+		}
+		h.share(h.alice, work, h.bob, calendar.ReadAccess)
+		h.must(h.Leave(h.ctx, h.bob, work.ID))
+		for range 2 { // an undo is no new share, however often
+			again()
+			h.sharing("left", work, "bob:read:declined", "*:declined", "")
+			if h.seen(work) {
+				t.Error("he has again what he gave up")
+			}
+		}
+		h.share(h.alice, work, h.bob, calendar.FreeBusyAccess)
+		again()
+		h.expects(h.bob, work.ID, calendar.FreeBusyAccess)
+
+		// To decline more is to keep the busy times.
+		h.asks()
+		h.offer(work, h.bob, calendar.WriteAccess, "")
+		h.answer(work, calendar.Reply{})
+		h.expects(h.bob, work.ID, calendar.FreeBusyAccess)
+		again()
+		if got := h.shares(h.alice, work); got != "bob:busy:pending" {
+			t.Errorf("who had busy times is offered %q", got)
+		}
+	})
+}
