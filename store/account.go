@@ -84,8 +84,9 @@ func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.
 	return a, err
 }
 
-// SetAccountState implements [calendar.Accounts]. An edit by the owner clears listed; a request to run sooner
-// changes only the due time.
+// SetAccountState implements [calendar.Accounts]. It stores the outcome of a run that began with the account as
+// began. After an edit by the owner meanwhile, the account stays unlisted, and only a success is stored. After
+// a request to run sooner, the earlier due time is kept.
 func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
 	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
 			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,

@@ -108,7 +108,8 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 	return s.apart(ctx, func(conn *pgx.Conn) error {
 		for _, index := range found {
 			if err := s.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
-				// The migration makes it, for which others wait, and nothing that is half done must be taken for it.
+				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
+				// IF NOT EXISTS would accept it.
 				s.options.Logger.WarnContext(ctx, "an index is not made ahead", "index", index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
@@ -118,7 +119,8 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 	})
 }
 
-// indexAhead makes one. What an interrupted attempt has left is no index yet, and goes.
+// indexAhead builds one index, unless it exists or its table is small. An invalid index from an interrupted
+// attempt is dropped first.
 func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
 	for {
 		var there, whole, building, large bool

@@ -8,8 +8,8 @@ import (
 )
 
 // fileWriter is the one connection that writes to a SQLite file. Writers of this process queue for it. A writer
-// with others waiting leaves the commit to the last of them: one disk sync commits all of them, and none
-// returns to its caller before that.
+// with others waiting leaves the commit to the last of them: one disk sync commits all of them, and each
+// returns to its caller only after that.
 type fileWriter struct {
 	statements
 	turns

@@ -77,7 +77,7 @@ func (c calendarRow) result() calendar.Calendar {
 		for _, bound := range [...]*int64{&c.OwnerQuota.Calendars, &c.OwnerQuota.Objects, &c.OwnerQuota.Bytes} {
 			var number string
 			number, rest, _ = strings.Cut(rest, "\n")
-			// Postgres or SQLite rendered the number, so it parses.
+			// The database rendered the number, so it parses.
 			*bound, _ = strconv.ParseInt(number, 10, 64)
 		}
 		u := calendar.User{Name: name, DisplayName: rest}

@@ -16,8 +16,8 @@ const (
 var (
 	selectChanges = `SELECT ` + packedChange.selected + changed
 
-	// selectChangesSince returns with each row the version up to which the calendar is pruned: only the same
-	// snapshot can prove that no tombstone is missing.
+	// selectChangesSince returns the calendar's pruned version with each row: only the same snapshot can prove
+	// that no tombstone is missing.
 	selectChangesSince = `SELECT ` + packedChange.selected + `, (` + selectPruned + `)` + changed
 )
 

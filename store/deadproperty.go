@@ -88,7 +88,7 @@ func sortKept(kept map[calendar.CalendarID][]calendar.DeadProperty) {
 	}
 }
 
-// selectDeadInHome starts from the user's own calendars, so that it does not scan those of others.
+// selectDeadInHome starts from the user's own calendars, so that it does not scan other users' calendars.
 const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 		FROM calendars c JOIN calendar_kept k ON k.owner = c.id AND k.item = ''
 		WHERE c.owner_id = $1 AND c.trashed IS NULL

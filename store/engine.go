@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// engine holds everything in which the databases differ.
+// engine holds all differences between the databases.
 type engine struct {
 	// name is in the file names of migrations that are for this engine only.
 	name string
@@ -31,7 +31,7 @@ type engine struct {
 	// themselves.
 	announce string
 	// columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
-	// It omits generated columns. references lists which table refers to which.
+	// It omits generated columns. references lists pairs of tables: the referring one and its target.
 	columns, references string
 	// snapshot is for a transaction that sees one moment however long it runs. endless lifts the statement
 	// timeout in it; empty if there is none.

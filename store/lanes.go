@@ -16,8 +16,8 @@ import (
 const (
 	// mostGathered is the most queries in a batch.
 	mostGathered = 32
-	// connTries is how often a query is tried if its connection was gone before it was sent, as database/sql
-	// does.
+	// connTries is the number of attempts for a query whose connection turns out to be lost, as in
+	// database/sql.
 	connTries = 3
 )
 

@@ -63,7 +63,7 @@ type Deriving struct {
 	Last          calendar.ObjectAddress
 }
 
-// Deriving returns the progress under rules number, of whichever process.
+// Deriving returns the progress under rules number, by any process.
 func (s *Store) Deriving(ctx context.Context, number int64) (Deriving, error) {
 	return rowOf(ctx, s.reads, scanInto(func(d *Deriving) []any {
 		return []any{&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total}

@@ -55,7 +55,7 @@ func (m migration) number() int { return lastNumber([]migration{m}) }
 func (m migration) sameName(o migration) bool { return o.name == m.name }
 
 // Migrate applies the pending migrations, each in its own transaction. Several processes may migrate at once:
-// each waits for its turn and does what is left.
+// each waits for its turn and applies the remaining ones.
 func (s *Store) Migrate(ctx context.Context) error {
 	wanted, err := s.wanted()
 	if err != nil {
@@ -249,7 +249,7 @@ func compare(wanted, applied []migration) ([]migration, error) {
 	}), nil
 }
 
-// missing returns the names of those that are not among the others.
+// missing returns the names of migrations that are not among the others.
 func missing(those, others []migration) []string {
 	var names []string
 	for _, m := range those {

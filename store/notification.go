@@ -77,8 +77,8 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, version, t.store.now())
 }
 
-// pruneNotices deletes notices from before a time, except those that wait for an answer, and tombstones from
-// before it. Older sync tokens are then refused.
+// pruneNotices deletes old tombstones and old notices, but keeps notices that wait for an answer. Older sync
+// tokens are then refused.
 func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {

@@ -97,7 +97,7 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 		class(o.Derived))
 }
 
-// uidTaken is the settler of an object's insertion, in which only the UID can violate a unique index.
+// uidTaken is the settler of an object's insertion: only the UID can violate a unique index.
 func uidTaken(_ int64, err error) error {
 	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
 }

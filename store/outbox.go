@@ -166,7 +166,7 @@ func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool
 const (
 	// bareLetter is the approximate size of a remembered mail without its text.
 	bareLetter = 512
-	// stripTold drops the largest texts, the oldest first among those of one size, until the rest fits in $2
+	// stripTold drops the largest texts, the oldest first among equally large ones, until the rest fits in $2
 	// bytes.
 	stripTold = `UPDATE told SET data = $3, size = $4 WHERE user_id = $1 AND id IN (SELECT id FROM (
 		SELECT id, SUM(size - $4) OVER (ORDER BY size, at DESC, id) + (

@@ -143,7 +143,7 @@ func (u *unpacker) number() int64 {
 	return n
 }
 
-// maybeNumber reads a nullable number; the number before it says whether it is there.
+// maybeNumber reads a nullable number, which follows a flag.
 func (u *unpacker) maybeNumber() *int64 {
 	there, n := u.number(), u.number()
 	if there != 1 {
@@ -220,8 +220,8 @@ var (
 		{"search", func(o *objectRow) any { return (*remainder)(&o.Search) }},
 	}
 
-	// packedHead has the columns of listings without data, packedChange those of changes, packedWhole all
-	// columns but the data.
+	// packedHead is for listings without data, packedChange for changes; packedWhole has all columns but the
+	// data.
 	packedHead   = headFields.packed()
 	packedChange = slices.Concat(headFields, spanFields).packed()
 	packedWhole  = slices.Concat(headFields, spanFields, otherFields).packed()

@@ -29,7 +29,7 @@ func (c *counts) transaction(err error, attempt int) {
 
 // Done counts the work that a process did in its database since it started.
 type Done struct {
-	// Committed and Failed count transactions that write, Repeated those that were retried after a conflict.
+	// Committed and Failed count transactions that write, Repeated the ones retried after a conflict.
 	Committed, Failed, Repeated int64
 	// Tombstones and Bodies count pruned rows: deleted objects, and texts of objects before changes.
 	Tombstones, Bodies int64

@@ -57,9 +57,8 @@ func postgresEngine() *engine {
 	}
 }
 
-// byteCollation gives all text columns byte order and byte equality, as on SQLite, whatever the database's
-// locale. Otherwise paging by name would depend on the machine, and an upgrade of the C library could corrupt
-// an index.
+// byteCollation gives all text columns byte order and byte equality, as on SQLite. With the database's locale,
+// paging by name would depend on the machine, and an upgrade of the C library could corrupt an index.
 const byteCollation = `DO $$
 DECLARE
 	statement TEXT;

@@ -10,8 +10,8 @@ import (
 // pruneRows is the most rows that one transaction of Prune removes, so that requests do not wait for it.
 const pruneRows = 500
 
-// pruned counts the results of a Prune: calendars and tombstones that were deleted, and bodies, of which only
-// the text was.
+// pruned counts the deleted calendars and tombstones, and the bodies: journal texts that were deleted, while
+// their lines stay.
 type pruned struct{ calendars, tombstones, bodies int64 }
 
 // Prune deletes data from before a time: texts in the journal (its lines stay), tombstones, calendars in the
@@ -42,7 +42,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	return s.pruneToldEvents(ctx)
 }
 
-// eachCalendar calls do for one calendar after another, including those in the trash.
+// eachCalendar calls do for one calendar after another, including the trash.
 func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
 		ids, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)

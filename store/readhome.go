@@ -17,7 +17,7 @@ type readHome struct {
 	usage      calendar.Usage
 	scheduling calendar.Scheduling
 	inbox      calendar.Box[calendar.InboxItem]
-	// kept has the dead properties of the home, ofCalendars those of its calendars.
+	// kept has the dead properties of the home itself, ofCalendars the properties of its calendars.
 	kept        []calendar.DeadProperty
 	ofCalendars map[calendar.CalendarID][]calendar.DeadProperty
 }
@@ -47,7 +47,7 @@ const (
 	// selectRestOfHome is one statement: several would take longer to start than to run.
 	selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.calendar_id, ''), s.availability, COALESCE(i.version, 0), COALESCE(i.pruned, 0)
 		FROM (` + selectUsage + `) AS u LEFT JOIN scheduling s ON s.user_id = $1 LEFT JOIN inboxes i ON i.user_id = $1`
-	// selectKept returns the dead properties of the calendars, then those of the home.
+	// selectKept returns the dead properties of the calendars, followed by the home's.
 	selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
 )
 

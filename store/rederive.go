@@ -75,8 +75,8 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 	})
 }
 
-// newEdition tells processes that cache a calendar's objects that these changed. It takes the calendar's lock
-// before those of its objects, like every other change.
+// newEdition tells processes that cache a calendar's objects that these changed. It locks the calendar first
+// and its objects second, like every other change.
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {

@@ -47,8 +47,8 @@ func steadied(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // renew checks on each new connection whether the database is still the same. The view "life" shows a new epoch
-// even before this, and also if a pooler shares the connections. But it cannot tell apart two standbys that
-// were promoted one after another to the same timeline.
+// earlier, and also if a pooler shares the connections. But it cannot distinguish two standbys that were
+// promoted one after another to the same timeline.
 func (s *Store) renew(ctx context.Context, conn *pgx.Conn) error {
 	tag, err := conn.Exec(ctx, renewEpoch, newEpoch())
 	if e, known := errors.AsType[*pgconn.PgError](err); known && slices.Contains(notRenewed, e.Code) {

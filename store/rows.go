@@ -172,8 +172,8 @@ func (in *insertion) alike(a, b []any) bool {
 	return true
 }
 
-// A gathering defers rows, to write all rows of a table with one statement. It may reorder rows of several
-// tables, but nothing else: it is flushed before any other statement.
+// A gathering defers rows, to write all rows of a table with one statement. It may reorder rows of different
+// tables, but no other statements: these flush it first.
 type gathering struct{ rows []*gathered }
 
 // keep defers a row. It reports false if the deferred rows must be written first.

@@ -19,7 +19,7 @@ const slots = 32
 // argument if the engine has lists.
 type listText struct{ slotted, whole string }
 
-// withList builds a statement in which § is the list, starting at place first.
+// withList builds a statement. It replaces § with the list, whose arguments start at $first.
 func withList(first int, text string) listText {
 	places := make([]string, slots)
 	for i := range places {
@@ -164,7 +164,7 @@ func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid cale
 	return all, err
 }
 
-// reception is a calendar that could take what comes to its owner.
+// reception is a calendar that could receive its owner's invitations.
 type reception struct {
 	owner   calendar.UserID
 	id      calendar.CalendarID

@@ -24,9 +24,9 @@ type searching struct {
 	survey, pick string
 	// words selects the search texts of kind $2 in the calendars $1, of at most $3 objects.
 	words string
-	// waiting returns the turn up to which the next objects are indexed, or 0 if none wait. These are at most
-	// $1 objects, with at most $2 characters before the last. index indexes the objects up to turn $1, and
-	// indexed removes them from the queue. All are empty if the engine has no queue.
+	// waiting returns the last turn to index next, or 0 if no objects wait. It covers at most $1 objects, with
+	// at most $2 characters before the last. index indexes the objects up to turn $1, and indexed removes them
+	// from the queue. All are empty if the engine has no queue.
 	waiting, index, indexed string
 }
 
@@ -149,7 +149,8 @@ func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery,
 		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
-// sparingly scans objects. It drops their data after the bytes of a page, and never has that of large objects.
+// sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
+// large objects.
 func sparingly() func(scanner) (calendar.Object, error) {
 	room := pageBytes
 	return func(row scanner) (calendar.Object, error) {

@@ -65,7 +65,7 @@ func SecondOutcomes() []SecondOutcome {
 	}
 }
 
-// passing are the outcomes after which the replica is asked again at once.
+// passing are the outcomes that do not pause the replica.
 var passing = []SecondOutcome{SecondAnswered, SecondBehind, SecondConflict}
 
 // secondFaults maps database faults to outcomes.
@@ -95,7 +95,7 @@ const (
 // errOtherCluster refuses a server that is no copy of the primary.
 var errOtherCluster = errors.New("it belongs to another database cluster, and follows this one never")
 
-// errSecondListens refuses a URL of the primary with only the host replaced.
+// errSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
 var errSecondListens = errors.New("the second node: its URL has " + listenParameter + "= in it, which belongs to the first alone: changes are heard there")
 
 // openSecond connects to the replica of a store. One that is away may return; one of another cluster is

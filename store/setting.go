@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Setting is a server setting that all processes share. The store does not know what it means.
+// Setting is a server setting that all processes share. The store does not interpret it.
 type Setting struct {
 	Name, Value string
 	Changed     time.Time

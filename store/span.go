@@ -13,7 +13,7 @@ const (
 )
 
 // reaches are the longest spans of all size classes but the last, which has no limit. An object that overlaps a
-// window starts at most one reach before it. So the index on (reach, span_start) finds a week among years of
+// window starts at most one reach earlier. So the index on (reach, span_start) finds a week among years of
 // events; only objects longer than 400 days are checked one by one.
 var reaches = [...]int64{day, 32 * day, 400 * day}
 

@@ -161,7 +161,7 @@ func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error
 	}
 }
 
-// requireWAL refuses a file system on which the write-ahead log cannot work, such as a network share.
+// requireWAL refuses a file system without support for the write-ahead log, such as a network share.
 func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {

@@ -21,8 +21,8 @@ const (
 )
 
 // A survey reads the nearest objects one by one. It finds a word of half of all events at once, while the index
-// must collect all occurrences before it knows the nearest. If the survey is not enough, it still shows which
-// words are too common to look up.
+// must collect all occurrences to find the nearest. If the survey is not enough, it still identifies the words
+// that are too common to look up.
 type survey struct {
 	// matches are the matching objects that it read. They are complete before the horizon.
 	matches []sighting

@@ -27,7 +27,7 @@ var leftOut = map[string]string{
 	"leases":       "says which process may do what just now",
 	"search_rows":  "is made from the objects by triggers, and only on SQLite",
 	"search_words": "is made from the objects by triggers, and only on SQLite",
-	// The tables in which SQLite stores search_words.
+	// SQLite's internal tables for search_words.
 	"search_words_*": "is SQLite's own",
 }
 
@@ -103,7 +103,7 @@ func addColumn(all map[string]*table, name, column, kind string, key int) error 
 	return nil
 }
 
-// inOrder sorts tables after those that they need, and otherwise by name.
+// inOrder sorts tables by their references, then by name.
 func inOrder(all map[string]*table) ([]table, error) {
 	var done []table
 	placed := map[string]bool{}

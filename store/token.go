@@ -160,7 +160,8 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 		for _, text := range [...]string{
 			`UPDATE tokens SET revoked = $1 WHERE revoked IS NULL`,
 			`UPDATE links SET revoked = $1 WHERE revoked IS NULL`,
-			// These rows have no history to keep. The condition spares those created after this moment.
+			// These rows keep no history. The condition holds for all of them; it is there because each
+			// statement takes $1.
 			`DELETE FROM sessions WHERE created <= $1`,
 			`DELETE FROM vouchers WHERE created <= $1`,
 		} {

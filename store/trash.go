@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// leaving replaces the time at which a calendar went to the trash while it is being removed. It is before all
-// times, so that the next pruning resumes an interrupted removal.
+// leaving is the value of the column trashed while a calendar is being removed. Zero is earlier than all times,
+// so the next pruning resumes an interrupted removal.
 const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
@@ -54,8 +54,8 @@ var (
 			WHERE m.uid = j.uid AND m.change <> 'deleted' AND (t.owner_id = f.owner_id
 				OR EXISTS (SELECT 1 FROM shares s WHERE s.calendar_id = t.id AND s.user_id = f.owner_id))) `
 
-	// restOfUnit selects the other calendars' changes in j's unit: those that j is the head of, the head of j,
-	// and the others with that head.
+	// restOfUnit selects the changes of j's unit in other calendars: its followers if j is the head, or its
+	// head and the other followers.
 	restOfUnit = `SELECT a.calendar_id, a.version FROM journal_units a
 			WHERE a.head_calendar = j.calendar_id AND a.head_version = j.version AND a.calendar_id <> j.calendar_id
 		UNION ALL SELECT b.head_calendar, b.head_version FROM journal_units b

@@ -11,7 +11,7 @@ import (
 const maxBatch = 64
 
 // turns is a queue of writers to a SQLite file. A writer with others waiting leaves the commit to the last of
-// them: one disk sync commits all of them, and none returns to its caller before that.
+// them: one disk sync commits all of them, and each returns to its caller only after that.
 type turns struct {
 	mu   sync.Mutex
 	busy bool
@@ -47,7 +47,7 @@ func (b *batch) open() bool { return b.size < maxBatch && !b.lost }
 
 // part is one writer's part of a batch.
 type part struct {
-	// first is set for the first writer of a batch, kept if the part is to be committed, undone if only this
+	// first is set for the first writer of a batch, kept if the part will be committed, undone if only this
 	// part was rolled back.
 	first, kept, undone bool
 }

@@ -6,8 +6,8 @@ import "context"
 // so that requests do not wait for it: some events have a hundred times as much text as others.
 const indexedMost, indexedText = 500, 512 << 10
 
-// IndexWords adds waiting texts to the full-text index. Only on SQLite do any wait: copies of an event, such as
-// those of an invitation. Until then, searches scan their texts. Several processes may call it at once.
+// IndexWords adds waiting texts to the full-text index. Only copies of an event wait, such as the copies of an
+// invitation, and only on SQLite. Until then, searches scan their texts. Several processes may call it at once.
 func (s *Store) IndexWords(ctx context.Context) error {
 	if s.engine.search.waiting == "" {
 		return nil
