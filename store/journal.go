@@ -82,7 +82,7 @@ var logged = columns[calendar.Change]{
 	{lengthBefore("j"), func(c *calendar.Change) any { return &c.Size }},
 }
 
-// A change is read with the text before it, or with the columns of lists.
+// A change is read either with its former text or with the columns of lists.
 var (
 	withBefore = append(slices.Clip(logged),
 		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before, &c.Unreadable} }})
