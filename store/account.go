@@ -34,7 +34,7 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 			return err
 		}
 		if has >= int64(most) {
-			return calendar.Errorf(calendar.TooLarge, "", "you have linked %d accounts and feeds already, and more are not kept", has)
+			return calendar.Errorf(calendar.TooLarge, "", "you have already linked %d accounts and feeds, the most that are allowed", has)
 		}
 		return t.run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
@@ -109,7 +109,7 @@ func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []by
 		if err != nil || bytes.Equal(now.Secret, a.Secret) {
 			return err
 		}
-		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed in the meantime")
+		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed meanwhile")
 	})
 }
 

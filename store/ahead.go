@@ -110,7 +110,7 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 			if err := s.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
 				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
 				// IF NOT EXISTS would accept it.
-				s.options.Logger.WarnContext(ctx, "an index is not made ahead", "index", index[1], "err", err)
+				s.options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
 			}
@@ -133,7 +133,7 @@ func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name,
 		case there:
 			_, err = conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+name)
 		default:
-			s.options.Logger.InfoContext(ctx, "making an index while others write", "index", name)
+			s.options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
 			_, err = conn.Exec(ctx, strings.Replace(statement, "INDEX", "INDEX CONCURRENTLY", 1))
 		}
 		if err != nil {

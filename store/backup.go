@@ -78,7 +78,7 @@ func commonMigrations(ctx context.Context, q querier) (common []backup.Migration
 		}
 	}
 	if err == nil && len(common) == 0 {
-		err = errors.New("there is nothing in the database yet")
+		err = errors.New("the database is empty")
 	}
 	return common, err
 }

@@ -55,7 +55,7 @@ func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in c
 	if err == nil && calendar.Version(pruned) > in.Unbroken {
 		return nil, &calendar.Error{
 			Reason: calendar.Forbidden, Rule: calendar.RuleSyncToken,
-			Message: "the changes since then are not all known any more", Hint: "synchronize from the start",
+			Message: "some changes since then are no longer known", Hint: "synchronize from the start",
 		}
 	}
 	return objects, err

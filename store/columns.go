@@ -52,7 +52,7 @@ func (s seconds) Scan(value any) error {
 	case int64:
 		*s.Time = moment(v)
 	default:
-		return fmt.Errorf("%T is no time", value)
+		return fmt.Errorf("%T is not a time", value)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ type level struct{ *calendar.Access }
 func (l level) Scan(value any) error {
 	word, ok := value.(string)
 	if !ok {
-		return fmt.Errorf("%T is no level of access", value)
+		return fmt.Errorf("%T is not an access level", value)
 	}
 	*l.Access = calendar.ParseAccess(word)
 	return nil
@@ -77,7 +77,7 @@ type versions struct{ into *[]calendar.Version }
 func (v versions) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {
-		return fmt.Errorf("%T is no list of versions", value)
+		return fmt.Errorf("%T is not a list of versions", value)
 	}
 	for word := range strings.FieldsSeq(text) {
 		n, err := strconv.ParseInt(word, 10, 64)
@@ -114,7 +114,7 @@ func (w words[T]) Scan(value any) error {
 			*w.into = append(*w.into, T(word))
 		}
 	default:
-		return fmt.Errorf("%T is no list of words", value) // in a token, an empty list would mean every calendar
+		return fmt.Errorf("%T is not a list of words", value) // in a token, an empty list would mean every calendar
 	}
 	return nil
 }

@@ -77,10 +77,10 @@ var faults = [...]struct {
 	rule    calendar.Rule
 	message string
 }{
-	faultTaken:    {calendar.Exists, "", "there is one already"},
-	faultOrphan:   {calendar.NotFound, "", "what it belongs to does not exist"},
+	faultTaken:    {calendar.Exists, "", "it already exists"},
+	faultOrphan:   {calendar.NotFound, "", "it refers to something that does not exist"},
 	faultConflict: {calendar.Unavailable, "", "the database is too busy"},
-	faultLocked:   {calendar.Unavailable, "", "another change of the same calendar takes too long"},
+	faultLocked:   {calendar.Unavailable, "", "another change of the same calendar is taking too long"},
 	faultCut:      {calendar.Unavailable, "", "the connection to the database was lost"},
 	faultAway:     {calendar.Unavailable, "", "the database cannot be reached"},
 	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
@@ -89,7 +89,7 @@ var faults = [...]struct {
 }
 
 // errLocked is returned to a change that waited too long in its calendar's queue.
-var errLocked = errors.New("the changes ahead in the queue of the calendar take too long")
+var errLocked = errors.New("earlier changes in the calendar's queue are taking too long")
 
 // bounded returns a context that expires when no answer can be expected any more.
 func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {

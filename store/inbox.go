@@ -194,7 +194,7 @@ func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserI
 	case seen == 0:
 		return nil // it was removed before this transaction locked the inbox
 	}
-	return calendar.Errorf(calendar.Stale, "", "the message %q is another one by now, or gone", string(name))
+	return calendar.Errorf(calendar.Stale, "", "the message %q was changed or removed meanwhile", string(name))
 }
 
 // pruneInboxes deletes messages and tombstones from before a time. Older sync tokens are then refused.

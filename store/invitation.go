@@ -78,7 +78,7 @@ func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Of
 // PutShare implements [calendar.Tx].
 func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || s.Access >= calendar.OwnerAccess {
-		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
+		return calendar.Errorf(calendar.Invalid, "", "a share grants access below ownership: read-write, read or freebusy")
 	}
 	t.hint.Everything = true
 	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)

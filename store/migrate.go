@@ -88,13 +88,13 @@ func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, c
 }
 
 // errInUse reports that others held a migration's tables for longer than it waits; see package migrations.
-var errInUse = errors.New("others use the tables that a migration changes")
+var errInUse = errors.New("other processes are using the tables that a migration changes")
 
 // untilFree pauses, so that requests waiting for the migration's locks can proceed.
 func (s *Store) untilFree(ctx context.Context, waits *bool) error {
 	if !*waits {
 		*waits = true
-		s.options.Logger.WarnContext(ctx, "a migration waits until nothing reads its tables for long; it tries again, and others go on meanwhile")
+		s.options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
 	return aheadPause(ctx)
 }
@@ -149,7 +149,7 @@ func (t *Tx) apply(ctx context.Context, m migration) error {
 		return fmt.Errorf("migration %s: %w", m.name, err)
 	}
 	if err := t.maybeScript(ctx, t.of().collate); err != nil {
-		return fmt.Errorf("the order of texts after migration %s: %w", m.name, err)
+		return fmt.Errorf("setting the collation after migration %s: %w", m.name, err)
 	}
 	return t.run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
 		m.name, m.checksum, t.store.now())

@@ -54,7 +54,7 @@ func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.
 	waiting := map[calendar.UID][]held{}
 	for _, l := range letters {
 		if int64(len(l.Data)) > most.Letter {
-			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers take", len(l.Data), l.To)
+			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers accept", len(l.Data), l.To)
 		}
 		if _, known := waiting[l.UID]; !known {
 			waiting[l.UID], err = t.waiting(ctx, user, l.UID)
@@ -124,8 +124,8 @@ func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calenda
 	}
 	if letters > int64(most.Letters) || bytes > most.Bytes {
 		return &calendar.Error{
-			Reason: calendar.TooLarge, Message: "more mail of yours waits to be sent than the server keeps",
-			Hint: "try again when some of it has left",
+			Reason: calendar.TooLarge, Message: "too much of your mail is waiting to be sent",
+			Hint: "try again after some of it was sent",
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ type unpacker struct {
 }
 
 // errPacked reports a row that does not match its packing.
-var errPacked = errors.New("a row cannot be taken apart")
+var errPacked = errors.New("a row cannot be parsed")
 
 func (u *unpacker) number() int64 {
 	word, rest, found := strings.Cut(u.rest, " ")

@@ -78,7 +78,7 @@ func unpack(stored []byte) ([]byte, error) {
 	return text, nil
 }
 
-var errPacking = errors.New("what the journal has kept cannot be unpacked")
+var errPacking = errors.New("a text in the journal cannot be unpacked")
 
 // packedText is a column of texts that may be packed. NULL is nil. A text that cannot be unpacked is nil too,
 // and sets damaged: one line must not end a listing.
@@ -101,7 +101,7 @@ func (p packedText) Scan(value any) error {
 		*p.into, *p.damaged = text, err != nil
 		return nil
 	}
-	return fmt.Errorf("%T is no text", value)
+	return fmt.Errorf("%T is not a text", value)
 }
 
 // lengthBefore is an expression for the length of the text before a change, for the journal's row of that name.

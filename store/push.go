@@ -85,7 +85,7 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 			held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
 				sub.User, sub.Due.Unix())
 			if err != nil || held > int64(homes) {
-				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "at most %d programs of a user are told of all their calendars", homes)))
+				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push subscriptions for all their calendars", homes)))
 			}
 		}
 		return t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (

@@ -55,7 +55,7 @@ func (s *Store) renew(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	if err == nil && tag.RowsAffected() > 0 {
-		s.options.Logger.WarnContext(ctx, "another Postgres has taken over, or this is a copy: what it may have lost cannot be told, so clients begin anew")
+		s.options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
 		s.hints.tell(everything())
 	}
 	return err

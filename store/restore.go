@@ -51,11 +51,11 @@ func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
 		theirs = append(theirs, migration{name: m.Name, checksum: m.Checksum})
 	}
 	if unknown := missing(theirs, all); len(unknown) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of a newer program: it has %s, which this program does not know; restore it with that one",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by a newer program: it has %s, which this program does not know; restore it with the newer program",
 			strings.Join(unknown, ", "))
 	}
 	if other := altered(all, theirs); len(other) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of another build of this program, with another %s: restore it with that one",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by another build of this program, with another %s: restore it with that build",
 			strings.Join(other, ", "))
 	}
 	last := lastNumber(theirs)
@@ -83,7 +83,7 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
 		return calendar.Errorf(calendar.Exists, "", "the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
 	}
 	if left, more := missing(wanted, have), missing(have, wanted); len(left) > 0 || len(more) > 0 {
-		return calendar.Errorf(calendar.Exists, "", "the database has tables already, of another version than the backup's: restore into a new one; nothing was changed")
+		return calendar.Errorf(calendar.Exists, "", "the database already has tables, in another version than the backup's: restore into a new one; nothing was changed")
 	}
 	return nil
 }
@@ -124,12 +124,12 @@ type reading struct {
 func (r *reading) table(ctx context.Context, file *backup.File, into table) error {
 	from := file.Table(into.name)
 	if len(from.Columns) != len(into.columns) {
-		return fmt.Errorf("the backup has %d columns of it, and there are %d", len(from.Columns), len(into.columns))
+		return fmt.Errorf("the backup has %d of its columns, the database has %d", len(from.Columns), len(into.columns))
 	}
 	var names []string
 	for _, c := range from.Columns {
 		if !slices.Contains(into.columns, c) {
-			return fmt.Errorf("the backup has a column %s of %s, and there is none", c.Name, c.Kind)
+			return fmt.Errorf("the backup has a column %s of type %s, which the database lacks", c.Name, c.Kind)
 		}
 		names = append(names, c.Name)
 	}

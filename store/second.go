@@ -93,10 +93,10 @@ const (
 )
 
 // errOtherCluster refuses a server that is no copy of the primary.
-var errOtherCluster = errors.New("it belongs to another database cluster, and follows this one never")
+var errOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
 
 // errSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
-var errSecondListens = errors.New("the second node: its URL has " + listenParameter + "= in it, which belongs to the first alone: changes are heard there")
+var errSecondListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
 
 // openSecond connects to the replica of a store. One that is away may return; one of another cluster is
 // refused.
@@ -106,7 +106,7 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	}
 	config, err := postgresConfig(where, s.options)
 	if err != nil {
-		return nil, fmt.Errorf("the second node: %w", err)
+		return nil, fmt.Errorf("the read replica: %w", err)
 	}
 	share(config)
 	n := &second{engine: *s.engine, first: s, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
@@ -118,7 +118,7 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	switch err := n.db.PingContext(ctx); {
 	case errors.Is(err, errOtherCluster):
 		at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-		return nil, errors.Join(fmt.Errorf("the second node at %s: %w", at, errOtherCluster), n.db.Close())
+		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.db.Close())
 	case err != nil:
 		n.note(ctx, SecondAway, err)
 	}
@@ -191,9 +191,9 @@ func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
 	is := n.down
 	n.mu.Unlock()
 	if is && !was {
-		n.first.options.Logger.WarnContext(ctx, "the second node does not answer, the first does", "why", string(how), "err", err)
+		n.first.options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
 	} else if was && !is {
-		n.first.options.Logger.InfoContext(ctx, "the second node answers again")
+		n.first.options.Logger.InfoContext(ctx, "the read replica answers again")
 	}
 }
 
@@ -291,9 +291,9 @@ func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
 	case err != nil:
 		return 0, err
 	case stands.replayed == "":
-		return 0, errors.New("it is no standby, or none any more")
+		return 0, errors.New("it is not a standby, or was promoted")
 	case string(epoch) != stands.epoch:
-		return 0, errors.New("it does not know the present life of the database: it follows another node, or is far behind")
+		return 0, errors.New("it does not have the current epoch of the database: it follows another server, or is far behind")
 	}
 	return rowOf(ctx, s.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }

@@ -185,7 +185,7 @@ func sqlitePath(where string) (string, error) {
 	case strings.Contains(path, "://"), strings.HasPrefix(path, "//"):
 		return "", fmt.Errorf("the database's URL begins with neither postgres:// nor sqlite:PATH: %.12s…", where)
 	case strings.HasPrefix(path, ":"):
-		return "", fmt.Errorf("%s is no file: a database in memory would be lost", path)
+		return "", fmt.Errorf("%s is not a file: a database in memory would be lost", path)
 	}
 	return filepath.Abs(path)
 }
@@ -211,7 +211,7 @@ func createFile(path string, existing bool) error {
 func (s *Store) warnOfReaders(ctx context.Context) {
 	info, err := os.Stat(s.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		s.options.Logger.WarnContext(ctx, "others on this machine may read all calendars and hashes: chmod 600 the database, and keep its backups likewise",
+		s.options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
 			"file", s.place, "mode", info.Mode().Perm().String())
 	}
 }

@@ -40,6 +40,6 @@ func (s *Store) wrote(ctx context.Context, objects int64) {
 func (s *Store) analyze(ctx context.Context) {
 	_, err := s.reads.on.ExecContext(context.WithoutCancel(ctx), s.engine.analyze)
 	if err != nil {
-		s.options.Logger.WarnContext(ctx, "the database's statistics are old", "err", err)
+		s.options.Logger.WarnContext(ctx, "cannot update the database's statistics", "err", err)
 	}
 }

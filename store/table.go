@@ -23,8 +23,8 @@ type table struct {
 // leftOut are the tables that are not in a backup, with the reason. All others are. A name that ends in * is a
 // prefix.
 var leftOut = map[string]string{
-	"migrations":   "says which files made the tables, which whoever restores knows better; the manifest names them",
-	"leases":       "says which process may do what just now",
+	"migrations":   "lists the applied migration files; the manifest has them, and a restore applies its own",
+	"leases":       "says which process currently holds which lease",
 	"search_rows":  "is made from the objects by triggers, and only on SQLite",
 	"search_words": "is made from the objects by triggers, and only on SQLite",
 	// SQLite's internal tables for search_words.
@@ -33,9 +33,9 @@ var leftOut = map[string]string{
 
 // leftOutColumns are the columns that are not in a backup, as "table.column".
 var leftOutColumns = map[string]string{
-	"meta.watched":  "says who listens to this Postgres just now",
-	"meta.timeline": "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
-	"meta.cluster":  "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
+	"meta.watched":  "says until when a process listens to this Postgres",
+	"meta.timeline": "identifies the Postgres of the epoch's start; a restored store starts its own epoch",
+	"meta.cluster":  "identifies the Postgres of the epoch's start; a restored store starts its own epoch",
 }
 
 func isLeftOut(name string) bool {
@@ -88,7 +88,7 @@ func addColumn(all map[string]*table, name, column, kind string, key int) error 
 	}
 	k, known := kinds[strings.ToLower(kind)]
 	if !known {
-		return fmt.Errorf("the column %s.%s is of the type %s, of which a backup knows nothing", name, column, kind)
+		return fmt.Errorf("the column %s.%s has the type %s, which backups do not support", name, column, kind)
 	}
 	t := all[name]
 	if t == nil {
@@ -118,7 +118,7 @@ func inOrder(all map[string]*table) ([]table, error) {
 			}
 		}
 		if len(done) == before {
-			return nil, fmt.Errorf("tables point at each other in a circle, behind %d others", before)
+			return nil, fmt.Errorf("tables refer to each other in a circle, after %d others", before)
 		}
 	}
 	return done, nil

@@ -98,7 +98,7 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)
 		}
-		s.options.Logger.DebugContext(ctx, "transaction begins anew", "attempt", attempt, "err", err)
+		s.options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
 		select {
 		case <-time.After(pause):
 			pause *= 2
@@ -163,7 +163,7 @@ func (e *engine) uncertain(err error) error {
 }
 
 func notKnown(err error) error {
-	return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
+	return uncertainError{fmt.Errorf("it is unknown whether the change was stored: %w", err)}
 }
 
 // write runs one statement in a transaction of its own.

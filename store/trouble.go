@@ -66,6 +66,6 @@ func (t *trouble) unreadable(ctx context.Context, line calendar.ChangeID) {
 	}
 	t.mu.Unlock()
 	if !known {
-		t.log.ErrorContext(ctx, "a line of the journal is damaged: what was before that change cannot be read", "calendar", line.Calendar, "version", line.Version)
+		t.log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", line.Calendar, "version", line.Version)
 	}
 }

@@ -66,7 +66,7 @@ func (b *batch) judge(p *part, err error) error {
 }
 
 // errLost makes the writers of a batch start again if one of them lost the transaction.
-var errLost = errors.New("the transaction was rolled back with another one's")
+var errLost = errors.New("the transaction was rolled back with another one in its batch")
 
 // enter waits for the writer's turn.
 func (w *turns) enter(ctx context.Context) error {

@@ -105,7 +105,7 @@ func (n *hints) listen() func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			if err := n.hear(ctx, n.tell); err != nil && ctx.Err() == nil {
-				n.log.WarnContext(ctx, "other processes' changes are not heard of now", "err", err)
+				n.log.WarnContext(ctx, "changes by other processes are not noticed at the moment", "err", err)
 			}
 			select {
 			case <-ctx.Done():

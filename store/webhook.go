@@ -72,7 +72,7 @@ func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) er
 			return err
 		}
 		if held > int64(most) {
-			return calendar.Errorf(calendar.TooLarge, "", "one may have at most %d webhooks", most)
+			return calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d webhooks", most)
 		}
 		for _, from := range []string{ownRead, shareRead} {
 			if err := t.run(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
@@ -140,7 +140,7 @@ func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room cale
 	return s.transact(ctx, func(t *Tx) error {
 		waiting, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
 		if err == nil && waiting >= int64(room.Messages) {
-			err = calendar.Errorf(calendar.TooLarge, "", "%d messages wait for this webhook already", waiting)
+			err = calendar.Errorf(calendar.TooLarge, "", "%d messages are already waiting for this webhook", waiting)
 		}
 		if err != nil {
 			return err
