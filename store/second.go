@@ -271,7 +271,7 @@ func (s *Store) At(calendars ...calendar.Calendar) calendar.ObjectReader {
 		if !left && s.second.ask(ctx, calendars, read) {
 			return nil
 		}
-		// Later reads of this listing must not go back in time from the primary's state.
+		// Later reads by this reader must not go back in time from the primary's state.
 		left = true
 		return read(s.reads)
 	}}

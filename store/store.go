@@ -78,7 +78,7 @@ type Store struct {
 	}
 	// lists reads any number of rows by an index.
 	lists querier
-	// objectReader reads there.
+	// objectReader uses reads.
 	objectReader
 	// second is nil without a replica.
 	second *second

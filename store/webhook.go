@@ -24,7 +24,7 @@ var webhookColumns = columns[calendar.Webhook]{
 	{"w.maker", func(w *calendar.Webhook) any { return &w.Maker.Agent }},
 }
 
-// filled is a column of words; no words are nil.
+// filled is a column of words; an empty text is nil.
 type filled struct{ into *[]calendar.ChangeKind }
 
 // Scan implements [database/sql.Scanner].
