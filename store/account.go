@@ -22,7 +22,8 @@ func scanAccount(row scanner) (calendar.Account, error) {
 	return a, err
 }
 
-// InsertAccount implements [calendar.Accounts]. Anyone who links locks their own row, which counts.
+// InsertAccount implements [calendar.Accounts]. Locking the owner's row makes concurrent calls count one after
+// another.
 func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
 		if err := expectRow(t.exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
@@ -33,7 +34,7 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 			return err
 		}
 		if has >= int64(most) {
-			return calendar.Errorf(calendar.TooLarge, "", "you have linked %d accounts and feeds already, and more are not kept", has)
+			return calendar.Errorf(calendar.TooLarge, "", "you have already linked %d accounts and feeds, the most that are allowed", has)
 		}
 		return t.run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
@@ -52,7 +53,8 @@ func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar
 	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
 }
 
-// dueAccounts gives each user their turn before anybody has a second. Those of users who may not come in rest.
+// dueAccounts takes the first due account of every user before anyone's second. Accounts of disabled users are
+// skipped.
 var dueAccounts = `WITH turns AS (
 		SELECT l.id AS due_id, ROW_NUMBER() OVER (PARTITION BY l.user_id ORDER BY l.due, l.id) AS turn
 			FROM linked_accounts l JOIN users u ON u.id = l.user_id AND NOT u.disabled
@@ -82,7 +84,9 @@ func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.
 	return a, err
 }
 
-// SetAccountState implements [calendar.Accounts]. What an owner does leaves the account unlisted; who is in a hurry changes but when it is due.
+// SetAccountState implements [calendar.Accounts]. It stores the outcome of a run that began with the account as
+// began. After an edit by the owner meanwhile, the account stays unlisted, and only a success is stored. After
+// a request to run sooner, the earlier due time is kept.
 func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
 	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
 			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,
@@ -105,7 +109,7 @@ func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []by
 		if err != nil || bytes.Equal(now.Secret, a.Secret) {
 			return err
 		}
-		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed in the meantime")
+		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed meanwhile")
 	})
 }
 

@@ -21,7 +21,7 @@ func (s *Store) InsertAddress(ctx context.Context, user calendar.UserID, a auth.
 		user, a.Text, a.Created.Unix(), unlessZero(a.Verified))
 }
 
-// VerifyAddress implements [auth.Store]. That no two have verified one, the table sees to.
+// VerifyAddress implements [auth.Store]. The table's unique index lets only one user verify an address.
 func (s *Store) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
 		others, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)

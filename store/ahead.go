@@ -9,29 +9,31 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Whoever writes waits while Postgres makes an index within a migration's transaction. Made by itself, CONCURRENTLY, it lets others
-// write, which no transaction may do: so those that a migration makes IF NOT EXISTS are made before it where their table is large.
+// Creating an index inside a migration's transaction blocks all writers on Postgres. CREATE INDEX CONCURRENTLY
+// does not block them, but no transaction may run it. So the indexes that a migration creates IF NOT EXISTS on
+// large tables are created before the migration.
 
-// aheadIndex finds them in a migration's text.
+// aheadIndex matches these statements in a migration's text.
 var aheadIndex = regexp.MustCompile(`(?m)^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+) ON (\w+)[^;]+`)
 
-// stateOfIndex tells whether an index is there, is whole, is being made by somebody, and is that of a large table: the index of
-// 16 MB is made within a moment.
+// stateOfIndex reports whether an index exists, is valid and is being built, and whether its table is over 16
+// MB. A smaller table is indexed within a moment.
 const stateOfIndex = `SELECT to_regclass($1) IS NOT NULL,
 	COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), false),
 	EXISTS (SELECT 1 FROM pg_stat_progress_create_index WHERE index_relid = to_regclass($1)),
 	COALESCE(pg_relation_size(to_regclass($2)) > 16000000, false)`
 
-// aheadAgain is how soon it is looked again at what another server does.
+// aheadAgain is the pause between two looks at another server's progress.
 const aheadAgain = time.Second
 
-// aheadAlone takes what only one server has at a time. A transaction without a statement under way has it: whoever makes an index waits
-// for all statements, also for one that waits for a lock, and a pooler of transactions may be in between.
+// aheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
+// CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and a
+// transaction pooler may sit in between.
 const aheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
 
-// behindIndexes makes the indexes of the next migration that others need not wait for, and then applies it. Servers that migrate at once
-// do both one after the other: indexes of one table that two of them make are in each other's way, and the one who gives up would take
-// away what the other has made.
+// behindIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
+// that start together take turns: two that build indexes on one table block each other, and the one that gives
+// up would drop the other's index.
 func (s *Store) behindIndexes(ctx context.Context, wanted []migration, apply func() error) error {
 	found, err := s.indexesOfNext(ctx, wanted)
 	if err != nil {
@@ -51,14 +53,15 @@ func (s *Store) behindIndexes(ctx context.Context, wanted []migration, apply fun
 	})
 }
 
-// untilAlone waits for the servers that came before, without a transaction while it waits. The connection's end gives it back.
+// untilAlone waits for the servers that came first, with no transaction open while it sleeps. Closing the
+// connection releases the lock.
 func untilAlone(ctx context.Context, conn *pgx.Conn) error {
 	for {
 		if _, err := conn.Exec(ctx, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0`); err != nil {
 			return err
 		}
 		var alone bool
-		// The simple protocol: what the other leaves behind counts as a statement under way.
+		// The simple protocol: the portal that the extended one leaves open counts as a running statement.
 		if err := conn.QueryRow(ctx, aheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
 			return err
 		}
@@ -80,7 +83,7 @@ func aheadPause(ctx context.Context) error {
 	}
 }
 
-// indexesOfNext finds what may be made ahead of the next migration: each with its statement, its name and its table.
+// indexesOfNext returns the indexes to create before the next migration: statement, name and table of each.
 func (s *Store) indexesOfNext(ctx context.Context, wanted []migration) ([][]string, error) {
 	if s.apart == nil {
 		return nil, nil
@@ -96,7 +99,7 @@ func (s *Store) indexesOfNext(ctx context.Context, wanted []migration) ([][]stri
 	return aheadIndex.FindAllStringSubmatch(left[0].text, -1), nil
 }
 
-// indexesAhead makes them.
+// indexesAhead creates them.
 func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 	found, err := s.indexesOfNext(ctx, wanted) // another server may have applied it
 	if err != nil || len(found) == 0 {
@@ -105,8 +108,9 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 	return s.apart(ctx, func(conn *pgx.Conn) error {
 		for _, index := range found {
 			if err := s.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
-				// The migration makes it, for which others wait, and nothing that is half done must be taken for it.
-				s.options.Logger.WarnContext(ctx, "an index is not made ahead", "index", index[1], "err", err)
+				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
+				// IF NOT EXISTS would accept it.
+				s.options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
 			}
@@ -115,7 +119,8 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 	})
 }
 
-// indexAhead makes one. What an interrupted attempt has left is no index yet, and goes.
+// indexAhead builds one index, unless it exists or its table is small. An invalid index from an interrupted
+// attempt is dropped first.
 func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
 	for {
 		var there, whole, building, large bool
@@ -128,7 +133,7 @@ func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name,
 		case there:
 			_, err = conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+name)
 		default:
-			s.options.Logger.InfoContext(ctx, "making an index while others write", "index", name)
+			s.options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
 			_, err = conn.Exec(ctx, strings.Replace(statement, "INDEX", "INDEX CONCURRENTLY", 1))
 		}
 		if err != nil {

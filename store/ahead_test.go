@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// until are the program's migrations before a number.
+// until returns the program's migrations before a number.
 func until(t *testing.T, before string) fs.FS {
 	t.Helper()
 	all := with(t, "0000_none.sql", "")
@@ -29,8 +29,8 @@ func until(t *testing.T, before string) fs.FS {
 	return all
 }
 
-// TestIndexesAhead: an index of a large table is there before the transaction of the migration that makes it, in which others could not
-// write. One that an interrupted attempt has left is made anew.
+// TestIndexesAhead: the index of a large table is built before the migration's transaction, which would block
+// writers. A half-built index from an interrupted attempt is built again.
 func TestIndexesAhead(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
@@ -80,7 +80,7 @@ func TestIndexesAhead(t *testing.T) {
 	})
 }
 
-// noticed is a log that calls back for each line.
+// noticed is a log handler that calls back for each line.
 type noticed struct {
 	slog.Handler
 	call func(slog.Record)
@@ -93,8 +93,8 @@ func (n noticed) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestIndexesAheadOfTwo: servers that migrate at once make an index one after the other. Two that made indexes of one table were in each
-// other's way, and the one who gave up took away the other's, which the migration could have been done with.
+// TestIndexesAheadOfTwo: two servers that migrate at once build the indexes one after another. Without that,
+// they blocked each other, and the one that gave up dropped the other's index.
 func TestIndexesAheadOfTwo(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
@@ -141,7 +141,7 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 	})
 }
 
-// TestIndexNotMadeAhead: what cannot be made ahead leaves nothing that the migration would take for its index.
+// TestIndexNotMadeAhead: a failed build leaves no index that the migration would accept.
 func TestIndexNotMadeAhead(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {

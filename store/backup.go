@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/store/backup"
 )
 
-// snapshot is the database as it was when it began; what is written meanwhile is not in it.
+// snapshot reads the database as it was when its transaction began; later writes are not visible.
 type snapshot struct {
 	engine *engine
 	tx     *sql.Tx
@@ -23,7 +23,7 @@ func (s *snapshot) query(ctx context.Context, text string, args ...any) (rows, e
 	return s.tx.QueryContext(ctx, text, args...) //nolint:rowserrcheck // each does
 }
 
-// inSnapshot reads the database as it is at one moment, while others write.
+// inSnapshot reads the database as of one moment while others write.
 func (s *Store) inSnapshot(ctx context.Context, read func(*snapshot) error) (err error) {
 	pool, ok := s.reads.on.(*sql.DB)
 	if !ok {
@@ -42,7 +42,7 @@ func (s *Store) inSnapshot(ctx context.Context, read func(*snapshot) error) (err
 	return read(&snapshot{s.engine, tx})
 }
 
-// Backup writes all that the store holds, as it is at one moment, while others go on to write. Program names its writer.
+// Backup writes the whole store as of one moment while others keep writing. Program names the writer.
 func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell backup.Progress) (m backup.Manifest, err error) {
 	err = s.inSnapshot(ctx, func(at *snapshot) error {
 		m = backup.Manifest{Program: program, Engine: s.engine.name, Made: s.options.Now().UTC()}
@@ -69,7 +69,7 @@ func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell b
 	return m, err
 }
 
-// commonMigrations are the files that were applied and that both engines have.
+// commonMigrations returns the applied migrations that both engines have.
 func commonMigrations(ctx context.Context, q querier) (common []backup.Migration, err error) {
 	all, err := applied(ctx, q)
 	for _, m := range all {
@@ -78,12 +78,12 @@ func commonMigrations(ctx context.Context, q querier) (common []backup.Migration
 		}
 	}
 	if err == nil && len(common) == 0 {
-		err = errors.New("there is nothing in the database yet")
+		err = errors.New("the database is empty")
 	}
 	return common, err
 }
 
-// writing is a backup on its way.
+// writing is a backup in progress.
 type writing struct {
 	*snapshot
 	to          *backup.Writer
@@ -102,8 +102,7 @@ func (b *writing) count(ctx context.Context, all []table) (total int64, err erro
 	return total, nil
 }
 
-// table writes all rows of a table as they come. What takes a whole table may take longer than the answer to a request is
-// waited for.
+// table writes all rows of a table as they arrive. A whole table may take longer than the timeout of a request.
 func (b *writing) table(ctx context.Context, t table) (err error) {
 	if err := b.to.Table(t.name, t.columns); err != nil {
 		return err
@@ -137,7 +136,7 @@ func (t table) names() (names []string) {
 	return names
 }
 
-// order has the same rows come in the same order from either engine.
+// order makes both engines return the same rows in the same order.
 func (t table) order() string {
 	if len(t.key) == 0 {
 		return ""

@@ -49,7 +49,7 @@ func restored(t *testing.T, file []byte, url string) *Store {
 	return s
 }
 
-// contents are all rows of a backup, by table, but for what a restore makes anew.
+// contents returns all rows of a backup by table, except those that a restore creates itself.
 func contents(t *testing.T, file []byte) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
@@ -75,7 +75,7 @@ func contents(t *testing.T, file []byte) map[string][]string {
 	return all
 }
 
-// Every table comes over whole, from each engine to each, whatever tables there will be.
+// Every table, including future ones, is restored in full, from each engine to each.
 func TestBackupsComeBackOnEitherEngine(t *testing.T) {
 	t.Parallel()
 	first := bare(t, testdb.SQLite(t), migrations.Files)
@@ -117,8 +117,8 @@ func TestBackupsComeBackOnEitherEngine(t *testing.T) {
 	}
 }
 
-// fill writes two rows into every table that a backup has, whatever it is: texts beyond ASCII, bytes that are no text,
-// numbers that no float holds. What points at another table points at its row of the same number.
+// fill writes two rows into every table of a backup: texts beyond ASCII, bytes that are not UTF-8, numbers that
+// no float can hold. A foreign key refers to the row with the same number.
 func fill(t *testing.T, s *Store) {
 	t.Helper()
 	all, err := tables(t.Context(), s.reads)
@@ -160,7 +160,7 @@ func sample(table string, c backup.Column, row int, points map[string][2]string)
 	return fmt.Sprintf("%s.%s “%d”\t<&>", table, column, row)
 }
 
-// pointsAt returns where the columns of a table's foreign keys point.
+// pointsAt returns the targets of a table's foreign keys.
 func pointsAt(t *testing.T, s *Store, table string) map[string][2]string {
 	t.Helper()
 	points := map[string][2]string{}
@@ -173,7 +173,7 @@ func pointsAt(t *testing.T, s *Store, table string) map[string][2]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A column may point on: share_kept.owner is shares.calendar_id, which is calendars.id.
+	// A target may be a foreign key itself: share_kept.owner is shares.calendar_id, which is calendars.id.
 	for from, to := range points {
 		if to[0] != table {
 			if on, found := pointsAt(t, s, to[0])[to[1]]; found {
@@ -184,7 +184,7 @@ func pointsAt(t *testing.T, s *Store, table string) map[string][2]string {
 	return points
 }
 
-// A table that is made from now on is in a backup, or somebody has said why not. Both engines agree on what there is.
+// A new table is in a backup unless leftOut gives a reason. Both engines have the same tables.
 func TestBackupHasEveryTable(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -267,7 +267,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 	}
 }
 
-// damaged is a backup of which a byte is another one that counts: some of a ZIP's do not.
+// damaged returns a backup with one byte changed, at a place that matters: some bytes of a ZIP file do not.
 func damaged(t *testing.T, whole []byte) *backup.File {
 	t.Helper()
 	for at := len(whole) / 4; at < len(whole)/2; at++ {
@@ -281,7 +281,7 @@ func damaged(t *testing.T, whole []byte) *backup.File {
 	return nil
 }
 
-// A store that somebody uses is not overwritten, nor is anything of another or a newer program restored.
+// A store with users is not overwritten, and no backup of another or a newer program is restored.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -307,7 +307,7 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 }
 
-// TestRestoreIntoTables: tables that are made already and hold nothing take a backup.
+// TestRestoreIntoTables: a database with empty tables accepts a backup.
 func TestRestoreIntoTables(t *testing.T) {
 	t.Parallel()
 	from := bare(t, testdb.SQLite(t), migrations.Files)
@@ -350,7 +350,7 @@ func TestOlderBackupsAreBroughtUpToDate(t *testing.T) {
 	})
 }
 
-// older are the program's migrations before a number.
+// older returns the program's migrations before a number.
 func older(t *testing.T, number string) fs.FS {
 	t.Helper()
 	all := fstest.MapFS{}

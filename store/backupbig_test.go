@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// A hundred thousand objects go from SQLite to Postgres and back, and are the same rows. The log has what it took.
+// A hundred thousand objects are restored from SQLite to Postgres and back unchanged. The log shows the times.
 func TestBackupOfManyObjects(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "backs up and restores 100,000 objects, on both engines")
 	const objects, calendars, atOnce = 100_000, 10, 500

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/store/backup"
 )
 
-// What is backed up while others write is one moment: of every calendar all changes up to one, and none after it.
+// A backup during writes is of one moment: it has every calendar's changes up to a version, and no later ones.
 func TestBackupIsOneMoment(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -100,7 +100,7 @@ func makeObject(ctx context.Context, tx calendar.Tx, in calendar.CalendarID, n i
 	return tx.Log(ctx, calendar.Change{Calendar: in, Version: cal.Version, Object: o.Name, UID: o.UID, Did: calendar.Created})
 }
 
-// checkMoment compares how far calendars are with what is in them.
+// checkMoment compares the calendars' versions with their objects.
 func checkMoment(f *backup.File) error {
 	versions, objects, lines := map[any]int64{}, map[any]int64{}, map[any]int64{}
 	for table, take := range map[string]func(row map[string]any){

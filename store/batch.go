@@ -7,9 +7,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// fileWriter is the one connection that writes to a SQLite file. Writers of this process stand in
-// line for it. A writer with others behind it leaves the commit to the last: one wait for the
-// disk keeps what all of them wrote, and nobody is told so before.
+// fileWriter is the one connection that writes to a SQLite file. Writers of this process queue for it. A writer
+// with others waiting leaves the commit to the last of them: one disk sync commits all of them, and each
+// returns to its caller only after that.
 type fileWriter struct {
 	statements
 	turns
@@ -33,8 +33,8 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	return work(m)
 }
 
-// join begins the transaction, unless it is under way, and the writer's part of it. It takes the
-// file's write lock at once: a transaction that read first and then had to wait could only fail.
+// join begins the transaction or, if one is open, the writer's savepoint in it. BEGIN IMMEDIATE takes the
+// file's write lock at once: a transaction that reads first and waits for the lock later can only fail.
 func (w *fileWriter) join(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	if w.batch == nil {
@@ -50,7 +50,7 @@ func (w *fileWriter) join(ctx context.Context) error {
 	return err
 }
 
-// commitAll commits a batch, also when the last of its writers has gone away.
+// commitAll commits a batch, even if its last writer's request was canceled.
 func (w *fileWriter) commitAll(ctx context.Context, b *batch) error {
 	ctx = context.WithoutCancel(ctx)
 	err := errLost
@@ -58,26 +58,27 @@ func (w *fileWriter) commitAll(ctx context.Context, b *batch) error {
 		_, err = w.exec(ctx, "COMMIT")
 	}
 	if err != nil {
-		// Where this fails SQLite has rolled back by itself.
+		// If this fails, SQLite has already rolled back.
 		_, _ = w.exec(ctx, "ROLLBACK")
 	}
 	return w.engine.uncertain(w.engine.translate(ctx, err))
 }
 
-// member is one writer's part of a batch.
+// member is one writer in a batch.
 type member struct {
 	*fileWriter
 	part
 	gathering
-	// unheeded is why a row that was kept back could not be written: whoever asks next is told, and nothing is kept should they not heed it.
+	// unheeded is why a deferred row could not be written. The next statement returns it; if the caller ignores
+	// it, nothing is committed.
 	unheeded error
 }
 
-// approach does not wait: a writer has the whole file.
+// approach does not wait: a writer holds the whole file.
 func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
 
-// query and exec let nobody's going away interrupt a statement, which would roll back everybody's
-// part. It is over in a moment anyway.
+// query and exec ignore cancellation: interrupting a statement would roll back every writer's part, and it ends
+// in a moment anyway.
 func (m *member) query(ctx context.Context, text string, args ...any) (rows, error) {
 	if err := m.ready(ctx); err != nil {
 		return nil, err
@@ -117,17 +118,17 @@ func (m *member) commit(ctx context.Context) error {
 	if !m.first {
 		_, err = m.statements.exec(ctx, "RELEASE part")
 	} else if _, within := m.statements.exec(ctx, "BEGIN"); within == nil {
-		err = errLost // SQLite has rolled back, and nobody noticed: within the transaction that would be refused
+		err = errLost // SQLite has rolled back unnoticed: inside a transaction this BEGIN would fail
 	}
 	m.kept = err == nil
 	return err
 }
 
-// rollback gives up the writer's part. Where that cannot be done, all of the batch is lost.
+// rollback undoes the writer's part. If that fails, the whole batch is lost.
 func (m *member) rollback(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if m.first {
-		// Where this fails SQLite has rolled back by itself.
+		// If this fails, SQLite has already rolled back.
 		_, _ = m.statements.exec(ctx, "ROLLBACK")
 		m.batch = nil
 		return

@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// line has several writers stand in line behind one that holds the turn, and then lets them go.
+// line queues several writers while one holds the turn, and then lets them go.
 type line struct {
 	*testing.T
 	store  *Store
@@ -66,14 +66,14 @@ func (l *line) length() int {
 	return len(l.writer.line)
 }
 
-// await waits until so many stand in line.
+// await waits until so many writers are queued.
 func (l *line) await(n int) {
 	for l.length() != n {
 		runtime.Gosched()
 	}
 }
 
-// users ends the test's line and returns who is in the store.
+// users ends the queue and returns the users in the store.
 func (l *line) users() []string {
 	l.Helper()
 	close(l.start)
@@ -96,7 +96,7 @@ func (l *line) fine(err error) {
 	}
 }
 
-// insertUser writes a row of about a size.
+// insertUser writes a row of about the given size.
 func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
 	_, err := tx.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
 		name, strings.Repeat("x", size))
@@ -107,7 +107,7 @@ func (l *line) inserts(name string) func(*Tx) error {
 	return func(tx *Tx) error { return insertUser(l.Context(), tx, name, 1) }
 }
 
-// TestBatchIsOneCommit: anyone who stands in line is kept by one commit, and nobody sees it before.
+// TestBatchIsOneCommit: one commit stores all queued writes, and none is visible before it.
 func TestBatchIsOneCommit(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -135,7 +135,7 @@ func TestBatchIsOneCommit(t *testing.T) {
 	}
 }
 
-// TestBatchWithoutOne: anyone who fails in a batch takes nobody along.
+// TestBatchWithoutOne: a failed write in a batch does not affect the others.
 func TestBatchWithoutOne(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -159,7 +159,7 @@ func TestBatchWithoutOne(t *testing.T) {
 	}
 }
 
-// TestBatchPanics: a writer that panics ends as one that fails.
+// TestBatchPanics: a writer that panics is rolled back like one that fails.
 func TestBatchPanics(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -182,7 +182,7 @@ func TestBatchPanics(t *testing.T) {
 	}
 }
 
-// TestBatchGivesUp: anyone who goes away while in line leaves it, wherever they stand.
+// TestBatchGivesUp: a writer whose context ends leaves the queue, at any position.
 func TestBatchGivesUp(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []string{"a", "b", "c"} {
@@ -212,8 +212,8 @@ func TestBatchGivesUp(t *testing.T) {
 	}
 }
 
-// TestBatchIsLost: SQLite gives up a whole transaction when the disk is full. Whose write had no
-// room is told so; the others, who wrote in the same transaction, do not notice.
+// TestBatchIsLost: SQLite rolls back the whole transaction when the disk is full. The writer that caused it
+// gets the error; the others in the batch are retried.
 func TestBatchIsLost(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -234,7 +234,8 @@ func TestBatchIsLost(t *testing.T) {
 	}
 }
 
-// TestFirstIsLost: what SQLite gave up is not told to be kept, should nobody have looked at the error; anyone who comes next is kept.
+// TestFirstIsLost: a transaction that SQLite rolled back is not reported as committed, even if its writer
+// ignored the error. The next writer is stored.
 func TestFirstIsLost(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// TestMigrateKeepsAsking: a database that has users goes on asking before shares are in force, unless its administrator has decided
-// otherwise. A new one does not ask.
+// TestMigrateKeepsAsking: a database with users keeps asking before shares take effect, unless its
+// administrator has chosen otherwise. A new one does not ask.
 func TestMigrateKeepsAsking(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -14,16 +14,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// calendarRow is a calendar as its columns have it, with what one user has of it.
+// calendarRow is a row of calendars, with one user's settings for it.
 type calendarRow struct {
 	calendar.Calendar
-	// owner is the owner's name, quota and the name they are shown by, which has no line break in it either.
+	// owner holds the owner's name, quotas and display name, one per line; the display name has no line break
+	// either.
 	kinds, owner, access string
 	shared               bool
 	own                  calendar.Arrangement
 }
 
-// The fields of calendars are written so that a select from calendars and an update's RETURNING may both have them.
+// The fields of calendars are written so that both a SELECT and an UPDATE … RETURNING can use them.
 var (
 	calendarFields = columns[calendarRow]{
 		{"version", func(c *calendarRow) any { return (*int64)(&c.Version) }},
@@ -57,12 +58,12 @@ var (
 
 	packedCalendar = calendarFields.packed()
 	packedSeen     = slices.Concat(accessFields, arrangementFields, calendarFields).packed()
-	// packedOwn is what an owner sees, in a query that has the owner u already.
+	// packedOwn is the owner's view, for a query that already has the owner as u.
 	packedOwn = slices.Concat(calendarFields[:len(calendarFields)-1], columns[calendarRow]{sharedField, ownerField}).packed()
 )
 
-// selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
-// its own behind it, which an index answers; an OR over owner and share would read all calendars.
+// selectCalendars returns calendars as user $1 sees them. The condition for the owner follows in a separate
+// SELECT, which an index answers; one OR over owner and share would read all calendars.
 var selectCalendars = `SELECT ` + packedSeen.selected + ` FROM calendars LEFT JOIN (
 		SELECT calendar_id, access AS own_access, own_name, own_description, own_color, own_position, own_opaque, own_hidden, own_version
 		FROM shares WHERE user_id = $1
@@ -76,7 +77,7 @@ func (c calendarRow) result() calendar.Calendar {
 		for _, bound := range [...]*int64{&c.OwnerQuota.Calendars, &c.OwnerQuota.Objects, &c.OwnerQuota.Bytes} {
 			var number string
 			number, rest, _ = strings.Cut(rest, "\n")
-			// The database made the text of a number.
+			// The database rendered the number, so it parses.
 			*bound, _ = strconv.ParseInt(number, 10, 64)
 		}
 		u := calendar.User{Name: name, DisplayName: rest}
@@ -85,7 +86,7 @@ func (c calendarRow) result() calendar.Calendar {
 	return c.Calendar
 }
 
-// kindsOf reads the column of kinds.
+// kindsOf parses the column of kinds.
 func kindsOf(text string) calendar.Kinds {
 	if text == "" {
 		return nil
@@ -97,16 +98,16 @@ func kindsOf(text string) calendar.Kinds {
 	return kinds
 }
 
-// ownerText is what a calendar tells of its owner, in lines.
+// ownerText selects the owner's name, quotas and display name, one per line.
 const ownerText = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' || u.display_name"
 
-// unpackCalendar takes apart a packedCalendar.
+// unpackCalendar parses a packedCalendar.
 func unpackCalendar(row string) (calendar.Calendar, error) {
 	c, err := packedCalendar.reader()(row)
 	return c.result(), err
 }
 
-// unpackOwn takes apart a packedOwn.
+// unpackOwn parses a packedOwn.
 func unpackOwn(row string) (calendar.Calendar, error) {
 	var seen calendarRow
 	err := packedOwn.read(row, &seen)
@@ -128,8 +129,8 @@ func scanCalendar(row scanner) (calendar.Calendar, error) {
 }
 
 var (
-	// selectCalendarsOf lists those in the user's home, each half by an index. Putting them in order is
-	// left to us: for so few, engines take longer to prepare for it than to read them.
+	// selectCalendarsOf lists the calendars in the user's home, each half by an index. Go sorts them: for so
+	// few rows, an ORDER BY takes longer to prepare than the read.
 	selectCalendarsOf = selectCalendars + `owner_id = $1 UNION ALL ` +
 		selectCalendars + `owner_id <> $1 AND id IN (SELECT calendar_id FROM shares WHERE user_id = $1)`
 
@@ -153,7 +154,7 @@ func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calend
 	return all, err
 }
 
-// sortHome puts calendars into the order of a home.
+// sortHome sorts calendars in the order of a home.
 func sortHome(all []calendar.Calendar) {
 	slices.SortFunc(all, func(a, b calendar.Calendar) int {
 		return cmp.Or(
@@ -168,8 +169,8 @@ func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.
 	return rowOf(ctx, s.brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
-// CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
-// one that is shared with them, their own is meant.
+// CalendarAt implements [calendar.Store]. If a user named an own calendar after the id of a calendar shared
+// with them, their own wins.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
 	if cal, just := auth.AlongOf(ctx).Take(user, address, s.options.Now()); just {
 		return cal, nil
@@ -201,8 +202,8 @@ func (t *Tx) AdvanceTo(
 	return cal, atName, withUID, err
 }
 
-// advance locks the calendar, and asks what else is to be known then. The update takes the row's lock, which lasts until
-// the commit.
+// advance locks the calendar and asks further questions once the lock is held. The UPDATE takes the row lock
+// until the commit.
 func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	if err := t.approach(ctx, id); err != nil {
@@ -223,7 +224,7 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...questi
 	return locked[0], nil
 }
 
-// AdvanceAll implements [calendar.Tx]. Rows are locked in the order in which the inner query yields them.
+// AdvanceAll implements [calendar.Tx]. It locks the rows in the order of the inner query.
 func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
@@ -271,7 +272,7 @@ func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
-// taken says what it is that exists.
+// taken replaces the message of an error for a value that exists already.
 func taken(err error, rule calendar.Rule, message string) error {
 	if err == nil || calendar.ReasonOf(err) != calendar.Exists {
 		return err

@@ -16,8 +16,8 @@ const (
 var (
 	selectChanges = `SELECT ` + packedChange.selected + changed
 
-	// selectChangesSince tells with each row what the calendar has pruned: only the same snapshot can
-	// tell whether all tombstones are there still.
+	// selectChangesSince returns the calendar's pruned version with each row: only the same snapshot can prove
+	// that no tombstone is missing.
 	selectChangesSince = `SELECT ` + packedChange.selected + `, (` + selectPruned + `)` + changed
 )
 
@@ -37,7 +37,7 @@ func (r objectReader) Changes(ctx context.Context, cal calendar.CalendarID, in c
 	}
 }
 
-// changes reads the page of the range that comes after a version.
+// changes reads the next page of the range, from a version on.
 func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) (objects []packedRow, err error) {
 	var pruned int64
 	err = r.ask(ctx, func(at querier) (err error) {
@@ -47,7 +47,7 @@ func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in c
 		}
 		objects, err = rowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
 		if err == nil && len(objects) == 0 {
-			// Later than the page was read, so that it tells rather too much.
+			// Read after the page, so at worst it reports too much as pruned.
 			pruned, err = rowOrNone(ctx, at, scanNumber, selectPruned, cal)
 		}
 		return err
@@ -55,7 +55,7 @@ func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in c
 	if err == nil && calendar.Version(pruned) > in.Unbroken {
 		return nil, &calendar.Error{
 			Reason: calendar.Forbidden, Rule: calendar.RuleSyncToken,
-			Message: "the changes since then are not all known any more", Hint: "synchronize from the start",
+			Message: "some changes since then are no longer known", Hint: "synchronize from the start",
 		}
 	}
 	return objects, err

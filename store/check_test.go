@@ -23,8 +23,8 @@ func TestCheckFindsNothingInWhatIsWhole(t *testing.T) {
 	})
 }
 
-// TestCheckFindsWhatIsDamaged: pages of another state among those of a backup, as the log of a server
-// that was killed puts them there.
+// TestCheckFindsWhatIsDamaged: a backup with pages of another state, as the log of a killed server would write
+// them.
 func TestCheckFindsWhatIsDamaged(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "calendar.db")
@@ -49,7 +49,7 @@ func TestCheckFindsWhatIsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
-	// It is a page of objects. The tables' own descriptions stay readable: the program starts.
+	// It is a page of objects. The schema stays readable, so the program starts.
 	objects := bytes.LastIndex(data, []byte("event-")) / page * page
 	copy(data[objects:objects+page], bytes.Repeat([]byte{0xA5}, page))
 	if err := os.WriteFile(file, data, 0o600); err != nil {

@@ -35,7 +35,7 @@ func (s *Store) PutClient(ctx context.Context, c oauth.Client) error {
 		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used), unlessZero(c.Fresh), c.Site)
 }
 
-// idle is a condition on clients: of a kind $1 there is none among their grants that is good at the time $2.
+// idle is a condition on clients of kind $1: none of their grants is valid at time $2.
 const idle = `kind = $1 AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.client = oauth_clients.id AND t.client <> ''
 	AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $2))`
 
@@ -65,20 +65,21 @@ func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) erro
 	})
 }
 
-// dropOldest asks the row itself again how old it is. On Postgres it may have waited for somebody who has just taken up a grant, of which the
-// select knows nothing; then it finds none, and the next time another one.
+// dropOldest repeats the check of the age on the row itself. On Postgres, the DELETE may have waited for a
+// client that just used a grant, which the inner SELECT cannot see. It then deletes nothing, and the next try
+// picks another client.
 const dropOldest = `DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients
 	WHERE ` + idle + ` AND COALESCE(used, created) < $3 ORDER BY COALESCE(used, created), id LIMIT 1) AND COALESCE(used, created) < $3`
 
-// dropCrowded takes the place from the site that has most clients without any use, as long as it keeps more than the site $3 gets. A flood
-// from many addresses thus pushes out its own clients.
+// dropCrowded deletes a client of the site with the most unused clients, unless site $3 would then have more. A
+// flood of registrations thus evicts its own clients.
 const dropCrowded = `DELETE FROM oauth_clients WHERE used IS NULL AND id IN (SELECT id FROM oauth_clients WHERE ` + idle + ` AND used IS NULL
 	AND site = (SELECT site FROM oauth_clients WHERE ` + idle + ` AND used IS NULL GROUP BY site
 		HAVING COUNT(*) > 1 + (SELECT COUNT(*) FROM oauth_clients WHERE ` + idle + ` AND used IS NULL AND site = $3)
 		ORDER BY COUNT(*) DESC, site LIMIT 1)
 	ORDER BY created, id LIMIT 1)`
 
-// crowdTries is how often an oldest client is looked for.
+// crowdTries is how often Crowd looks for an oldest client.
 const crowdTries = 3
 
 // DropClient implements [oauth.Store].
@@ -95,7 +96,7 @@ func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) 
 	})
 }
 
-// noteClient keeps when a client was last used.
+// noteClient stores when a client was last used.
 func (t *Tx) noteClient(ctx context.Context, id auth.ClientID, at time.Time) error {
 	return t.run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestCrowdKeepsWhoIsLetInMeanwhile: the oldest idle client takes up a grant while room is made, and so it is not the oldest any more.
+// TestCrowdKeepsWhoIsLetInMeanwhile: the oldest idle client gets a grant while Crowd looks for a client to
+// delete, and is kept.
 func TestCrowdKeepsWhoIsLetInMeanwhile(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

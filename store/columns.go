@@ -10,17 +10,17 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// column is a column, or what is selected in the place of one, and where its value goes.
+// column is a column or an expression, and the field that receives its value.
 type column[T any] struct {
 	text string
 	into func(*T) any
 }
 
-// columns are what a query shows: the list that is selected, its order and how a row is taken apart come from
-// one table.
+// columns describes the select list of a query. The list, its order and the parsing of a row all come from one
+// table.
 type columns[T any] []column[T]
 
-// list is what stands behind SELECT.
+// list returns the select list.
 func (c columns[T]) list() string {
 	texts := make([]string, len(c))
 	for i, one := range c {
@@ -29,10 +29,10 @@ func (c columns[T]) list() string {
 	return strings.Join(texts, ", ")
 }
 
-// scan takes a row apart.
+// scan parses a row.
 func (c columns[T]) scan(row scanner) (T, error) { return scanInto(c.fields)(row) }
 
-// fields are where the values go.
+// fields returns pointers to the fields that receive the values.
 func (c columns[T]) fields(one *T) []any {
 	into := make([]any, len(c))
 	for i, each := range c {
@@ -41,7 +41,7 @@ func (c columns[T]) fields(one *T) []any {
 	return into
 }
 
-// seconds is a column of Unix seconds, in which NULL is the zero time.
+// seconds is a column of Unix seconds; NULL is the zero time.
 type seconds struct{ *time.Time }
 
 // Scan implements [database/sql.Scanner].
@@ -52,32 +52,32 @@ func (s seconds) Scan(value any) error {
 	case int64:
 		*s.Time = moment(v)
 	default:
-		return fmt.Errorf("%T is no time", value)
+		return fmt.Errorf("%T is not a time", value)
 	}
 	return nil
 }
 
-// level is a column of the words of access.
+// level is a column with the name of an access level.
 type level struct{ *calendar.Access }
 
 // Scan implements [database/sql.Scanner].
 func (l level) Scan(value any) error {
 	word, ok := value.(string)
 	if !ok {
-		return fmt.Errorf("%T is no level of access", value)
+		return fmt.Errorf("%T is not an access level", value)
 	}
 	*l.Access = calendar.ParseAccess(word)
 	return nil
 }
 
-// versions is a column of some versions, with blanks between them, in any order.
+// versions is a column of versions separated by spaces, in any order.
 type versions struct{ into *[]calendar.Version }
 
 // Scan implements [database/sql.Scanner].
 func (v versions) Scan(value any) error {
 	text, ok := value.(string)
 	if !ok {
-		return fmt.Errorf("%T is no list of versions", value)
+		return fmt.Errorf("%T is not a list of versions", value)
 	}
 	for word := range strings.FieldsSeq(text) {
 		n, err := strconv.ParseInt(word, 10, 64)
@@ -90,7 +90,7 @@ func (v versions) Scan(value any) error {
 	return nil
 }
 
-// calendarIDs is a column of words that are ids, in any order.
+// calendarIDs is a column of ids separated by spaces, in any order.
 type calendarIDs struct{ into *[]calendar.CalendarID }
 
 // Scan implements [database/sql.Scanner].
@@ -100,7 +100,7 @@ func (c calendarIDs) Scan(value any) error {
 	return err
 }
 
-// words is a column of some words with blanks between them, in which NULL is nil, and no words are none.
+// words is a column of words separated by spaces; NULL is nil, the empty text an empty list.
 type words[T ~string] struct{ into *[]T }
 
 // Scan implements [database/sql.Scanner].
@@ -114,7 +114,7 @@ func (w words[T]) Scan(value any) error {
 			*w.into = append(*w.into, T(word))
 		}
 	default:
-		return fmt.Errorf("%T is no list of words", value) // for a token, none would be all
+		return fmt.Errorf("%T is not a list of words", value) // in a token, an empty list would mean every calendar
 	}
 	return nil
 }

@@ -2,7 +2,8 @@ package store
 
 import "testing"
 
-// TestWordsAreTextOrNone: what else a driver may bring is not taken for none, which lets a token at all calendars.
+// TestWordsAreTextOrNone: another type from a driver is an error. Read as NULL, it would give a token access to
+// all calendars.
 func TestWordsAreTextOrNone(t *testing.T) {
 	t.Parallel()
 	var got []string

@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// envCrash makes the test binary the process that is to be killed, on this database.
+	// envCrash turns the test binary into the process to kill, on this database.
 	envCrash = "STORE_TEST_CRASH_URL"
-	// envRound tells its rounds apart.
+	// envRound distinguishes the rounds.
 	envRound = "STORE_TEST_CRASH_ROUND"
 	// crashWriters write at the same time.
 	crashWriters = 4
 )
 
-// TestCrash kills a process that writes, again and again: what it said was written is there, the
-// versions have no gap, and a sync from before the crash tells exactly what changed.
+// TestCrash kills a writing process again and again: acknowledged writes are stored, versions have no gap, and
+// a sync from before the crash returns exactly the changes.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -41,8 +41,8 @@ func TestCrash(t *testing.T) {
 	})
 }
 
-// killWhileWriting starts a process that writes, kills it once it has acknowledged so many writes,
-// and returns all that it acknowledged.
+// killWhileWriting starts a process that writes, kills it after so many acknowledged writes, and returns all
+// acknowledged ones.
 func killWhileWriting(t *testing.T, url string, round, enough int) map[string]calendar.Version {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -90,7 +90,7 @@ func survives(t *testing.T, s *store.Store, before calendar.Version, written map
 	if extra := len(now) - len(written); extra > crashWriters {
 		t.Errorf("%d writes are there that nobody was told of; only %d were under way", extra, crashWriters)
 	}
-	// Each write made a new object, so that there are as many as versions.
+	// Each write created an object, so there are as many objects as versions.
 	if after := version(t, s); int(after-before) != len(now) {
 		t.Errorf("the version went from %d to %d with %d changes", before, after, len(now))
 	}
@@ -101,8 +101,7 @@ func survives(t *testing.T, s *store.Store, before calendar.Version, written map
 	}
 }
 
-// writeUntilKilled is the process: it tells each write on its standard output once it is kept. It
-// ends by itself only when it fails.
+// writeUntilKilled is the process: it prints each write after the commit. It ends by itself only on a failure.
 func writeUntilKilled(url string) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, url, store.Options{})

@@ -10,10 +10,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// deadTable is one of the tables of kept properties, which differ in whose rows they hold.
+// deadTable holds the statements of one of the tables of dead properties.
 type deadTable struct{ list, put, remove, size string }
 
-// keptIn makes the statements of a table. All have the same columns.
+// keptIn builds the statements of a table. All of them have the same columns.
 func keptIn(table string) deadTable {
 	return deadTable{
 		list: `SELECT space, name, value FROM ` + table + ` WHERE owner = $1 AND item = $2 ORDER BY space, name`,
@@ -24,10 +24,10 @@ func keptIn(table string) deadTable {
 	}
 }
 
-// deadBytes is what properties count.
+// deadBytes is the size of properties that counts against the quota.
 const deadBytes = `COALESCE(SUM(octet_length(space) + octet_length(name) + octet_length(value)), 0)`
 
-// keptOf tells where what a holder keeps is stored: the table, the row's owner and item.
+// keptOf returns the table of a holder's properties, and the owner and item of its rows.
 func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
 	switch h.Place {
 	case calendar.AtPrincipal:
@@ -79,7 +79,7 @@ func takeKept(kept map[calendar.CalendarID][]calendar.DeadProperty) taker {
 	}
 }
 
-// sortKept puts what is kept of each calendar in the order of names.
+// sortKept sorts the properties of each calendar by name.
 func sortKept(kept map[calendar.CalendarID][]calendar.DeadProperty) {
 	for _, list := range kept {
 		slices.SortFunc(list, func(a, b calendar.DeadProperty) int {
@@ -88,7 +88,7 @@ func sortKept(kept map[calendar.CalendarID][]calendar.DeadProperty) {
 	}
 }
 
-// selectDeadInHome begins with the user's own, so that calendars of others are not gone through.
+// selectDeadInHome starts from the user's own calendars, so that it does not scan other users' calendars.
 const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 		FROM calendars c JOIN calendar_kept k ON k.owner = c.id AND k.item = ''
 		WHERE c.owner_id = $1 AND c.trashed IS NULL
@@ -100,7 +100,8 @@ func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID
 	return rowsOf(ctx, s.lists, scanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
 }
 
-// SetDeadProperties implements [calendar.Tx]. The caller that locked the calendar sees to it that the object is there.
+// SetDeadProperties implements [calendar.Tx]. The caller holds the calendar's lock and makes sure that the
+// object exists.
 func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
 	table, owner, item := keptOf(h)
 	before, err := rowOf(ctx, t, scanKept, table.size, owner, item)
@@ -121,20 +122,20 @@ func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []c
 	return all, all.Bytes - before.Bytes, err
 }
 
-// scanKept scans how many properties there are, and how large.
+// scanKept scans the number and size of properties.
 var scanKept = scanInto(func(u *calendar.Usage) []any { return []any{&u.Objects, &u.Bytes} })
 
 const (
 	ofItem = ` FROM calendar_kept WHERE owner = $1 AND item = $2`
 
-	// countKept adds what is kept of an object to what its calendar holds, uncountKept takes it away.
+	// countKept adds the size of an object's properties to the calendar's usage; uncountKept subtracts it.
 	countKept = `UPDATE calendars SET bytes = bytes + (SELECT ` + deadBytes + ofItem + `) WHERE id = $1
 		AND EXISTS (SELECT 1` + ofItem + `)`
 	uncountKept = `UPDATE calendars SET bytes = bytes - (SELECT ` + deadBytes + ofItem + `) WHERE id = $1
 		AND EXISTS (SELECT 1` + ofItem + `)`
 )
 
-// forgetDeadProperties is run when an object goes, or is replaced by another one.
+// forgetDeadProperties runs when an object is deleted or replaced by another one.
 func (t *Tx) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
 	if err := t.later(ctx, ignore, uncountKept, cal, name); err != nil {
 		return err

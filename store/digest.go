@@ -41,7 +41,7 @@ func (s *Store) DueDigests(ctx context.Context, now time.Time, most int) ([]cale
 // PostDigest implements [calendar.Digests].
 func (s *Store) PostDigest(ctx context.Context, d calendar.Digest, l *calendar.Letter, most calendar.OutboxLimits) error {
 	return s.transact(ctx, func(t *Tx) error {
-		// A day that was posted already is not posted again, whatever became of the hour meanwhile.
+		// A digest for a day is sent once, even if the user changes the hour meanwhile.
 		moved, err := t.exec(ctx, `UPDATE digests SET posted = CASE WHEN $2 = '' THEN posted ELSE $2 END, due = $3
 			WHERE user_id = $1 AND ($2 = '' OR posted < $2)`, d.User, d.Posted, d.Due.Unix())
 		if err != nil || moved == 0 || l == nil {

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// selectAcquaintances has a half for each direction, so that an index answers either.
+// selectAcquaintances has a SELECT for each direction, so that an index answers each.
 var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 	FROM calendars c JOIN invitations i ON i.calendar_id = c.id JOIN users u ON u.id = i.user_id
 	WHERE c.owner_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')

@@ -9,79 +9,78 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// engine is all in which the databases differ.
+// engine holds all differences between the databases.
 type engine struct {
-	// name stands in the file names of migrations for only this engine.
+	// name is in the file names of migrations that are for this engine only.
 	name string
-	// migrate, run first in the transaction of a migration, keeps other processes from migrating.
+	// migrate runs first in a migration's transaction and keeps other processes from migrating.
 	migrate string
-	// collate, run after tables were made or changed, has all text columns compare bytes; empty
-	// where they do.
+	// collate runs after tables were created or changed and makes all text columns compare bytes; empty if they
+	// already do.
 	collate string
-	// countMigrations yields 1 where the table of migrations is there, 0 where it is not.
+	// countMigrations returns 1 if the table of migrations exists, else 0.
 	countMigrations string
-	// analyze has the planner look at the objects; empty where plans do not hang on it.
+	// analyze updates the planner's statistics for objects; empty if plans do not depend on them.
 	analyze string
-	// shrink gives some of the free pages back, of which free tells how many there are; empty where the engine uses them again
-	// and nobody waits for them.
+	// shrink returns some free pages to the disk, and free counts them; both are empty if the engine reuses
+	// pages by itself.
 	shrink, free string
-	// check yields what is damaged in the database, or "ok"; empty where the engine sees to that.
+	// check reports damage in the database, or "ok"; empty if the engine checks itself.
 	check string
-	// announce tells other processes the hint $1, if some process wants to hear it at the time
-	// $2; empty where they find out by themselves.
+	// announce sends hint $1 to other processes if one listens at time $2; empty if they notice changes by
+	// themselves.
 	announce string
-	// columns yields all tables' columns: the table, the column, its type, and its place in the primary key, from 1 on.
-	// Columns that the engine computes itself are left out. references yields which table points at which.
+	// columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
+	// It omits generated columns. references lists pairs of tables: the referring one and its target.
 	columns, references string
-	// snapshot is a transaction that sees one moment, for as long as it takes; endless, run in it, lets statements take
-	// longer than a request's may, empty where they do.
+	// snapshot is for a transaction that sees one moment however long it runs. endless lifts the statement
+	// timeout in it; empty if there is none.
 	snapshot sql.TxOptions
 	endless  string
-	// bulk is how many values go into a statement that inserts many rows: round trips are spared by more, and SQLite's driver
-	// looks for each value among all of them.
+	// bulk is the most values in a statement that inserts many rows. More values save round trips, but SQLite's
+	// driver searches the whole list for each value.
 	bulk int
-	// lists is set where an argument may be a list of texts.
+	// lists is set if an argument may be a list of texts.
 	lists bool
-	// lockRows ends a query that locks what it yields, lockFree one that yields what it can lock at once; empty where a writer is alone.
+	// lockRows is `FOR UPDATE`, lockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
 	lockRows, lockFree string
-	// search is how words are looked for.
+	// search holds the statements of the full-text search.
 	search searching
-	// patience is how long an answer to a query is waited for; 0 where none can fail to come. Postgres ends
-	// a statement that takes too long by itself, but one that was stopped, or lies behind a network that is
-	// gone, does not.
+	// patience is how long the store waits for a query's answer; 0 if an answer cannot fail to arrive. Postgres
+	// ends a slow statement itself, but a stopped server, or one on the far side of a dead network, does not.
 	patience time.Duration
-	// fault tells what an error of the driver means.
+	// fault classifies an error of the driver.
 	fault func(error) fault
-	// trouble hears of those that the operator has to know; nil before the store is open.
+	// trouble reports the faults that the administrator has to know; nil until the store is open.
 	trouble *trouble
 }
 
-// fault is what the program can make of a database's error.
+// fault is the class of a database error.
 type fault uint8
 
 const (
 	faultOther    fault = iota
 	faultTaken          // a unique index has the value already
-	faultOrphan         // a foreign key points at nothing
-	faultConflict       // another transaction was in the way: try again
-	faultLocked         // another transaction holds a lock for too long
-	faultCut            // the connection was lost: another one may do
-	faultAway           // the database cannot be reached
+	faultOrphan         // a foreign key refers to a missing row
+	faultConflict       // another transaction conflicted: retry
+	faultLocked         // another transaction held a lock too long
+	faultCut            // the connection was lost: another one may work
+	faultAway           // the database is unreachable
 	faultSlow           // the statement took too long
 	faultFull           // the disk is full
 	faultText           // a text that cannot be stored: not UTF-8, or with a NUL
 )
 
-// faults renders each fault as an error of the middle. Any other is an internal error.
+// faults maps each fault to a calendar error. All others are internal errors.
 var faults = [...]struct {
 	reason  calendar.Reason
 	rule    calendar.Rule
 	message string
 }{
-	faultTaken:    {calendar.Exists, "", "there is one already"},
-	faultOrphan:   {calendar.NotFound, "", "what it belongs to does not exist"},
+	faultTaken:    {calendar.Exists, "", "it already exists"},
+	faultOrphan:   {calendar.NotFound, "", "it refers to something that does not exist"},
 	faultConflict: {calendar.Unavailable, "", "the database is too busy"},
-	faultLocked:   {calendar.Unavailable, "", "another change of the same calendar takes too long"},
+	faultLocked:   {calendar.Unavailable, "", "another change of the same calendar is taking too long"},
 	faultCut:      {calendar.Unavailable, "", "the connection to the database was lost"},
 	faultAway:     {calendar.Unavailable, "", "the database cannot be reached"},
 	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
@@ -89,10 +88,10 @@ var faults = [...]struct {
 	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
 }
 
-// errLocked is returned to a change whose turn at a calendar did not come in time.
-var errLocked = errors.New("the changes ahead in the queue of the calendar take too long")
+// errLocked is returned to a change that waited too long in its calendar's queue.
+var errLocked = errors.New("earlier changes in the calendar's queue are taking too long")
 
-// bounded returns a context for a query that ends when its answer is not to be expected any more.
+// bounded returns a context that expires when no answer can be expected any more.
 func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.patience == 0 {
 		return ctx, func() {}
@@ -100,8 +99,8 @@ func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, e.patience)
 }
 
-// translate turns an error of a driver into one of the middle where its reason can be told. What
-// came about because the caller gave up remains the context's error.
+// translate maps a driver's error to a calendar error if it can classify it. If the caller's context ended, it
+// keeps the context's error.
 func (e *engine) translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -125,7 +124,7 @@ func (e *engine) translate(ctx context.Context, err error) error {
 	return known
 }
 
-// expectRow makes a statement that was to change a row, and found none, an error.
+// expectRow returns an error if a statement that had to change a row found none.
 func expectRow(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return &calendar.Error{Reason: calendar.NotFound, Message: "there is none", Cause: sql.ErrNoRows}

@@ -7,13 +7,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// SharingAtRandom has every other change on SQLite commit alone, and the others share a commit with those that wait.
+// SharingAtRandom makes changes on SQLite commit alone or in a batch, at random.
 func SharingAtRandom(o Options) Options {
 	o.shares = func() bool { return rand.IntN(2) == 0 }
 	return o
 }
 
-// ChangeWhileLocked locks a calendar, does something meanwhile, and then changes what its user's rights rest on.
+// ChangeWhileLocked locks a calendar, runs a function meanwhile, and then makes a change that depends on its
+// user's rights.
 func ChangeWhileLocked(ctx context.Context, s *Store, id calendar.CalendarID, of calendar.UserID, meanwhile func(), change string) error {
 	return s.transact(ctx, func(tx *Tx) error {
 		if _, err := tx.Advance(ctx, id); err != nil {

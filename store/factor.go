@@ -55,7 +55,7 @@ func (s *Store) SetCodeSecret(ctx context.Context, user calendar.UserID, secret 
 		user, secret, at.Unix(), step)
 }
 
-// changeCredential runs a statement that must concern a row, and moves the user's generation on.
+// changeCredential runs a statement that must change a row, and advances the user's generation.
 func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text string, args ...any) error {
 	return s.transact(ctx, func(t *Tx) error {
 		if err := expectRow(t.exec(ctx, text, args...)); err != nil {
@@ -75,7 +75,7 @@ func (s *Store) DropCodeSecret(ctx context.Context, user calendar.UserID) error 
 	return s.dropFactors(ctx, user, `DELETE FROM totps WHERE user_id = $1`)
 }
 
-// dropFactors runs statements about one user, and takes the recovery codes away with the last second factor.
+// dropFactors runs statements for a user, and deletes the recovery codes with the last second factor.
 func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, text := range texts {

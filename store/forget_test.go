@@ -13,7 +13,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// overlap has another change wait for what work holds, before work is kept. On SQLite it waits for its turn.
+// overlap starts another change that waits for the locks of work, before work commits. On SQLite it waits for
+// its turn.
 func overlap(t *testing.T, s *Store, work func(*Tx) error, other func(context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -61,7 +62,7 @@ func busyWith(t *testing.T, url string) (*Store, calendar.Object) {
 	return s, o
 }
 
-// written writes an object at its calendar's next version, or makes a tombstone of it.
+// written writes an object at its calendar's next version, or turns it into a tombstone.
 func written(ctx context.Context, tx *Tx, o calendar.Object) error {
 	cal, err := tx.Advance(ctx, o.Calendar)
 	if err != nil {
@@ -74,8 +75,8 @@ func written(ctx context.Context, tx *Tx, o calendar.Object) error {
 	return tx.PutObject(ctx, o)
 }
 
-// TestForgottenWhileItComesBack: what comes back while the trash is emptied keeps its text. TestTorture found an event that was there
-// and could not be read.
+// TestForgottenWhileItComesBack: an object restored while the trash is emptied keeps its text. TestTorture
+// found an event that existed but could not be read.
 func TestForgottenWhileItComesBack(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -94,8 +95,8 @@ func TestForgottenWhileItComesBack(t *testing.T) {
 	})
 }
 
-// TestRemovedWhileItComesBack: a calendar that comes back while the trash is emptied has all of its objects, and one whose removal has
-// begun does not come back.
+// TestRemovedWhileItComesBack: a calendar restored while the trash is emptied keeps all objects. After its
+// removal has begun, it cannot be restored.
 func TestRemovedWhileItComesBack(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// valve lets through what a database answers until it is shut.
+// valve passes on a database's answers until it is shut.
 type valve struct{ sync.RWMutex }
 
 func (v *valve) pass(to io.Writer, from io.Reader) {
@@ -28,7 +28,7 @@ func (v *valve) pass(to io.Writer, from io.Reader) {
 	}
 }
 
-// through returns the address of a database as it is reached through a valve.
+// through returns the address at which a database is reached through a valve.
 func through(t *testing.T, address string, v *valve) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -60,8 +60,8 @@ func through(t *testing.T, address string, v *valve) string {
 	return u.String()
 }
 
-// TestFrozenPostgres: a database that was stopped, or lies behind a network that is gone, keeps nobody waiting for
-// ever, on a connection that is open already (security L17).
+// TestFrozenPostgres: a stopped database, or one on the far side of a dead network, does not block callers
+// forever on an open connection (security L17).
 func TestFrozenPostgres(t *testing.T) {
 	t.Parallel()
 	address := testdb.Postgres(t)

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// ofName and ofHolder are where the user $1 is found whose generation is asked for.
+	// ofName and ofHolder find the user whose generation is read, by name and by token.
 	ofName   = ` FROM users u WHERE u.name = $1`
 	ofHolder = ` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`
 
 	selectGeneration = `SELECT u.credentials`
 )
 
-// selectAlong has the user's own calendar at $2 beside, packed, or NULL.
+// selectAlong also selects the user's own calendar at $2, packed, or NULL.
 var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + ` FROM calendars
 	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
 
-// CredentialGeneration implements [auth.Store]. It answers for the calendar of [auth.Along], too.
+// CredentialGeneration implements [auth.Store]. It also prefetches the calendar of [auth.Along].
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
 	along, key := auth.AlongOf(ctx), stateKey{Subject: of}
 	if along != nil {
@@ -41,7 +41,7 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 	return found.generation, err
 }
 
-// readState reads what authentication asks for.
+// readState reads the credential state for an authentication.
 func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, error) {
 	from, by := foundBy(key.Subject)
 	if key.at == "" {
@@ -51,7 +51,7 @@ func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, e
 	return rowOrNone(ctx, s.brief, scanState, selectAlong+from, by, string(key.at))
 }
 
-// foundBy is where a user is found, and by what.
+// foundBy returns the FROM clause that finds the user, and its argument.
 func foundBy(of auth.Subject) (from, key string) {
 	if of.Token != "" {
 		return ofHolder, string(of.Token)
@@ -61,11 +61,11 @@ func foundBy(of auth.Subject) (from, key string) {
 
 var scanState = scanInto(func(r *credentialState) []any { return []any{&r.generation, &r.user, &r.own} })
 
-// errProofStale says that the caller's credentials changed since the request was authenticated.
+// errProofStale reports that the caller's credentials changed after the request was authenticated.
 var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your credentials keep changing"}
 
-// provenStill returns the question for the generation of the caller's credentials, to be asked after a lock was waited for, and the judge
-// of its answer.
+// provenStill returns the query for the generation of the caller's credentials, and the function that checks
+// its answer. The query runs after the wait for a lock.
 func (t *Tx) provenStill(ctx context.Context) ([]question, func() error) {
 	proof := auth.ProofOf(ctx)
 	if proof == nil || t.moved {
@@ -81,20 +81,20 @@ func (t *Tx) provenStill(ctx context.Context) ([]question, func() error) {
 	}
 }
 
-// moveGeneration follows the clock, in microseconds, so that after a backup was restored the next change
-// does not meet a number that was used before; should the clock go back, the number still grows.
+// moveGeneration follows the clock, in microseconds. So after a restore from a backup, the next change does not
+// reuse an old number. If the clock goes back, the number still grows.
 const moveGeneration = `UPDATE users SET credentials = CASE WHEN credentials < $1 THEN $1 ELSE credentials + 1 END`
 
-// boundTo is for the users some of whose tokens are bound to a calendar, and reach one less when it goes.
+// boundTo selects the users with a token bound to a calendar: they lose access when it is deleted.
 const boundTo = ` WHERE id IN (SELECT t.user_id FROM tokens t JOIN token_calendars b ON b.token_id = t.id
 	JOIN calendars c ON c.id = b.calendar_id WHERE `
 
-// credentialsChanged moves the generation of one user on.
+// credentialsChanged advances one user's generation.
 func (t *Tx) credentialsChanged(ctx context.Context, of calendar.UserID) error {
 	return t.moveGeneration(ctx, moveGeneration+` WHERE id = $2`, of)
 }
 
-// allCredentialsChanged moves everybody's generation on.
+// allCredentialsChanged advances every user's generation.
 func (t *Tx) allCredentialsChanged(ctx context.Context) error {
 	return t.moveGeneration(ctx, moveGeneration)
 }

@@ -54,7 +54,7 @@ func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at t
 		if added = n > 0; err != nil || !added {
 			return err
 		}
-		// Anyone who comes back is not held to what they left before.
+		// A member who rejoins gets back the calendars that they had left.
 		if err := t.run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}
@@ -76,12 +76,12 @@ func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) err
 	})
 }
 
-// lockGroup keeps a group's members and its shares from changing at once, either without the other.
+// lockGroup serializes changes of a group's members with changes of its shares.
 func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
 	return expectRow(t.exec(ctx, holdGroup, group))
 }
 
-// holdGroup keeps others from changing what a group's members have until the commit.
+// holdGroup locks the group's row until the commit.
 const holdGroup = `UPDATE users SET created = created WHERE id = $1 AND is_group`
 
 // SharedAccess implements [calendar.Tx].
@@ -99,7 +99,7 @@ func (t *Tx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calen
 	return t.spread(ctx, shareOf(id, user))
 }
 
-// some are shares: a condition over the columns of a calendar and a user, and its arguments.
+// some is a set of shares: a condition on calendar and user, and its arguments.
 type some struct {
 	where string
 	args  []any
@@ -113,18 +113,18 @@ func shareOf(id calendar.CalendarID, user calendar.UserID) some {
 	return some{"%[1]s = $1 AND %[2]s = $2", []any{id, user}}
 }
 
-// of writes the condition over columns.
+// of renders the condition for the given columns.
 func (s some) of(cal, user string) string {
 	return strings.NewReplacer("%[1]s", cal, "%[2]s", user).Replace(s.where)
 }
 
-// rank makes levels of access comparable; they are words.
+// rank makes access levels, which are stored as words, comparable.
 func rank(column string) string {
 	return fmt.Sprintf(`CASE %s WHEN 'read-write' THEN 3 WHEN 'read' THEN 2 WHEN 'freebusy' THEN 1 ELSE 0 END`, column)
 }
 
-// spread makes anew what some shares give: the most of what their users have by name and what groups of theirs have. A
-// calendar that comes by several ways is one row, so that whatever reads shares need not know of groups.
+// spread recomputes the access of some shares: the highest that the user has by name or through a group. A
+// calendar shared in several ways has one row, so readers of shares need no knowledge of groups.
 func (t *Tx) spread(ctx context.Context, which some) error {
 	t.hint.Everything = true
 	at := fmt.Sprintf("$%d", len(which.args)+1)

@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// selectHome has a row for each member, and at least one.
+// selectHome returns a row per member, and at least one.
 const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0), COALESCE(m.address, ''),
 		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0), m.gone IS NOT NULL
 	FROM life LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
@@ -32,7 +32,7 @@ func takeHome(home *calendar.Home) taker {
 		var m calendar.Member
 		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
 			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
-		// Members are numbered from 1 on.
+		// Members are numbered from 1.
 		if m.Version > 0 {
 			home.Members = append(home.Members, m)
 		}
@@ -75,8 +75,8 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 	return t.run(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
 }
 
-// pruneHomes forgets which calendars went from homes before a time. A token from before such a
-// removal is refused from then on.
+// pruneHomes deletes the records of calendars that left a home before a time. Sync tokens from before such a
+// removal are then refused.
 func (s *Store) pruneHomes(ctx context.Context, older time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
 		err := t.run(ctx, `UPDATE homes SET pruned = (

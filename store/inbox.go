@@ -10,12 +10,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// inboxMost is how many messages an inbox holds at most; the oldest makes room. Nearly all programs show the events and not
-// the messages, and never empty it. Proposals are counted apart, with those that a program has removed: other messages do not push
-// them out.
+// inboxMost is the most messages in an inbox; the oldest is removed first. Most clients show the events, not
+// the messages, and never empty the inbox. Proposals have their own limit, which includes removed ones, so
+// other messages do not evict them.
 const inboxMost = 500
 
-// scanInboxItem scans a message. One of which nothing can be made has no text, and its CheckText says so.
+// scanInboxItem scans a message. If it cannot be unpacked it has no text, and its CheckText says so.
 func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
 	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
@@ -25,8 +25,8 @@ func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	return i, err
 }
 
-// Inbox implements [calendar.Store]. Should it change between the two reads, its items are newer than its version, and
-// are told of a second time.
+// Inbox implements [calendar.Store]. If the inbox changes between the two reads, the items are newer than the
+// version, and the client gets them twice.
 func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
 	in, err := s.InboxState(ctx, user)
 	if err != nil || in.Version == 0 {
@@ -44,7 +44,7 @@ func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.
 	return rowOrNone(ctx, s.brief, scanBox[calendar.InboxItem], selectInbox, user)
 }
 
-// scanBox scans what is said of a box as a whole.
+// scanBox scans the version and the pruned version of a box.
 func scanBox[T any](row scanner) (in calendar.Box[T], err error) {
 	err = row.Scan(&in.Version, &in.Pruned)
 	return in, err
@@ -69,7 +69,7 @@ func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) (
 	return all, err
 }
 
-// selectProposals finds the latest by when they came: to remove a message from the inbox gives it a later version.
+// selectProposals sorts by creation, because removing a message from the inbox gives it a later version.
 const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM inbox_items WHERE user_id = $1 AND method = 'COUNTER'
 	ORDER BY created DESC, version DESC LIMIT $2`
 
@@ -80,14 +80,14 @@ func (s *Store) Proposal(ctx context.Context, user calendar.UserID, name calenda
 	return i, cmp.Or(err, i.CheckText())
 }
 
-// advanceInbox locks a user's inbox, making it where there is none, and moves its version on.
+// advanceInbox locks a user's inbox, creating it if needed, and increments its version.
 func (t *Tx) advanceInbox(ctx context.Context, user calendar.UserID) error {
 	return t.later(ctx, ignore, `INSERT INTO inboxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`, user)
 }
 
-// PutInboxItems implements [calendar.Tx]. Each message has a version of its own, so that those of the last few hundred are
-// the last few hundred messages: of several to one user, one comes after the other.
+// PutInboxItems implements [calendar.Tx]. Each message gets its own version, so that the last few hundred
+// versions are the last few hundred messages. Several messages to one user are written one after another.
 func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) error {
 	for len(items) > 0 {
 		now, later := map[calendar.UserID]calendar.InboxItem{}, []calendar.InboxEntry{}
@@ -106,8 +106,8 @@ func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) err
 	return nil
 }
 
-// fillInboxes puts one message into each of some inboxes. Nothing of it is waited for: an invitation of many comes to as many
-// inboxes, which are locked in the order of their users.
+// fillInboxes puts one message into each inbox. It waits for no result: an invitation with many attendees goes
+// to many inboxes. They are locked in the order of their users.
 func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
 	for users := range inLists(t.of(), slices.Collect(maps.Keys(items))) {
 		if err := t.later(ctx, ignore, advanceInboxes.of(t.of()), users...); err != nil {
@@ -123,7 +123,7 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 	for _, to := range same {
 		i := items[to[0]]
 		data := bytesOf(i.Data)
-		if len(to) > 1 && i.Method != calendar.MethodCounter { // of those, lists show the size
+		if len(to) > 1 && i.Method != calendar.MethodCounter { // lists show the size of proposals
 			data, _ = pack(&t.store.packers, data)
 		}
 		for users := range inLists(t.of(), to) {
@@ -150,15 +150,16 @@ var (
 		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id§
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
 			method = excluded.method`)
-	// makeRoom removes the oldest message of each inbox that has too many. Which that is each inbox asks its index, so that what
-	// all of them hold costs nothing: as a join of both tables, Postgres read every message of everybody. It takes the index for an order
-	// only where the order names all of it, and of an inbox that never had so many there is nothing to ask.
+	// makeRoom removes the oldest message of each inbox that is over the limit. A subquery per inbox uses the
+	// index, so the cost does not depend on the number of messages; with a join, Postgres read all messages of
+	// all users. It uses the index for sorting only if ORDER BY names all of its columns. Inboxes that never
+	// had so many messages are skipped.
 	makeRoom = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
 				AND o.version <= i.version - $2 AND o.method <> 'COUNTER' ORDER BY o.gone, o.version LIMIT 1) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
-	// makeRoomForProposal does the same for proposals; a row without a method is no longer one.
+	// makeRoomForProposal does the same for proposals. A row without a method is no longer a proposal.
 	makeRoomForProposal = withList(4, `UPDATE inbox_items SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.method = 'COUNTER'
 				ORDER BY o.created DESC, o.version DESC LIMIT 1 OFFSET $2) AS oldest
@@ -176,7 +177,7 @@ func (t *Tx) HideInboxItem(ctx context.Context, user calendar.UserID, name calen
 	return t.takeOut(ctx, `gone IS NULL`, `data = CASE WHEN method = 'COUNTER' THEN data ELSE $4 END`, user, name, seen)
 }
 
-// takeOut turns a message into the tombstone that tells clients about its removal.
+// takeOut turns a message into a tombstone, so that clients learn of its removal.
 func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	count, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
 	if err != nil || count == 0 && seen == 0 {
@@ -191,13 +192,12 @@ func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserI
 	case err == nil || calendar.ReasonOf(err) != calendar.NotFound:
 		return err
 	case seen == 0:
-		return nil // it went before the inbox was ours
+		return nil // it was removed before this transaction locked the inbox
 	}
-	return calendar.Errorf(calendar.Stale, "", "the message %q is another one by now, or gone", string(name))
+	return calendar.Errorf(calendar.Stale, "", "the message %q was changed or removed meanwhile", string(name))
 }
 
-// pruneInboxes forgets messages that came before a time, and what was removed before it. A token from before that is
-// refused from then on.
+// pruneInboxes deletes messages and tombstones from before a time. Older sync tokens are then refused.
 func (s *Store) pruneInboxes(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {

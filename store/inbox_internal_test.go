@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// TestProposalsOfBefore: the proposals that lay in inboxes before they had a column for what they are for are found.
+// TestProposalsOfBefore: proposals stored before inboxes had the column for the method are found.
 func TestProposalsOfBefore(t *testing.T) {
 	t.Parallel()
 	older := fstest.MapFS{}

@@ -6,10 +6,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// joinInForce finds what is in force of an invitation.
+// joinInForce joins the share that an invitation currently grants.
 const joinInForce = ` LEFT JOIN shares h ON h.calendar_id = i.calendar_id AND h.user_id = i.user_id`
 
-// invitationColumns are those of invitations i.
+// invitationColumns are the columns of invitations i.
 var invitationColumns = columns[calendar.Share]{
 	{"i.calendar_id", func(s *calendar.Share) any { return &s.Calendar }},
 	{"i.access", func(s *calendar.Share) any { return level{&s.Access} }},
@@ -78,7 +78,7 @@ func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Of
 // PutShare implements [calendar.Tx].
 func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || s.Access >= calendar.OwnerAccess {
-		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
+		return calendar.Errorf(calendar.Invalid, "", "a share grants access below ownership: read-write, read or freebusy")
 	}
 	t.hint.Everything = true
 	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)
@@ -109,7 +109,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	return t.spread(ctx, which)
 }
 
-// close takes away what a share gives.
+// close removes the access that a share grants by name.
 func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
 	if err := t.run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.Us
 
 // DropShare implements [calendar.Tx].
 func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
-	// A member who comes to a group at this moment would keep what the group no longer has.
+	// Without this lock, a member who joins the group now would keep access that the group just lost.
 	if err := t.run(ctx, holdGroup, user); err != nil {
 		return err
 	}

@@ -32,8 +32,7 @@ const (
 	insertUndone = `INSERT INTO journal_undone (calendar_id, version, undone_by) VALUES ($1, $2, $3)`
 )
 
-// Log implements [calendar.Tx]. The changes of one transaction are a unit, of which the first
-// line is the head.
+// Log implements [calendar.Tx]. The changes of one transaction form a unit; its head is the first line.
 func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 	given := ""
 	if c.Given > calendar.NoAccess {
@@ -66,7 +65,7 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 // Join implements [calendar.Tx].
 func (t *Tx) Join(head calendar.ChangeID) { t.unit = head }
 
-// logged are what a change was logged with, but for the bytes before.
+// logged are the columns that Log writes, without the text before the change.
 var logged = columns[calendar.Change]{
 	{"j.calendar_id", func(c *calendar.Change) any { return &c.Calendar }},
 	{"j.version", func(c *calendar.Change) any { return &c.Version }},
@@ -83,7 +82,7 @@ var logged = columns[calendar.Change]{
 	{lengthBefore("j"), func(c *calendar.Change) any { return &c.Size }},
 }
 
-// A change is read with the bytes before, or with what lists show.
+// A change is read either with its former text or with the columns of lists.
 var (
 	withBefore = append(slices.Clip(logged),
 		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before, &c.Unreadable} }})
@@ -120,24 +119,25 @@ const (
 	byVersion = `ORDER BY j.version DESC LIMIT $6`
 )
 
-// ofUID is journaled for SQLite's planner, to which the bounds of the version seem narrower than a UID: they
-// are looked at in what journal_copies finds.
+// ofUID is journaled for SQLite's planner, which takes the bounds on the version to be narrower than a UID. The
+// plus signs keep them out of the index search, so they are checked on the rows that journal_copies finds.
 const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
 
-// The narrower questions each have an index. The planners cannot know that a token is not empty.
+// Each narrower query has its own index. The conditions `<> ”` are needed because planners cannot know that a
+// token is not empty.
 const (
 	journaledOf      = ofUID + `AND j.uid = $7 AND j.whom = '' ` + byVersion
 	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + byVersion
 	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + byVersion
 	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + byVersion
-	// Room that is left over is filled with the last UID. The order is one that no index has: planners would walk along
-	// the whole journal for it, where a few UIDs have some lines each.
+	// Unused places repeat the last UID. No index has the order of ORDER BY: for an indexed order, planners
+	// would walk the whole journal, although the few UIDs have only some lines each.
 	journaledAmong = ofUID + `AND j.whom = '' AND j.uid IN (
 		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
 		$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38) ORDER BY +j.version DESC LIMIT $6`
 )
 
-// where is the condition of a query, and what it takes.
+// journalWhere returns the condition of a query and its arguments.
 func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calendar.Version, limit int) (text string, args []any) {
 	at := int64(math.MaxInt64)
 	if !q.NotAfter.IsZero() {
@@ -187,10 +187,12 @@ func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calen
 	})
 }
 
-// firstJournalRows is the size of the first page. Mostly all that is asked for is in it, and objects may be large.
+// firstJournalRows is the size of the first page. It usually holds everything that the caller reads, and
+// objects may be large.
 const firstJournalRows = 16
 
-// latestFirst yields changes page by page, so many rows on the first. Read is given the latest version that is wanted, and how many rows.
+// latestFirst yields changes page by page, the latest first; first is the size of the first page. Read gets the
+// latest version to return and the number of rows.
 func latestFirst(until calendar.Version, first int, read func(until calendar.Version, most int) (page []calendar.Change, more bool, err error)) iter.Seq2[calendar.Change, error] {
 	return func(yield func(calendar.Change, error) bool) {
 		until, most := cmp.Or(until, math.MaxInt64), first
@@ -204,7 +206,7 @@ func latestFirst(until calendar.Version, first int, read func(until calendar.Ver
 	}
 }
 
-// journalPage reads changes with their bytes until there are no more rows, or bytes enough: see pageBytes.
+// journalPage reads changes with their text until no rows are left or the page exceeds pageBytes.
 func journalPage(ctx context.Context, from querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
 	room := int64(pageBytes)
 	err = each(ctx, from, func(row scanner) (bool, error) {
@@ -216,7 +218,7 @@ func journalPage(ctx context.Context, from querier, most int, text string, args 
 	return page, room <= 0 || len(page) == most, err
 }
 
-// scanWithBefore makes what scans changes with their bytes, and tells the log of those that cannot be read.
+// scanWithBefore returns a scanner of changes with their text. It logs lines that cannot be read.
 func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.Change, error) {
 	return func(row scanner) (calendar.Change, error) {
 		c, err := withBefore.scan(row)
@@ -239,7 +241,8 @@ func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calend
 	return found, err
 }
 
-// selectTexts takes up to eight versions. What the next change of the same thing replaced is what a change left.
+// selectTexts takes up to eight versions. The text after a change is the text before the next change of the
+// same object.
 var selectTexts = `SELECT j.version, n.version IS NULL,
 		CASE WHEN ` + lengthBefore("j") + ` <= $2 THEN j.before END,
 		CASE WHEN n.version IS NOT NULL AND ` + lengthBefore("n") + ` <= $2 THEN n.before

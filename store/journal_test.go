@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestJournalPagesHoldFewBytes: what was there before changes may be large, and a page of them is held at once.
+// TestJournalPagesHoldFewBytes: texts before changes may be large, and memory holds a whole page of them.
 func TestJournalPagesHoldFewBytes(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -14,42 +14,45 @@ import (
 )
 
 const (
-	// mostGathered bounds how many questions are sent together.
+	// mostGathered is the most queries in a batch.
 	mostGathered = 32
-	// connTries is how often a question is asked that no connection took, as database/sql does.
+	// connTries is the number of attempts for a query whose connection turns out to be lost, as in
+	// database/sql.
 	connTries = 3
 )
 
-// lanes ask brief questions on Postgres. One that finds a lane free is asked at once. Those that come while all are taken wait
-// for the first that is free, which takes all of them along: a round trip for many, where each had its own, and a connection.
+// lanes batches brief queries on Postgres. A query that finds a free lane runs at once. Queries that arrive
+// while all lanes are taken wait for the first free one, which sends them together. That takes one round trip
+// and one connection instead of one for each.
 type lanes struct {
 	*statements
 
 	pool *sql.DB
 	mu   sync.Mutex
-	// taken is how many lanes are, of most.
+	// taken is the number of lanes in use, of most.
 	taken, most int
 	waiting     []*passenger
 }
 
-// passenger is a question that waits for a lane, and then for its answer.
+// passenger is a query that waits for a lane, and then for its answer.
 type passenger struct {
 	question
-	// turn brings those whom it leads, itself the first; it is closed when another one has led it.
+	// turn receives the batch that this query leads, itself first. It is closed after another query has led it.
 	turn chan []*passenger
-	// leads tells that it is asked, with the others that it leads, whether it has gone or not.
+	// leads is set if this query runs the batch, which it must do even if its caller has gone.
 	leads bool
-	// taken is set by whoever takes the answer, or by the question itself when it goes away before.
+	// taken is set by the goroutine that takes the answer, or by the query's own caller when it leaves before.
 	taken atomic.Bool
-	// begun tells that there was an answer, err what came of it.
+	// begun is set if there was an answer; err is its outcome.
 	begun bool
 	err   error
 }
 
-// claim tells the first who asks that the answer is theirs to take, or to leave.
+// claim reports whether the caller is the first to claim the answer, to take it or to leave.
 func (p *passenger) claim() bool { return p.taken.CompareAndSwap(false, true) }
 
-// newLanes makes as many lanes as there are processors to take answers apart, two at least, but of no more than half of the connections.
+// newLanes creates one lane per processor, to parse answers, and at least two, but uses at most half of the
+// connections.
 func newLanes(reads *statements, pool *sql.DB, conns int) *lanes {
 	return &lanes{statements: reads, pool: pool, most: max(1, min(max(2, runtime.GOMAXPROCS(0)), conns/2))}
 }
@@ -68,7 +71,7 @@ func (l *lanes) answer(ctx context.Context, q question) error {
 		if l.forgo(mine) {
 			return ctx.Err()
 		}
-		led = <-mine.turn // its answer is being taken, or it has to read for others
+		led = <-mine.turn // its answer is being taken, or it has to lead the batch
 	}
 	if led != nil {
 		l.lead(ctx, led)
@@ -79,7 +82,7 @@ func (l *lanes) answer(ctx context.Context, q question) error {
 	return mine.err
 }
 
-// enter takes a lane, and returns nil, or a place among those that wait.
+// enter takes a lane and returns nil, or returns a place in the queue.
 func (l *lanes) enter(q question) *passenger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +95,8 @@ func (l *lanes) enter(q question) *passenger {
 	return mine
 }
 
-// forgo gives a place up, in line or among those whom another one leads, unless its answer is being taken.
+// forgo gives up a place in the queue or in another query's batch. It reports false if its answer is being
+// taken.
 func (l *lanes) forgo(mine *passenger) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +107,7 @@ func (l *lanes) forgo(mine *passenger) bool {
 	return !mine.leads && mine.claim()
 }
 
-// hand gives a lane to those that wait, or leaves it free.
+// hand gives a lane to the waiting queries, or frees it.
 func (l *lanes) hand() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,7 +122,7 @@ func (l *lanes) hand() {
 	led[0].turn <- led
 }
 
-// alone asks a question by itself, on another connection where one turns out to be gone before it was asked.
+// alone runs one query, on another connection if the first turns out to be lost before the query was sent.
 func (l *lanes) alone(ctx context.Context, q question) (err error) {
 	for range connTries {
 		if err = l.once(ctx, q); !pgconn.SafeToRetry(err) {
@@ -143,7 +147,7 @@ func (l *lanes) once(ctx context.Context, q question) error {
 	})
 }
 
-// ask sends questions together, of one who has several.
+// ask sends several queries of one caller together.
 func (l *lanes) ask(asked context.Context, questions []question) (err error) {
 	ctx, cancel := l.engine.bounded(asked)
 	defer cancel()
@@ -155,7 +159,8 @@ func (l *lanes) ask(asked context.Context, questions []question) (err error) {
 	})
 }
 
-// lead asks together what waited. Those that are not answered are asked again by whoever wants to know: it may be another one's fault.
+// lead runs a batch of waiting queries. A query that gets no answer is retried by its caller, since another
+// query of the batch may have failed.
 func (l *lanes) lead(ctx context.Context, led []*passenger) {
 	defer func() {
 		l.hand()
@@ -192,13 +197,14 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 	})
 }
 
-// aside asks without a lane for as many rows as there are: what one user has made large would hold up the questions of all.
+// aside runs queries with an unbounded number of rows outside the lanes: one user's large home must not delay
+// everyone's queries.
 type aside struct{ *lanes }
 
 func (a aside) answer(ctx context.Context, q question) error { return a.alone(ctx, q) }
 
-// forAll is the context of a question that leads others: they have not gone when it has. It waits no longer than for itself, so that
-// where no answer comes nobody waits for their own time and for that of another one.
+// forAll returns the context of a batch. The leader's cancellation does not end it, since the others still
+// wait. The leader's deadline does: without an answer, no query waits for two timeouts.
 func (l *lanes) forAll(ctx context.Context) (context.Context, context.CancelFunc) {
 	if end, has := ctx.Deadline(); has {
 		return context.WithDeadline(context.WithoutCancel(ctx), end)
@@ -206,7 +212,7 @@ func (l *lanes) forAll(ctx context.Context) (context.Context, context.CancelFunc
 	return l.engine.bounded(context.WithoutCancel(ctx))
 }
 
-// on does something on a connection of the pool.
+// on runs a function on a connection of the pool.
 func (l *lanes) on(ctx context.Context, do func(*pgx.Conn) error) (err error) {
 	held, err := l.pool.Conn(ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// oneLane is a store of which the only lane is taken until release is called.
+// oneLane returns a store whose only lane is taken until release is called.
 func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
 	t.Helper()
 	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3})
@@ -33,7 +33,7 @@ func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
 	return s, l, l.hand
 }
 
-// asking asks in the background; outcome waits for the answer.
+// asking runs a query in the background; outcome waits for its answer.
 func (l *lanes) asking(ctx context.Context, text string, args ...any) (outcome func() (int64, error)) {
 	var n int64
 	var err error
@@ -60,7 +60,7 @@ func answers(t *testing.T, want int64, outcome func() (int64, error)) {
 	}
 }
 
-// TestBriefQuestionsShareARoundTrip: those that waited are one transaction for the database.
+// TestBriefQuestionsShareARoundTrip: the database sees waiting queries as one transaction.
 func TestBriefQuestionsShareARoundTrip(t *testing.T) {
 	t.Parallel()
 	_, l, release := oneLane(t)
@@ -86,7 +86,8 @@ func TestBriefQuestionsShareARoundTrip(t *testing.T) {
 	}
 }
 
-// TestEachBriefQuestionHasItsOwnFault: of what one is refused for, or loses the connection by, the others hear nothing.
+// TestEachBriefQuestionHasItsOwnFault: a query that fails, or breaks the connection, does not fail the others
+// in its batch.
 func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]string{
@@ -110,7 +111,7 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 	}
 }
 
-// TestWhoGoesAwayHoldsUpNobody: neither in line nor at its head.
+// TestWhoGoesAwayHoldsUpNobody: a canceled query delays no other, whether it is queued or first in the queue.
 func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	_, l, release := oneLane(t)
@@ -124,7 +125,7 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	release()
 	answers(t, 2, stays)
 
-	// One that has to read for others does so all the same.
+	// A leader runs the batch even after its own cancellation.
 	l.enter(question{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
@@ -138,7 +139,7 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// TestBriefQuestionsOutliveConnections: of a pool whose connections are gone.
+// TestBriefQuestionsOutliveConnections: queries succeed in a pool whose connections are lost.
 func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	t.Parallel()
 	s, l, release := oneLane(t)
@@ -155,7 +156,7 @@ func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	answers(t, 2, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 2`) })
 }
 
-// TestNobodyWaitsForAnothersTime: where no answer comes, each waits for as long as it would alone.
+// TestNobodyWaitsForAnothersTime: without an answer, each query waits as long as it would alone.
 func TestNobodyWaitsForAnothersTime(t *testing.T) {
 	t.Parallel()
 	const brief, long = 200 * time.Millisecond, 3 * time.Second
@@ -191,7 +192,7 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 	}
 }
 
-// TestListsTakeNoLane: of what a user may make as large as they like, nobody waits for another one's.
+// TestListsTakeNoLane: a query whose size a user determines does not delay the queries of others.
 func TestListsTakeNoLane(t *testing.T) {
 	t.Parallel()
 	s, _, release := oneLane(t)

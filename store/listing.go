@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// pageRows and pageBytes bound what is held of a listing: the rows of a page, and their bytes, past
-	// which the page ends early.
+	// pageRows and pageBytes bound the rows and bytes of a page. A page with more bytes ends early.
 	pageRows  = 512
 	pageBytes = 1 << 20
-	// firstDataRows is the size of the first page with data. Postgres sends a page to its end, also
-	// when we stop reading it, so pages grow only while the objects prove to be small.
+	// firstDataRows is the size of the first page with data. Postgres sends a page to its end even if the
+	// reader stops early, so pages grow only while objects prove to be small.
 	firstDataRows = 64
-	// spanRows is the size of a page of heads with their spans: who asks for them holds them all, or gives up.
+	// spanRows is the size of a page of heads with spans: their caller holds all of them in memory anyway, or
+	// gives up.
 	spanRows = 2048
 )
 
-// drain yields the rows of page after page. No page holds a connection while its rows are
-// consumed: a slow client must not keep one from others.
+// drain yields the rows of page after page. No connection is held while a page is consumed, so a slow client
+// does not keep one from others.
 func drain[T any](next func() (page []T, more bool, err error), yield func(T, error) bool) {
 	for more := true; more; {
 		var page []T
@@ -39,10 +39,11 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 	}
 }
 
-// asker runs a read as a whole, at one moment. It may run it again elsewhere, after which only that counts.
+// asker runs a read as a whole, on one snapshot. It may run it again on another node; then only the second run
+// counts.
 type asker func(ctx context.Context, read func(querier) error) error
 
-// only asks at one place.
+// only reads from one querier.
 func only(at querier) asker {
 	return func(_ context.Context, read func(querier) error) error { return read(at) }
 }
@@ -70,18 +71,17 @@ func (t *Tx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calen
 }
 
 const (
-	// listed takes the first nine arguments of a listing. The sums keep planners, which cannot know how
-	// long a span is, from taking the index of spans where a walk by name is meant.
+	// listed takes the first nine arguments of a listing. Planners cannot know how long spans are. The `+ 0`
+	// keeps them from using the index of spans in a walk by name.
 	listed = ` FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($2 = '' OR kind IN ($2, $3, $4, $5, $6, $7))
 		AND span_start + 0 < $8 AND span_end + 0 >= $9 `
 
 	listedAll = listed + `AND name > $10 ORDER BY name LIMIT $11 + 0`
 
-	// near looks up first what is near a window, one size class after the other: each is a range of
-	// the index of spans. As one condition with OR, SQLite would walk over all instead, since it takes
-	// every calendar to have ten objects. Postgres would look anew for each object of a calendar that it
-	// takes to be empty, as it does with all that are younger than its statistics, if not told to keep
-	// what it has found.
+	// near first finds the objects near a window, one size class after another: each is a range in the index of
+	// spans. With one condition and OR, SQLite would scan all objects, since it assumes that every calendar has
+	// ten. MATERIALIZED is for Postgres: it would repeat the search for each object of a calendar that it
+	// assumes to be empty, as it does with calendars newer than its statistics.
 	near = `WITH near AS MATERIALIZED (
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8 AND span_end >= $9
 		UNION ALL
@@ -101,16 +101,16 @@ const (
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 6 AND span_start < $8 AND span_end >= $9` + met
 
-	// met is what a series whose rhythm is known has in common with the window. That its class is 4 or more stands there for
-	// SQLite, which otherwise does not see that objects_rhythm has them all.
+	// met is the condition on a series with a recurrence index: it must have something in common with the
+	// window. `reach >= 4` is for SQLite, which otherwise does not see that objects_rhythm covers all of them.
 	met    = ` AND reach >= 4 ` + common
 	common = `AND (known < $15
 		OR ((week_1 & $16) + (week_2 & $17) + (week_3 & $18) <> 0 AND (dates & $19) <> 0 AND (dates & $20) <> 0))`
 
 	listedBySpan = listed + `AND name > $10 AND name IN (SELECT name FROM near) ORDER BY name LIMIT $11 + 0`
 
-	// A listing by name asks for as many as one of these takes. A fixed few keep the prepared
-	// statements few; room that is left over is filled with the last name.
+	// A listing by name uses the smallest of these that fits. Their fixed number keeps the prepared statements
+	// few; unused places repeat the last name.
 	listedName  = listed + `AND name = $10`
 	listedNames = listed + `AND name IN ($10, $11, $12, $13, $14, $15, $16, $17) ORDER BY name`
 	listedMany  = listed + `AND name IN (
@@ -119,24 +119,24 @@ const (
 		$42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57,
 		$58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72, $73) ORDER BY name`
 
-	// maxSpanRows is when a listing by span turns into a walk over all: every page of it reads all
-	// that is within the span, so that many pages would cost more than the walk.
+	// maxSpanRows is when a listing by span turns into a walk by name: each page reads all objects within the
+	// span again, so many pages would cost more than the walk.
 	maxSpanRows = 1000
 )
 
-// listingTexts are the queries of a listing, with the columns it shows.
+// listingTexts are the queries of a listing, for one choice of columns.
 type listingTexts struct {
 	all, bySpan, byHours string
 	byNames              [3]namesText
 }
 
-// namesText asks for a number of names.
+// namesText is a query for a number of names.
 type namesText struct {
 	names int
 	text  string
 }
 
-// The listings without data, with spans beside, with all of it, and with that of what is not large.
+// The listings without data, with spans, with all data, and with the data of all but large objects.
 var (
 	headTexts   = textsOf(packedHead.selected)
 	spanTexts   = textsOf(packedChange.selected)
@@ -157,17 +157,17 @@ type listing struct {
 	texts  *listingTexts
 	scan   func(scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
-	// filter is the first nine arguments.
+	// filter holds the first nine arguments.
 	filter []any
 	window span
-	// near are the last arguments of a listing by span.
+	// near holds the last arguments of a listing by span.
 	near    []any
 	bySpan  bool
 	byNames bool
-	// names are those still to be asked for.
+	// names are those not read yet.
 	names []calendar.ObjectName
 	last  calendar.ObjectName
-	// rows is the size of the next page, seen how many objects there were before it.
+	// rows is the size of the next page, seen the number of objects read so far.
 	rows, seen int
 }
 
@@ -197,7 +197,7 @@ func newListing(ask asker, cal calendar.CalendarID, q calendar.ObjectQuery) *lis
 	return l
 }
 
-// kindSlots fills the places for kinds; an empty first one means any kind.
+// kindSlots fills the arguments for kinds; an empty first one means any kind.
 func kindSlots(kinds calendar.Kinds) [6]string {
 	var slots [6]string
 	if kinds == nil {
@@ -211,7 +211,7 @@ func kindSlots(kinds calendar.Kinds) [6]string {
 		}
 	}
 	for ; filled < len(slots); filled++ {
-		slots[filled] = "-" // no kind is called so
+		slots[filled] = "-" // no kind has this name
 	}
 	return slots
 }
@@ -232,7 +232,7 @@ func (l *listing) next(ctx context.Context) ([]packedRow, bool, error) {
 	}
 }
 
-// page reads up to l.rows objects, and settles how many the next page takes.
+// page reads up to l.rows objects, and sets the size of the next page.
 func (l *listing) page(ctx context.Context, text string, args ...any) ([]packedRow, bool, error) {
 	objects, cut, err := l.read(ctx, text, args...)
 	more := cut || len(objects) == l.rows
@@ -253,7 +253,7 @@ func (l *listing) nameOf(p packedRow) (calendar.ObjectName, error) {
 	return o.Name, err
 }
 
-// nextNames reads the next few of the names asked for.
+// nextNames reads the next few of the requested names.
 func (l *listing) nextNames(ctx context.Context) ([]packedRow, bool, error) {
 	if len(l.names) == 0 {
 		return nil, false, nil
@@ -277,7 +277,8 @@ func (l *listing) nextNames(ctx context.Context) ([]packedRow, bool, error) {
 	return objects, len(l.names) > 0, err
 }
 
-// read runs a query of the listing until there are no more rows, or, then it is cut, bytes enough.
+// read runs a query of the listing until no rows are left. It stops early, and reports cut, when the page has
+// enough bytes.
 func (l *listing) read(ctx context.Context, text string, args ...any) (objects []packedRow, cut bool, err error) {
 	err = l.ask(ctx, func(at querier) error {
 		room := pageBytes

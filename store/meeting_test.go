@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// meeting is two processes on one Postgres, with the calendar "busy" of alice.
+// meeting has two processes on one Postgres, with the calendar "busy" of alice.
 type meeting struct {
 	*testing.T
 	store, other *Store

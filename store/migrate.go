@@ -17,33 +17,32 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Schema is how far a database's tables are.
+// Schema is the state of a database's tables.
 type Schema struct {
-	// Current is the number of the latest migration in the database, 0 in an empty one; Wanted
-	// that of the program.
+	// Current is the number of the last migration in the database, 0 in an empty one; Wanted is the program's.
 	Current, Wanted int
-	// Pending are the files of the program that the database lacks; Unknown those in the database
-	// that the program does not know: it is older than the database. Other are files of the same
-	// name that are not the same: another build made the database.
+	// Pending are the program's files that the database lacks. Unknown are files in the database that the
+	// program lacks, because it is older. Other are files with the same name and another content: another build
+	// created the database.
 	Pending, Unknown, Other []string
 }
 
-// Ready tells whether the program can work with the database.
+// Ready reports whether the program can work with the database.
 func (s Schema) Ready() bool { return len(s.Pending) == 0 && !s.foreign() }
 
-// Behind tells whether [Store.Migrate] would change tables that are there.
+// Behind reports whether [Store.Migrate] would change existing tables.
 func (s Schema) Behind() bool { return s.Current > 0 && len(s.Pending) > 0 && !s.foreign() }
 
 func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
 
-// migration is one file of the program's, or one row of the database's.
+// migration is a file of the program, or a row of the database's table of migrations.
 type migration struct {
 	name     string
 	checksum string
-	text     string // empty when it comes from the database
+	text     string // empty if it comes from the database
 }
 
-// engine is which one the file is for; empty for both.
+// engine is the engine that the file is for; empty for both.
 func (m migration) engine() string {
 	if parts := fileName.FindStringSubmatch(path.Base(m.name)); parts != nil {
 		return parts[2]
@@ -55,8 +54,8 @@ func (m migration) number() int { return lastNumber([]migration{m}) }
 
 func (m migration) sameName(o migration) bool { return o.name == m.name }
 
-// Migrate brings the database's tables up to date. Each migration is a transaction of its own.
-// Several processes may migrate at once: each waits for its turn and does what is left to do.
+// Migrate applies the pending migrations, each in its own transaction. Several processes may migrate at once:
+// each waits for its turn and applies the remaining ones.
 func (s *Store) Migrate(ctx context.Context) error {
 	wanted, err := s.wanted()
 	if err != nil {
@@ -65,7 +64,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 	return s.migrate(ctx, wanted, (*Tx).beginLife)
 }
 
-// migrate applies some migrations, and then does what ends it, in one transaction with the look whether more are left.
+// migrate applies migrations. When none are left, it calls end in the same transaction as that check.
 func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
 	for more, waits := true, false; more; {
 		err := s.behindIndexes(ctx, wanted, func() error {
@@ -88,19 +87,19 @@ func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, c
 	return nil
 }
 
-// errInUse says that others have held what a migration wants to itself for longer than it waits, see the package migrations.
-var errInUse = errors.New("others use the tables that a migration changes")
+// errInUse reports that others held a migration's tables for longer than it waits; see package migrations.
+var errInUse = errors.New("other processes are using the tables that a migration changes")
 
-// untilFree lets those pass who came behind the migration.
+// untilFree pauses, so that requests waiting for the migration's locks can proceed.
 func (s *Store) untilFree(ctx context.Context, waits *bool) error {
 	if !*waits {
 		*waits = true
-		s.options.Logger.WarnContext(ctx, "a migration waits until nothing reads its tables for long; it tries again, and others go on meanwhile")
+		s.options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
 	return aheadPause(ctx)
 }
 
-// beginLife makes sure that the row of meta is there, with a secret.
+// beginLife makes sure that the row of meta exists, with a secret.
 func (t *Tx) beginLife(ctx context.Context) error {
 	if err := t.insertMeta(ctx); err != nil {
 		return err
@@ -108,10 +107,10 @@ func (t *Tx) beginLife(ctx context.Context) error {
 	return t.makeSecret(ctx)
 }
 
-// nothing leaves that to what is restored.
+// nothing leaves the row of meta to the restore.
 func (t *Tx) nothing(context.Context) error { return nil }
 
-// migrateOnce applies the first migration that the database lacks, if there is one.
+// migrateOnce applies the first pending migration, if there is one.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
 	if err := t.maybeScript(ctx, t.of().migrate); err != nil {
 		return false, err
@@ -140,7 +139,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	}
 	err = t.apply(ctx, left[0])
 	if kind := t.of().fault(err); t.of().migrate != "" && (kind == faultConflict || kind == faultLocked) {
-		err = errInUse // begun anew at once, it would keep others waiting
+		err = errInUse // retried at once, it would keep others waiting
 	}
 	return true, err
 }
@@ -150,13 +149,13 @@ func (t *Tx) apply(ctx context.Context, m migration) error {
 		return fmt.Errorf("migration %s: %w", m.name, err)
 	}
 	if err := t.maybeScript(ctx, t.of().collate); err != nil {
-		return fmt.Errorf("the order of texts after migration %s: %w", m.name, err)
+		return fmt.Errorf("setting the collation after migration %s: %w", m.name, err)
 	}
 	return t.run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
 		m.name, m.checksum, t.store.now())
 }
 
-// maybeScript runs the script of an engine, if it has one.
+// maybeScript runs an engine's script, if it has one.
 func (t *Tx) maybeScript(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
@@ -164,16 +163,16 @@ func (t *Tx) maybeScript(ctx context.Context, text string) error {
 	return t.script(ctx, text)
 }
 
-// insertMeta begins the store's first epoch. All that will be in it is derived by the present rules.
+// insertMeta starts the store's first epoch. All its objects will be derived by the current rules.
 func (t *Tx) insertMeta(ctx context.Context) error {
 	return t.run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, $2)
 		ON CONFLICT (id) DO NOTHING`, newEpoch(), calendar.Derivation)
 }
 
-// newEpoch makes a name that no other store has.
+// newEpoch returns a random name, unique among all stores.
 func newEpoch() string { return strings.ToLower(rand.Text()) }
 
-// Schema returns how far the database's tables are.
+// Schema returns the state of the database's tables.
 func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	wanted, err := s.wanted()
 	if err != nil {
@@ -189,7 +188,7 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	}, nil
 }
 
-// applied returns the migrations of the database, which may have no table of them yet.
+// applied returns the migrations in the database, none if it has no table of migrations yet.
 func applied(ctx context.Context, q querier) ([]migration, error) {
 	tables, err := rowOf(ctx, q, scanNumber, q.of().countMigrations)
 	if err != nil || tables == 0 {
@@ -198,7 +197,7 @@ func applied(ctx context.Context, q querier) ([]migration, error) {
 	return rowsOf(ctx, q, scanInto(func(m *migration) []any { return []any{&m.name, &m.checksum} }), `SELECT name, checksum FROM migrations ORDER BY name`)
 }
 
-// fileName is the form of a migration's name: number, words, and the engine it is for, if not all.
+// fileName matches a migration's name: number, words, and the engine that it is for, if not all.
 var fileName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+(?:\.([a-z]+))?\.sql$`)
 
 // wanted returns the program's migrations for this engine, in order.
@@ -225,14 +224,14 @@ func (s *Store) wanted() ([]migration, error) {
 	return all, nil
 }
 
-// checksum is blind to how a checkout ends its lines.
+// checksum ignores how a checkout ends its lines.
 func checksum(text []byte) string {
 	sum := sha256.Sum256([]byte(strings.ReplaceAll(string(text), "\r\n", "\n")))
 	return hex.EncodeToString(sum[:])
 }
 
-// compare returns the wanted migrations that are not applied. It refuses a database that another
-// program made: one whose files were not ours, or a newer one.
+// compare returns the wanted migrations that are not applied. It refuses a database that another build or a
+// newer program created.
 func compare(wanted, applied []migration) ([]migration, error) {
 	if other := altered(wanted, applied); len(other) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
@@ -250,7 +249,7 @@ func compare(wanted, applied []migration) ([]migration, error) {
 	}), nil
 }
 
-// missing returns the names of those that are not among the others.
+// missing returns the names of migrations that are not among the others.
 func missing(those, others []migration) []string {
 	var names []string
 	for _, m := range those {
@@ -261,7 +260,7 @@ func missing(those, others []migration) []string {
 	return names
 }
 
-// altered returns the names of the applied migrations whose files are others by now.
+// altered returns the names of applied migrations whose files have changed since.
 func altered(wanted, applied []migration) []string {
 	var names []string
 	for _, m := range wanted {
@@ -273,7 +272,7 @@ func altered(wanted, applied []migration) []string {
 	return names
 }
 
-// lastNumber returns the number of the last migration, which its name begins with.
+// lastNumber returns the number at the start of the last migration's name.
 func lastNumber(all []migration) int {
 	if len(all) == 0 {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// bare opens a store without tables that knows other migrations than the program's.
+// bare opens a store without tables and with its own list of migrations.
 func bare(t *testing.T, url string, files fs.FS) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), url, Options{})
@@ -32,7 +32,7 @@ func bare(t *testing.T, url string, files fs.FS) *Store {
 	return s
 }
 
-// with are the program's migrations and one more.
+// with returns the program's migrations and one more.
 func with(t *testing.T, name, text string) fs.FS {
 	t.Helper()
 	all := fstest.MapFS{name: {Data: []byte(text)}}
@@ -151,7 +151,7 @@ func TestMigrateRefusesOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// How a checkout ends its lines is no difference.
+		// Line endings make no difference.
 		windows := strings.ReplaceAll(string(text), "\n", "\r\n")
 		migrate(t, bare(t, url, with(t, "0001_schema.sql", windows)))
 		err = bare(t, url, with(t, "0001_schema.sql", string(text)+"-- changed")).Migrate(t.Context())
@@ -161,8 +161,8 @@ func TestMigrateRefusesOther(t *testing.T) {
 	})
 }
 
-// TestMigrateRefusesOlderBuild: a build from before the first release had other migrations. Its
-// database is left alone, and anyone who runs it learns how to bring the calendars over.
+// TestMigrateRefusesOlderBuild: a build from before the first release had other migrations. Its database is
+// left unchanged, and the error explains how to move the calendars.
 func TestMigrateRefusesOlderBuild(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
@@ -238,7 +238,7 @@ func TestMigrationNames(t *testing.T) {
 	}
 }
 
-// TestMigrateCancelled: anyone who gives up while another process migrates gets their context's error.
+// TestMigrateCancelled: a caller canceled while another process migrates gets the context's error.
 func TestMigrateCancelled(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {

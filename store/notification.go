@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// boxMost bounds what a user is told and need not answer; the oldest makes room.
+// boxMost is the most notices in a box that need no answer; the oldest is removed first.
 const boxMost = 500
 
 func scanNotice(row scanner) (calendar.Notice, error) {
@@ -20,8 +20,8 @@ func scanNotice(row scanner) (calendar.Notice, error) {
 	return n, err
 }
 
-// Notices implements [calendar.Store]. Should the box change between the two reads, its notices are
-// newer than its version, and are told of a second time.
+// Notices implements [calendar.Store]. If the box changes between the two reads, the notices are newer than the
+// version, and the client gets them twice.
 func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
 	box, err := s.NoticeState(ctx, user)
 	if err != nil || box.Version == 0 {
@@ -37,7 +37,7 @@ func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar
 	return rowOrNone(ctx, s.brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
-// openBox locks a user's box, making it where there is none, and returns its next version.
+// openBox locks a user's box, creating it if needed, and returns its next version.
 func (t *Tx) openBox(ctx context.Context, user calendar.UserID) (int64, error) {
 	return rowOf(ctx, t, scanNumber, `INSERT INTO notice_boxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = notice_boxes.version + 1 RETURNING version`, user)
@@ -57,7 +57,7 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 	if err != nil {
 		return err
 	}
-	// The sender of an offer bounds how many wait for an answer.
+	// Notices that wait for an answer are exempt: the sharer's limits bound them.
 	return t.run(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
 		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
 		user, version, t.store.now(), boxMost)
@@ -77,8 +77,8 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, version, t.store.now())
 }
 
-// pruneNotices forgets what users were told before a time, unless it waits for their answer, and
-// what was removed before it. A token from before that is refused from then on.
+// pruneNotices deletes old tombstones and old notices, but keeps notices that wait for an answer. Older sync
+// tokens are then refused.
 func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {

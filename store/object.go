@@ -14,7 +14,7 @@ var (
 
 	selectByName = selectObject + `AND name = $2 AND NOT deleted`
 	selectByUID  = selectObject + `AND uid = $2 AND NOT deleted`
-	// selectDuplicates are two selects in one query, each with its own index.
+	// selectDuplicates combines two SELECTs, each with its own index.
 	selectDuplicates = selectWhole + `AND name = $2
 		UNION ALL ` + selectWhole + `AND uid = $3 AND NOT deleted AND name <> $2`
 )
@@ -29,7 +29,8 @@ func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid ca
 	return rowOf(ctx, s.brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
-// Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. No object has the UID "", which asks for none.
+// Duplicates implements [calendar.Tx]. If one object matches both, it is returned as both. Pass the UID "" to
+// look for none: no object has it.
 func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
 	found, err := rowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
 	atName, withUID = duplicates(found, name, uid)
@@ -49,7 +50,7 @@ func duplicates(found []calendar.Object, name calendar.ObjectName, uid calendar.
 	return atName, withUID
 }
 
-// objectFields are what PutObject writes; reach is made of others.
+// objectFields are the columns that PutObject writes; reach is computed from others.
 var objectFields = []field{
 	{"calendar_id", texts},
 	{"name", texts},
@@ -96,12 +97,12 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 		class(o.Derived))
 }
 
-// uidTaken settles the writing of an object, where nothing else that is unique can be taken.
+// uidTaken is the settler of an object's insertion: only the UID can violate a unique index.
 func uidTaken(_ int64, err error) error {
 	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
 }
 
-// bytesOf keeps empty from becoming NULL on its way through a driver.
+// bytesOf turns nil into empty, which a driver would store as NULL.
 func bytesOf(data []byte) []byte {
 	if data == nil {
 		return []byte{}

@@ -17,7 +17,8 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// orphaned writes an object and a journal line of calendars that do not exist, into a store on Postgres that loses its keys for that.
+// orphaned removes the foreign keys of a Postgres store, and writes an object and a journal line of missing
+// calendars.
 func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 	t.Helper()
 	for _, table := range []string{"objects", "journal"} {
@@ -36,7 +37,8 @@ func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 	}
 }
 
-// TestDeleteUserFindsNewCalendars: a calendar that was being made when its owner's deletion began goes with all that is in it.
+// TestDeleteUserFindsNewCalendars: a calendar that was being created when its owner's deletion began is deleted
+// with all its objects.
 func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
@@ -66,8 +68,8 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	}
 }
 
-// TestRestoreRefusesOrphans: a file whose objects or lines are of no calendar is refused as a whole, into a new database and into one
-// whose tables are made already.
+// TestRestoreRefusesOrphans: a backup with objects or journal lines of missing calendars is refused as a whole,
+// for a new database and for one with tables.
 func TestRestoreRefusesOrphans(t *testing.T) {
 	t.Parallel()
 	made := bare(t, testdb.Blank(t), migrations.Files)
@@ -153,7 +155,8 @@ func TestMigrateObjectKey(t *testing.T) {
 	})
 }
 
-// TestMigrateLetsOthersPass: a migration that wants tables to itself while something reads them for long does not keep others from them.
+// TestMigrateLetsOthersPass: a migration that needs an exclusive lock on tables in a long read does not block
+// others meanwhile.
 func TestMigrateLetsOthersPass(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {

@@ -30,7 +30,8 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 		if err := t.run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
 			return err
 		}
-		// The lock has a user who is being disabled either keep this code from being made, or end it.
+		// The lock serializes this with disabling the user: either the code is not created, or disabling
+		// deletes it.
 		if _, err := rowOf(ctx, t, scanText, `SELECT id FROM users WHERE id = $1 AND NOT disabled`+t.of().lockRows, o.User); err != nil {
 			return err
 		}
@@ -42,7 +43,8 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 	})
 }
 
-// dropCodes ends a user's codes that were not exchanged. Exchanged ones stay for a while: a second use ends the grant.
+// dropCodes deletes a user's authorization codes that were not exchanged. Exchanged ones stay for a while,
+// since a second use revokes the grant.
 const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''`
 
 // Offer implements [oauth.Store].
@@ -71,7 +73,7 @@ func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, 
 	})
 }
 
-// why tells what it means that a row was not changed: it is gone, or was changed before.
+// why returns the reason why no row changed: it is gone, or was used before.
 func (t *Tx) why(ctx context.Context, count string, id auth.SecretID) error {
 	there, err := rowOf(ctx, t, scanNumber, count, id)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// letterColumns are those of letters that wait, lightLetter the same without what is large.
+// letterColumns are the columns of waiting iTIP mails, lightLetter the same without the large ones.
 const (
 	letterHead    = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, due, tries, status, `
 	letterColumns = letterHead + `data`
@@ -31,7 +31,7 @@ var scanLetter = scanInto(func(l *calendar.Letter) []any {
 	}
 })
 
-// held is a letter in the outbox, and whether somebody is sending it.
+// held is an iTIP mail in the outbox; taken is set while a process sends it.
 type held struct {
 	calendar.Letter
 	taken bool
@@ -54,7 +54,7 @@ func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.
 	waiting := map[calendar.UID][]held{}
 	for _, l := range letters {
 		if int64(len(l.Data)) > most.Letter {
-			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers take", len(l.Data), l.To)
+			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers accept", len(l.Data), l.To)
 		}
 		if _, known := waiting[l.UID]; !known {
 			waiting[l.UID], err = t.waiting(ctx, user, l.UID)
@@ -74,7 +74,7 @@ func (t *Tx) waiting(ctx context.Context, user calendar.UserID, uid calendar.UID
 	return rowsOf(ctx, t, scanHeld, selectWaiting, user, uid, t.store.now())
 }
 
-// post puts one letter in, and returns what then waits of its UID.
+// post adds one mail, and returns the mails that now wait with its UID.
 func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiting []held) ([]held, error) {
 	var mine []calendar.Letter
 	ahead := false
@@ -112,7 +112,7 @@ func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiti
 	return append(left, held{Letter: next}), err
 }
 
-// checkOutbox refuses a change after which more mail of a user waits than may.
+// checkOutbox refuses a change that makes too much mail of a user wait.
 func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calendar.OutboxLimits) error {
 	letters, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
 	if err != nil {
@@ -124,15 +124,15 @@ func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calenda
 	}
 	if letters > int64(most.Letters) || bytes > most.Bytes {
 		return &calendar.Error{
-			Reason: calendar.TooLarge, Message: "more mail of yours waits to be sent than the server keeps",
-			Hint: "try again when some of it has left",
+			Reason: calendar.TooLarge, Message: "too much of your mail is waiting to be sent",
+			Hint: "try again after some of it was sent",
 		}
 	}
 	return nil
 }
 
-// TakeLetters implements [calendar.Outbox]. The condition on taken stands twice: on Postgres another one may take
-// the same letters meanwhile, and only the outer one is looked at again after the wait for the row.
+// TakeLetters implements [calendar.Outbox]. The condition on taken is there twice: on Postgres another process
+// may take the same mails meanwhile, and after the wait for a row only the outer condition is checked again.
 func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int) ([]calendar.Letter, error) {
 	var taken []calendar.Letter
 	err := s.transact(ctx, func(t *Tx) error {
@@ -164,18 +164,19 @@ func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool
 }
 
 const (
-	// bareLetter is about what a letter takes that is remembered without its text.
+	// bareLetter is the approximate size of a remembered mail without its text.
 	bareLetter = 512
-	// stripTold forgets the largest texts, of those of one size the oldest, as far as it takes for all to have $2 bytes.
+	// stripTold drops the largest texts, the oldest first among equally large ones, until the rest fits in $2
+	// bytes.
 	stripTold = `UPDATE told SET data = $3, size = $4 WHERE user_id = $1 AND id IN (SELECT id FROM (
 		SELECT id, SUM(size - $4) OVER (ORDER BY size, at DESC, id) + (
 			SELECT SUM(CASE WHEN size > $4 THEN $4 ELSE size END) FROM told WHERE user_id = $1) AS smaller
 		FROM told WHERE user_id = $1 AND size > $4) AS t WHERE smaller > $2)`
 )
 
-// tell remembers a letter as the last about what it says. What is about all of an event takes the place of
-// what was told of its instances. Of more than most bytes the largest texts are forgotten, so that one large meeting does
-// not cost the others their links; a mail that comes back is known without. Then the oldest are forgotten.
+// tell remembers a mail as the last one about its event or instance. A mail about the whole event replaces
+// those about its instances. Beyond most bytes it first drops the largest texts, so that one large meeting does
+// not cost the others their links; bounces are still recognized without a text. Then it drops the oldest mails.
 func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
 	err := t.run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
 		l.User, l.To, l.UID, l.Recurrence)
@@ -232,11 +233,11 @@ func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Ti
 	return int(c.letters), oldest, err
 }
 
-// toldFor is how much longer than other words an invitation is remembered, for its event may be changed late.
+// toldFor is how much longer an invitation is remembered than other mails, since its event may change late.
 const toldFor = 365 * 24 * time.Hour
 
-// pruneTold forgets what people outside were told before a time. After that a mail about the same event says
-// no more what changed.
+// pruneTold deletes the mails to external attendees from before a time. A later mail about the same event
+// cannot show any more which details changed.
 func (s *Store) pruneTold(ctx context.Context, older time.Time) error {
 	return s.run(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
 }

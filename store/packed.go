@@ -11,31 +11,31 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// A listing's time on SQLite is what its driver takes for each column of each row, some hundred
-// nanoseconds, so that rows of objects and of calendars come as one text: numbers, among them the lengths
-// of the texts, and behind them the texts. What lies where follows from the columns, and what a column is
-// from where its value goes.
+// SQLite's driver takes some hundred nanoseconds for each column of each row, which makes up most of the time
+// of a listing. So rows of objects and calendars arrive as one text: first numbers, which include the lengths
+// of texts, then the texts. The layout follows from the list of columns, and the type of a column from its
+// field.
 
-// word is a text without blanks, which needs no length; remainder is the last of the texts, which needs none either.
+// word is a text without spaces, which needs no length; remainder is the last text, which needs none either.
 type (
 	word      string
 	remainder string
 )
 
-// packing is how rows of some columns are packed.
+// packing describes how rows of some columns are packed.
 type packing[T any] struct {
-	// selected is the one column that a query shows in their place.
+	// selected is the one column that a query selects instead of them.
 	selected string
-	// numbers and texts are the columns in the order in which they come.
+	// numbers and texts are the columns in their packed order.
 	numbers, texts columns[T]
 	// lengths is how many of the texts have a length.
 	lengths int
 }
 
-// mostTexts is how many texts a packed row has at most.
+// mostTexts is the most texts in a packed row.
 const mostTexts = 16
 
-// packed makes the packing of the columns.
+// packed returns the packing of the columns.
 func (c columns[T]) packed() packing[T] {
 	var p packing[T]
 	var numbers, lengths, texts []string
@@ -61,21 +61,21 @@ func (c columns[T]) packed() packing[T] {
 		}
 	}
 	p.lengths = len(lengths)
-	// SQLite's driver copies the name of each column with each query, and without another it is the whole text.
+	// SQLite's driver copies each column's name with each query, and the default name is the whole expression.
 	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts, " || ") + `) AS packed`
 	return p
 }
 
-// reader makes what takes rows apart, one after the other.
+// reader returns a function that parses one row after another.
 func (p *packing[T]) reader() func(row string) (T, error) {
-	one := new(T) // for all rows, of which each fills the same columns: it would be allocated for each
+	one := new(T) // shared by all rows, which fill the same columns, to allocate it only once
 	return func(row string) (T, error) {
 		err := p.read(row, one)
 		return *one, err
 	}
 }
 
-// read takes a row apart.
+// read parses a row.
 func (p *packing[T]) read(row string, one *T) error {
 	u := unpacker{rest: row}
 	for i := range p.numbers {
@@ -109,14 +109,14 @@ func (p *packing[T]) read(row string, one *T) error {
 	return u.err()
 }
 
-// packedScan is what scanning one packed row takes, in one piece of memory.
+// packedScan is the memory for scanning one packed row, in one allocation.
 type packedScan[T any] struct {
 	packedRow
 	one  T
 	into [2]any
 }
 
-// scan takes apart a row that has nothing but the packed column.
+// scan scans a row with only the packed column.
 func (p *packing[T]) scan(row scanner) (T, error) {
 	s := new(packedScan[T])
 	s.into[0] = &s.text
@@ -127,14 +127,14 @@ func (p *packing[T]) scan(row scanner) (T, error) {
 	return s.one, err
 }
 
-// unpacker takes a packed row apart. The texts that it returns share the row's memory.
+// unpacker parses a packed row. The texts that it returns share the row's memory.
 type unpacker struct {
 	rest   string
 	broken bool
 }
 
-// errPacked says that a row is not as it was asked for.
-var errPacked = errors.New("a row cannot be taken apart")
+// errPacked reports a row that does not match its packing.
+var errPacked = errors.New("a row cannot be parsed")
 
 func (u *unpacker) number() int64 {
 	word, rest, found := strings.Cut(u.rest, " ")
@@ -143,7 +143,7 @@ func (u *unpacker) number() int64 {
 	return n
 }
 
-// maybeNumber is a number that may be NULL: before it stands whether it is there.
+// maybeNumber reads a nullable number, which follows a flag.
 func (u *unpacker) maybeNumber() *int64 {
 	there, n := u.number(), u.number()
 	if there != 1 {
@@ -158,7 +158,7 @@ func (u *unpacker) word() string {
 	return word
 }
 
-// maybeText is a text that may be NULL: one of -1 bytes.
+// maybeText reads a nullable text; a length of -1 means NULL.
 func (u *unpacker) maybeText(bytes int64) *string {
 	if bytes == -1 {
 		return nil
@@ -185,7 +185,7 @@ func (u *unpacker) err() error {
 	return nil
 }
 
-// objectRow is an object as its columns have it.
+// objectRow is a row of objects.
 type objectRow struct {
 	calendar.Object
 	at span
@@ -220,23 +220,25 @@ var (
 		{"search", func(o *objectRow) any { return (*remainder)(&o.Search) }},
 	}
 
-	// packedHead is what listings without data show, packedChange what changes do, packedWhole all there is.
+	// packedHead is for listings without data, packedChange for changes; packedWhole has all columns but the
+	// data.
 	packedHead   = headFields.packed()
 	packedChange = slices.Concat(headFields, spanFields).packed()
 	packedWhole  = slices.Concat(headFields, spanFields, otherFields).packed()
 
 	wholeColumns = packedWhole.selected + `, data`
-	// lightColumns are the same without the data of what is larger than [calendar.LargeObject].
+	// lightColumns are the same without the data of objects larger than [calendar.LargeObject].
 	lightColumns = packedWhole.selected + `, CASE WHEN size <= 65536 THEN data END`
 )
 
-// packedRow is a row of objects as it came. Listings hold their pages so, a fifth of the size.
+// packedRow is a row of objects as received. Listings hold their pages in this form, a fifth of the parsed
+// size.
 type packedRow struct {
 	text string
 	data []byte
 }
 
-// scanPacked makes what scans packed rows, which have data or not, and columns behind them.
+// scanPacked returns a scanner of packed rows, with data or without, followed by further columns.
 func scanPacked(withData bool, behind ...any) func(scanner) (packedRow, error) {
 	var p packedRow
 	fields := []any{&p.text}
@@ -250,13 +252,13 @@ func scanPacked(withData bool, behind ...any) func(scanner) (packedRow, error) {
 	}
 }
 
-// scanRead is scanObject for who reads, to whom an object without its text is none.
+// scanRead is scanObject for readers: an object without its text is an error.
 func scanRead(row scanner) (calendar.Object, error) {
 	o, err := scanObject(row)
 	return o, cmp.Or(err, checkRead(o))
 }
 
-// checkRead tells that an object has its text, unless that is left out.
+// checkRead returns an error if an object lacks its text, unless it is large and may lack it.
 func checkRead(o calendar.Object) error {
 	if o.Size > calendar.LargeObject {
 		return nil
@@ -264,7 +266,7 @@ func checkRead(o calendar.Object) error {
 	return o.CheckText()
 }
 
-// scanObject scans the wholeColumns.
+// scanObject scans wholeColumns.
 func scanObject(row scanner) (calendar.Object, error) {
 	s := new(packedScan[objectRow])
 	s.into = [2]any{&s.text, &s.data}
@@ -278,7 +280,7 @@ func scanObject(row scanner) (calendar.Object, error) {
 	return s.one.whole(s.data)
 }
 
-// unpackStored takes apart one of the wholeColumns.
+// unpackStored parses a row of wholeColumns.
 func unpackStored(p packedRow) (calendar.Object, error) {
 	var o objectRow
 	if err := packedWhole.read(p.text, &o); err != nil {
@@ -287,16 +289,16 @@ func unpackStored(p packedRow) (calendar.Object, error) {
 	return o.whole(p.data)
 }
 
-// whole is the object of a row that has all columns.
+// whole returns the object of a row with all columns.
 func (o *objectRow) whole(data []byte) (calendar.Object, error) {
 	var err error
-	// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
+	// SQLite's driver returns nil for empty bytes, but here nil means that the data was not selected.
 	o.Span, o.Data = o.at.result(), bytesOf(data)
 	o.Rhythm, err = o.rhythm.read()
 	return o.Object, err
 }
 
-// unpackHead makes what takes apart heads of one calendar's objects, unpackChange heads with their spans.
+// unpackHead returns a parser for heads of one calendar's objects, unpackChange one for heads with spans.
 func unpackHead(cal calendar.CalendarID) func(packedRow) (calendar.Object, error) {
 	read := packedHead.reader()
 	return func(p packedRow) (calendar.Object, error) {
@@ -318,7 +320,7 @@ func unpackChange(cal calendar.CalendarID) func(packedRow) (calendar.Object, err
 	}
 }
 
-// unpackWhole makes what takes apart the wholeColumns.
+// unpackWhole returns a parser for wholeColumns.
 func unpackWhole() func(packedRow) (calendar.Object, error) {
 	read := packedWhole.reader()
 	return func(p packedRow) (calendar.Object, error) {
@@ -331,7 +333,7 @@ func unpackWhole() func(packedRow) (calendar.Object, error) {
 	}
 }
 
-// unpacked makes a yield of packed rows from one of objects.
+// unpacked turns a yield of objects into one of packed rows.
 func unpacked(unpack func(packedRow) (calendar.Object, error), yield func(calendar.Object, error) bool) func(packedRow, error) bool {
 	return func(p packedRow, err error) bool {
 		var o calendar.Object

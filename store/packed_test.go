@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestPackedTexts: texts that look like what is around them in a packed row come out as they went in.
+// TestPackedTexts: texts that look like the surrounding parts of a packed row are read unchanged.
 func TestPackedTexts(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -52,8 +52,8 @@ func TestPackedTexts(t *testing.T) {
 	})
 }
 
-// TestPackedCalendars: so do the texts of a calendar, those that a sharee has of their own among them;
-// and what was never set is not what was set to nothing.
+// TestPackedCalendars: so are the texts of a calendar, including a sharee's own; NULL and the empty text stay
+// different.
 func TestPackedCalendars(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_790_000_000, 0).UTC()
@@ -118,7 +118,7 @@ func openMigrated(t *testing.T, url string) *Store {
 	return s
 }
 
-// TestBrokenRows: a row that is not what was asked for is an error, never another object.
+// TestBrokenRows: a row that does not match its packing is an error, never another object.
 func TestBrokenRows(t *testing.T) {
 	t.Parallel()
 	const whole = "1 0 3 4 5 5 2 3 6 a.ics\"\"uidVEVENT"
@@ -136,7 +136,7 @@ func TestBrokenRows(t *testing.T) {
 	}
 }
 
-// TestBrokenCalendars: so it is with a calendar.
+// TestBrokenCalendars: the same for calendars.
 func TestBrokenCalendars(t *testing.T) {
 	t.Parallel()
 	const row = "5 0 1 1 0 0 0 0 0 epoch 0 1 1 1 1 6 3 -1 -1 0 -1 cusnVEVENTUTCowner\n0\n0\n7\nMs Owner"

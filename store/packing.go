@@ -11,25 +11,25 @@ import (
 	"sync"
 )
 
-// What the journal keeps of objects is packed: a byte that says how, how long the text is, and the text deflated
-// (RFC 1951) with a dictionary of what calendar programs write. No text begins with such a byte: objects begin with a letter, settings
-// with a brace.
+// Texts in the journal are packed: a byte for the format, the length of the text, and the text deflated (RFC
+// 1951) with a dictionary of common iCalendar text. No text starts with such a byte: objects start with a
+// letter, settings with a brace.
 const packedFirst = 0x01
 
-// firstWords is the dictionary of packedFirst, and never changes: what is packed with it could not be read any more.
+// firstWords is the dictionary of packedFirst. It must never change, or texts packed with it become unreadable.
 //
 //go:embed packing.1.dict
 var firstWords []byte
 
 const (
-	// leastPacked and mostPacked are between which lengths a text is packed: a shorter one hardly gets shorter, and a longer one takes
-	// milliseconds, in which nobody else changes the calendar.
+	// Only texts between leastPacked and mostPacked bytes are packed. A shorter one hardly shrinks. A longer
+	// one takes milliseconds, during which the calendar is locked.
 	leastPacked, mostPacked = 96, 64 << 10
-	// packLevel is the lowest level that uses the dictionary. Higher ones take as long and save a hundredth.
+	// packLevel is the lowest level that uses the dictionary. Higher ones are as fast and save one percent.
 	packLevel = 2
 )
 
-// packer deflates one text after the other. It holds most of a megabyte, so packers are reused.
+// packer deflates one text after another. It holds most of a megabyte, so packers are reused.
 type packer struct {
 	out     bytes.Buffer
 	deflate *flate.Writer
@@ -41,7 +41,7 @@ func newPacker() any {
 	return p
 }
 
-// pack returns what is stored for a text, and its length if that is packed.
+// pack returns the stored form of a text, and its length if it is packed.
 func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
 	if len(text) < leastPacked || len(text) > mostPacked {
 		return text, 0
@@ -58,7 +58,7 @@ func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
 	return bytes.Clone(p.out.Bytes()), int64(len(text))
 }
 
-// unpack returns the text that was stored.
+// unpack returns the original text.
 func unpack(stored []byte) ([]byte, error) {
 	if len(stored) == 0 || stored[0] != packedFirst {
 		return stored, nil
@@ -78,10 +78,10 @@ func unpack(stored []byte) ([]byte, error) {
 	return text, nil
 }
 
-var errPacking = errors.New("what the journal has kept cannot be unpacked")
+var errPacking = errors.New("a text in the journal cannot be unpacked")
 
-// packedText is a column of texts that may be packed. NULL is nil, and so is what cannot be unpacked, which damaged tells:
-// one line must not end a listing.
+// packedText is a column of texts that may be packed. NULL is nil. A text that cannot be unpacked is nil too,
+// and sets damaged: one line must not end a listing.
 type packedText struct {
 	into    *[]byte
 	damaged *bool
@@ -96,15 +96,15 @@ func (p packedText) Scan(value any) error {
 	case []byte:
 		text, err := unpack(v)
 		if err == nil && len(v) > 0 && &v[0] == &text[0] {
-			text = bytes.Clone(v) // the driver's memory is its own
+			text = bytes.Clone(v) // the driver reuses its memory
 		}
 		*p.into, *p.damaged = text, err != nil
 		return nil
 	}
-	return fmt.Errorf("%T is no text", value)
+	return fmt.Errorf("%T is not a text", value)
 }
 
-// lengthBefore is how long the bytes before a change are, of the journal's row of that name.
+// lengthBefore is an expression for the length of the text before a change, for the journal's row of that name.
 func lengthBefore(row string) string {
 	return `CASE WHEN ` + row + `.unpacked > 0 AND ` + row + `.before IS NOT NULL THEN ` + row + `.unpacked ELSE COALESCE(octet_length(` + row + `.before), 0) END`
 }

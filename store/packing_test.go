@@ -17,7 +17,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// What a program has packed must be readable for ever: the dictionary is what it was.
+// Packed texts must stay readable for ever, so the dictionary must not change.
 func TestFirstWordsStay(t *testing.T) {
 	t.Parallel()
 	const was = "280e0bfa8a0c01f527c9156225dc2b972833ca09b730b8f2446d1e3e5c404016"
@@ -26,7 +26,7 @@ func TestFirstWordsStay(t *testing.T) {
 	}
 }
 
-// ordinary is an event as programs write it.
+// ordinary is an event as clients write it.
 func ordinary(guests int) []byte {
 	var b strings.Builder
 	b.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Mozilla.org/NONSGML Mozilla Calendar V1.1//EN\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Paris\r\n" +
@@ -42,7 +42,7 @@ func ordinary(guests int) []byte {
 	return []byte(b.String())
 }
 
-// Every text is read as it was written, and ordinary ones take a third at most.
+// Every text is read unchanged, and ordinary ones take at most a third of their size.
 func TestPacking(t *testing.T) {
 	t.Parallel()
 	packers := &sync.Pool{New: newPacker}
@@ -72,7 +72,7 @@ func TestPacking(t *testing.T) {
 	}
 }
 
-// What compress/flate has packed for earlier versions is read.
+// Texts packed with compress/flate, by earlier versions, are readable.
 func TestPackedBefore(t *testing.T) {
 	t.Parallel()
 	text := ordinary(30)
@@ -91,7 +91,7 @@ func TestPackedBefore(t *testing.T) {
 	}
 }
 
-// Many pack at once, and nobody has a part of what another has.
+// Concurrent packers do not mix their texts.
 func TestPackingAtOnce(t *testing.T) {
 	t.Parallel()
 	packers := &sync.Pool{New: newPacker}
@@ -110,7 +110,7 @@ func TestPackingAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// What is damaged is told, and takes no more memory than what is whole.
+// Damaged texts are reported, and take no more memory than intact ones.
 func TestUnpackingDamage(t *testing.T) {
 	t.Parallel()
 	stored, _ := pack(&sync.Pool{New: newPacker}, ordinary(5))
@@ -132,7 +132,7 @@ func TestUnpackingDamage(t *testing.T) {
 	}
 }
 
-// What an earlier version has written into the journal is read as it is, beside what this one writes, with its size.
+// Lines that an earlier version wrote unpacked are read next to packed ones, with their size.
 func TestJournalOfBeforeIsRead(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestPlans: what every request asks is answered by the index that was made for it. SQLite plans
-// without looking at the rows, so that an empty database shows what a full one will do.
+// TestPlans: the query of every request uses the index made for it. SQLite plans without looking at the rows,
+// so an empty database shows the plans of a full one.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -43,7 +43,7 @@ func TestPlans(t *testing.T) {
 	} {
 		var used []string
 		for _, step := range plan(t, s, text) {
-			// What is near a window has been found by then, and is little.
+			// The objects near the window are found at this point, and are few.
 			if strings.HasPrefix(step, "SCAN") && step != "SCAN near" {
 				t.Errorf("%s\nreads all of a table: %s", text, step)
 			}
@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestMakeRoomPlan: an inbox that has too many messages finds the oldest of them by an index, and reads none of the others.
+// TestMakeRoomPlan: an inbox over its limit finds the oldest message by an index, without reading the others.
 func TestMakeRoomPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -72,8 +72,7 @@ func TestMakeRoomPlan(t *testing.T) {
 	}
 }
 
-// TestSurveyPlan: a search steps along the index of spans, and looks at no object that the survey does
-// not want.
+// TestSurveyPlan: a search walks the index of spans, and reads only objects that the survey needs.
 func TestSurveyPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -91,7 +90,7 @@ func TestSurveyPlan(t *testing.T) {
 	}
 }
 
-// TestOutboxPlan: to look for what is due, each few seconds, and to post does not walk over all that waits.
+// TestOutboxPlan: polling for due mail, every few seconds, and posting do not scan all waiting mail.
 func TestOutboxPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -105,7 +104,7 @@ func TestOutboxPlan(t *testing.T) {
 	}
 }
 
-// TestJournalPlan: the history of one object is found without a walk over the calendar's.
+// TestJournalPlan: the history of one object is found without scanning the calendar's.
 func TestJournalPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -117,7 +116,8 @@ func TestJournalPlan(t *testing.T) {
 		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 && question != journaledAmong || !strings.Contains(steps[0], index) {
 			t.Errorf("%s takes %q, want %s", question, steps, index)
 		}
-		// What took a change back, and what it took back, are looked up by two numbers: a calendar may have any number of either.
+		// The change that undid another, and the undone one, are found by two numbers: a calendar may have any
+		// number of either.
 		if steps := strings.Join(plan(t, s, selectListed+question), "\n"); strings.Count(steps, "SEARCH x") != 2 ||
 			!strings.Contains(steps, "(calendar_id=? AND version=?)\nCORR") || !strings.Contains(steps, "journal_undone_by (calendar_id=? AND undone_by=?)") {
 			t.Errorf("%s as lists show it takes\n%s", question, steps)
@@ -131,14 +131,14 @@ func TestJournalPlan(t *testing.T) {
 	}
 }
 
-// indexOf is the index that a step takes, which may be a covering one.
+// indexOf returns the index of a step, which may be a covering one.
 func indexOf(step string) string {
 	_, rest, _ := strings.Cut(step, "INDEX ")
 	name, _, _ := strings.Cut(rest, " ")
 	return name
 }
 
-// plan returns the steps that SQLite will take.
+// plan returns the steps of SQLite's query plan.
 func plan(t *testing.T, s *Store, text string) []string {
 	t.Helper()
 	steps, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
@@ -153,7 +153,7 @@ func plan(t *testing.T, s *Store, text string) []string {
 	return steps
 }
 
-// arguments are as many as a text takes.
+// arguments returns as many as a text has placeholders.
 func arguments(text string) []any {
 	n := 0
 	for strings.Contains(text, fmt.Sprintf("$%d", n+1)) {
@@ -179,7 +179,7 @@ func TestStatisticsAreDue(t *testing.T) {
 	}
 }
 
-// TestStatisticsAreDueToOne: of writers that reach the number together one looks.
+// TestStatisticsAreDueToOne: of concurrent writers that reach the number, one updates the statistics.
 func TestStatisticsAreDueToOne(t *testing.T) {
 	t.Parallel()
 	var s statistics
@@ -200,7 +200,8 @@ func TestStatisticsAreDueToOne(t *testing.T) {
 	}
 }
 
-// TestPostgresKnowsItsRows: an import does not go on with a picture of an empty table, and nobody who writes waits for another one.
+// TestPostgresKnowsItsRows: an import does not run on with statistics of an empty table, and no writer waits
+// for an update.
 func TestPostgresKnowsItsRows(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, testdb.Blank(t))
@@ -219,7 +220,7 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 	if known() != 0 {
 		t.Fatal("there are statistics of nothing")
 	}
-	// Who looks at the rows has this lock as well, and who writes does not.
+	// ANALYZE conflicts with this lock, and writing does not.
 	err := s.apart(ctx, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, `BEGIN; LOCK TABLE objects IN SHARE UPDATE EXCLUSIVE MODE`); err != nil {
 			return err

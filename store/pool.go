@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// Pool tells how the connections are used that answer questions; on Postgres they write too.
+// Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (s *Store) Pool() sql.DBStats {
 	if pool, ok := s.reads.on.(*sql.DB); ok {
 		return pool.Stats()
@@ -13,7 +13,7 @@ func (s *Store) Pool() sql.DBStats {
 	return sql.DBStats{}
 }
 
-// counts are what a process has done in its database.
+// counts are the counters of this process.
 type counts struct{ committed, repeated, failed, tombstones, bodies atomic.Int64 }
 
 func (c *counts) transaction(err error, attempt int) {
@@ -27,15 +27,15 @@ func (c *counts) transaction(err error, attempt int) {
 	}
 }
 
-// Done is what a process has done in its database since it began.
+// Done counts the work that a process did in its database since it started.
 type Done struct {
-	// Committed and Failed count transactions that write, Repeated those that had to begin anew since another was in the way.
+	// Committed and Failed count transactions that write, Repeated the ones retried after a conflict.
 	Committed, Failed, Repeated int64
-	// Tombstones and Bodies are what was forgotten: deleted objects, and what stood in objects before changes.
+	// Tombstones and Bodies count pruned rows: deleted objects, and texts of objects before changes.
 	Tombstones, Bodies int64
 }
 
-// Done tells what this process has done.
+// Done returns the counters of this process.
 func (s *Store) Done() Done {
 	c := &s.counts
 	return Done{c.committed.Load(), c.failed.Load(), c.repeated.Load(), c.tombstones.Load(), c.bodies.Load()}

@@ -9,20 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// listenParameter of the URL names the Postgres behind a pooler of transactions, as HOST:PORT: through such a one nothing is heard.
+// listenParameter of the URL names the Postgres server itself, as HOST:PORT, if the URL names a transaction
+// pooler: LISTEN does not work through one.
 const listenParameter = "listen"
 
-// direct is a Postgres beside the one that the URL names; nil is none.
+// direct is the address of a Postgres server other than the URL's; nil means none.
 type direct struct {
 	host string
 	port uint16
 }
 
-// listenAt takes the listenParameter out of the URL.
+// listenAt removes listenParameter from the URL.
 func listenAt(where string) (rest string, to *direct, err error) {
 	u, err := url.Parse(where)
 	if err != nil || !u.Query().Has(listenParameter) {
-		return where, nil, nil //nolint:nilerr // what is wrong with the URL is said where it is read
+		return where, nil, nil //nolint:nilerr // the URL's parser reports its errors
 	}
 	q := u.Query()
 	host, digits, err := net.SplitHostPort(q.Get(listenParameter))
@@ -35,7 +36,7 @@ func listenAt(where string) (rest string, to *direct, err error) {
 	return u.String(), &direct{host, uint16(port)}, nil
 }
 
-// of is how to connect there, as the same user to the same database.
+// of returns the configuration for that server, with the same user and database.
 func (d *direct) of(config *pgx.ConnConfig) *pgx.ConnConfig {
 	if d == nil {
 		return config

@@ -22,8 +22,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// TestPooler: through PgBouncer, which gives a transaction any connection there is, all goes on with the settings that docs/scale.md
-// names, and what another process writes is heard at once.
+// TestPooler: everything works through PgBouncer in transaction mode with the settings in docs/scale.md, and
+// changes by another process are noticed at once.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	direct := testdb.Postgres(t)
@@ -73,7 +73,7 @@ func TestPooler(t *testing.T) {
 	}
 	select {
 	case <-heard:
-	case <-time.After(15 * time.Second): // half of what it takes where nothing is heard
+	case <-time.After(15 * time.Second): // half the time without notifications
 		t.Error("the other process hears of nothing")
 	}
 	var all sync.WaitGroup
@@ -92,7 +92,7 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// pooledPut makes an object, as a PUT does.
+// pooledPut creates an object, as a PUT does.
 func pooledPut(ctx context.Context, s *store.Store, in calendar.CalendarID, name string) error {
 	data := []byte("event " + name)
 	return s.Update(ctx, func(tx calendar.Tx) error {
@@ -107,7 +107,8 @@ func pooledPut(ctx context.Context, s *store.Store, in calendar.CalendarID, name
 	})
 }
 
-// TestPoolerBeforeStandby: long questions are answered by a standby behind a pooler of transactions, once it has the tables.
+// TestPoolerBeforeStandby: a standby with a transaction pooler in front answers large reads, once it has the
+// tables.
 func TestPoolerBeforeStandby(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -156,7 +157,7 @@ func TestPoolerBeforeStandby(t *testing.T) {
 	}
 }
 
-// pooler starts PgBouncer before a database and returns the URL of it.
+// pooler starts PgBouncer in front of a database and returns its URL.
 func pooler(t *testing.T, direct string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

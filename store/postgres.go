@@ -21,9 +21,9 @@ import (
 const (
 	defaultConns   = 16
 	connectTimeout = 5 * time.Second
-	// idleTime is how long a connection nobody uses is kept.
+	// idleTime is how long an unused connection is kept.
 	idleTime = 5 * time.Minute
-	// retryPause is between two tries to reach a database that is away.
+	// retryPause is the pause between two attempts to reach the database.
 	retryPause = time.Second
 )
 
@@ -32,8 +32,8 @@ func postgresEngine() *engine {
 	return &engine{
 		name:  "postgres",
 		lists: true,
-		// The lock is the whole database's, the tables are the schema's. A migration may take longer
-		// than a request may.
+		// The lock is for the whole database, the tables are in the schema. A migration may take longer than a
+		// request.
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		collate: byteCollation,
@@ -57,9 +57,8 @@ func postgresEngine() *engine {
 	}
 }
 
-// byteCollation gives all text columns byte order and byte equality, as SQLite has them, whatever
-// locale the database was made with: paging by name must not depend on the machine, and an upgrade
-// of the C library must not corrupt an index.
+// byteCollation gives all text columns byte order and byte equality, as on SQLite. With the database's locale,
+// paging by name would depend on the machine, and an upgrade of the C library could corrupt an index.
 const byteCollation = `DO $$
 DECLARE
 	statement TEXT;
@@ -76,7 +75,7 @@ BEGIN
 END
 $$`
 
-// postgresFaults tells what SQLSTATEs mean: the whole code, or its class, the first two characters.
+// postgresFaults maps SQLSTATEs to faults: the whole code, or its class, the first two characters.
 var postgresFaults = map[string]fault{
 	"23505": faultTaken,
 	"23503": faultOrphan,
@@ -87,14 +86,14 @@ var postgresFaults = map[string]fault{
 	"22021": faultText,  // character not in repertoire
 	"22P05": faultText,  // untranslatable character
 	"08":    faultCut,   // connection exception
-	"08P01": faultOther, // protocol violation: a pooler that refuses what it is asked for will go on to
+	"08P01": faultOther, // protocol violation: a pooler that refuses a request will refuse it again
 	"53":    faultAway,  // insufficient resources: connections, memory
 	"57P01": faultCut,   // administrator's shutdown
 	"57P02": faultCut,   // crash shutdown
 	"57P03": faultAway,  // starting up or shutting down
 	"57P05": faultCut,   // idle session timeout
-	"25006": faultAway,  // read-only: a stand-by that has not taken over yet
-	"55000": faultAway,  // the same, where it is asked for its epoch
+	"25006": faultAway,  // read-only: a standby that was not promoted yet
+	"55000": faultAway,  // the same, when it is asked for its epoch
 }
 
 func postgresFault(err error) fault {
@@ -117,7 +116,7 @@ func postgresFault(err error) fault {
 	return faultOther
 }
 
-// cut tells whether an error is about a connection that there was.
+// cut reports whether an error means that an open connection was lost.
 func cut(err error) bool {
 	for _, sign := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
 		if errors.Is(err, sign) {
@@ -143,7 +142,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.greet))
 	bound(db, s.options)
-	// pgx keeps the statements of each connection prepared itself.
+	// pgx keeps the prepared statements of each connection itself.
 	s.reads = &statements{engine: s.engine, on: db}
 	l := newLanes(s.reads, db, s.options.MaxConns)
 	s.brief, s.lists = l, aside{l}
@@ -162,14 +161,14 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	return s, nil
 }
 
-// bound has a pool keep as many connections as it may open.
+// bound lets a pool keep as many idle connections as it may open.
 func bound(db *sql.DB, o Options) {
 	db.SetMaxOpenConns(o.MaxConns)
 	db.SetMaxIdleConns(o.MaxConns)
 	db.SetConnMaxIdleTime(idleTime)
 }
 
-// postgresConfig reads the URL. Its settings win over ours.
+// postgresConfig parses the URL. Its settings override the program's.
 func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(where)
 	if err != nil {
@@ -177,7 +176,7 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	}
 	defaults := map[string]string{
 		"application_name": "caldav-mcp-server",
-		// Compiling a query takes longer than any of ours; only a wrong estimate would bring it on.
+		// Compiling a query takes longer than any of ours runs; only a wrong estimate would trigger it.
 		"jit":               "off",
 		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
 	}
@@ -192,7 +191,7 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// patiently makes what runs work on a connection of its own.
+// patiently returns a function that runs work on a separate connection without a statement timeout.
 func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) error) error {
 	config = config.Copy()
 	config.RuntimeParams["statement_timeout"] = "0"
@@ -206,15 +205,14 @@ func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) err
 	}
 }
 
-// hangUp closes a connection, also where nobody waits for its work any more.
+// hangUp closes a connection, even if the caller's context has ended.
 func hangUp(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)
 }
 
-// await waits until the database answers, for as long as the options allow. A database that
-// answers, if only to refuse us, is not away.
+// await waits until the database answers, for as long as the options allow. A refusal counts as an answer.
 func (s *Store) await(ctx context.Context, address string) error {
 	deadline := time.NewTimer(s.options.Wait)
 	defer deadline.Stop()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used of processors.
+// processorTime returns the CPU time of this process.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage

@@ -16,8 +16,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// TestRightEndsWhileChangeWaits: a change that was authenticated, and whose token another process revokes or narrows before the change has its
-// lock, writes nothing. One whose user's credentials changed in another way is made.
+// TestRightEndsWhileChangeWaits: a change waits for its lock, and another process revokes or narrows its token
+// meanwhile: it writes nothing. If the user's credentials changed in another way, it is made.
 func TestRightEndsWhileChangeWaits(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -7,15 +7,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// pruneRows bounds what one transaction of Prune removes, so that requests need not wait for it.
+// pruneRows is the most rows that one transaction of Prune removes, so that requests do not wait for it.
 const pruneRows = 500
 
-// pruned is the outcome of a Prune: calendars and tombstones were dropped, of bodies only the bytes.
+// pruned counts the deleted calendars and tombstones, and the bodies: journal texts that were deleted, while
+// their lines stay.
 type pruned struct{ calendars, tombstones, bodies int64 }
 
-// Prune forgets what is older than a time: the journal's bytes (its lines stay), the tombstones
-// deleted before it, the calendars that went to the trash before it, that they were in homes, and what
-// users were told. A sync token older than a tombstone that is gone is refused from then on. It runs while the store is used.
+// Prune deletes data from before a time: texts in the journal (its lines stay), tombstones, calendars in the
+// trash, records of calendars that left homes, and old notices, mails and messages. Sync tokens older than a
+// deleted tombstone are then refused. It runs while the store is in use.
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
@@ -41,7 +42,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	return s.pruneToldEvents(ctx)
 }
 
-// eachCalendar does something with each calendar, one after the other, also with those in the trash.
+// eachCalendar calls do for one calendar after another, including the trash.
 func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
 		ids, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
@@ -56,7 +57,7 @@ func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) e
 	}
 }
 
-// pruneSubscriptions forgets what is over: it has an end of its own.
+// pruneSubscriptions deletes expired subscriptions; each has its own expiry.
 func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 	if err := s.run(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM push_subscriptions WHERE expires <= $1`, s.now())
 }
 
-// prune forgets in one calendar.
+// prune prunes one calendar.
 func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
 	kept, err := rowOf(ctx, s.reads, scanNumber, `SELECT COALESCE(
 		(SELECT version FROM journal WHERE calendar_id = $1 AND at >= $2 ORDER BY version LIMIT 1),
@@ -72,7 +73,7 @@ func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Ti
 	if err != nil {
 		return err
 	}
-	// The two selects of a step name the rows first: DELETE … LIMIT is not in every engine.
+	// Each step selects its rows first, because not every engine has DELETE … LIMIT.
 	err = s.inSteps(ctx, &done.bodies, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
 		SELECT version FROM journal WHERE calendar_id = $1 AND version < $2 AND before IS NOT NULL LIMIT $3)`, id, kept, pruneRows)
 	if err != nil {
@@ -81,8 +82,8 @@ func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Ti
 	return s.buryTombstones(ctx, id, kept, done)
 }
 
-// buryTombstones drops the tombstones before a version. The calendar says so in the same
-// transaction: a client that comes with an older token must not miss a deletion.
+// buryTombstones deletes the tombstones before a version. The same transaction records that in the calendar, so
+// that a client with an older token does not miss a deletion.
 func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept int64, done *pruned) error {
 	for {
 		var dropped int64
@@ -104,7 +105,7 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 	if err != nil || latest == 0 {
 		return 0, err
 	}
-	// Before the objects, so that the lock order is that of every other change.
+	// Before the objects, to keep the lock order of all other changes.
 	err = t.run(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
 	if err != nil {
 		return 0, err
@@ -115,7 +116,7 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
 }
 
-// emptyTrash removes calendars for good.
+// emptyTrash deletes old calendars for good.
 func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
 		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
@@ -126,15 +127,16 @@ func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) e
 			err := s.remove(ctx, id, older.Unix())
 			if err == nil {
 				done.calendars++
-			} else if calendar.ReasonOf(err) != calendar.NotFound { // it came back meanwhile
+			} else if calendar.ReasonOf(err) != calendar.NotFound { // it was restored meanwhile
 				return err
 			}
 		}
 	}
 }
 
-// remove takes a calendar away that went to the trash before a time, with all that hangs on it: its objects first and in steps. It says
-// so first, so that nobody brings back a calendar that has lost a part by then. What was interrupted goes on with the next pruning.
+// remove deletes a calendar that went to the trash before a time, with everything in it: first its objects, in
+// steps. It marks the calendar first, so that no user can restore it when a part is already gone. The next
+// pruning resumes an interrupted removal.
 func (s *Store) remove(ctx context.Context, id string, before int64) error {
 	if err := expectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
 		return err
@@ -156,7 +158,7 @@ func (s *Store) remove(ctx context.Context, id string, before int64) error {
 	})
 }
 
-// inSteps repeats a statement until it changes nothing any more.
+// inSteps repeats a statement until it changes no more rows.
 func (s *Store) inSteps(ctx context.Context, count *int64, text string, args ...any) error {
 	for {
 		changed, err := s.write(ctx, text, args...)

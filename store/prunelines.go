@@ -7,7 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// PruneLines forgets the journal's lines that are older than a time and whose bytes are gone, see [Store.Prune]. It runs while the store is used.
+// PruneLines deletes journal lines from before a time whose text is already gone, see [Store.Prune]. It runs
+// while the store is in use.
 func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	dropped := int64(0)
 	defer func() { s.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
@@ -22,10 +23,11 @@ func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	})
 }
 
-// dropLines forgets the oldest lines of a calendar, some at a time, and what stands beside them. The calendar says so in the same
-// transaction: whoever asks for what came since an older one must not take what is left for all.
+// dropLines deletes the oldest journal lines of a calendar, some at a time, and the rows that belong to them.
+// The same transaction records that in the calendar: a client that asks for the changes since an older line
+// must not take the remaining ones for all.
 func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
-	// By version, which is the order of their times: the first that stays ends it.
+	// Versions have the order of times, so the first line that stays ends the search.
 	until, at := int64(0), int64(0)
 	err = each(ctx, s.reads, func(row scanner) (bool, error) {
 		var version, made, old int64
@@ -40,7 +42,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 		return 0, err
 	}
 	err = s.transact(ctx, func(t *Tx) error {
-		// First, so that the lock order is that of every other change.
+		// First, to keep the lock order of all other changes.
 		err := t.run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
 			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
 		if err != nil {
@@ -72,8 +74,8 @@ func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar
 	}, `SELECT COALESCE(MAX(lines_pruned), 0), COALESCE(MAX(lines_pruned_at), 0) FROM calendars WHERE id = $1`, id)
 }
 
-// Shrink gives back to the disk what is free in a SQLite file, some at a time. A file that was made by an earlier version keeps what it
-// has until it is vacuumed by hand.
+// Shrink returns free pages of a SQLite file to the disk, some at a time. A file created by an early version of
+// the program keeps its size until it is vacuumed by hand.
 func (s *Store) Shrink(ctx context.Context) error {
 	if s.engine.shrink == "" {
 		return nil
@@ -92,5 +94,5 @@ func (s *Store) Shrink(ctx context.Context) error {
 	}
 }
 
-// leastFree is how many free pages are left in the file, 4 MB, for what is written next.
+// leastFree is how many free pages stay in the file for the next writes: 4 MB.
 const leastFree = 1000

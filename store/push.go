@@ -26,8 +26,8 @@ var pushColumns = columns[calendar.PushDue]{
 }
 
 const (
-	// sumOfHome is the state of a user's home as one number: a calendar that comes, goes or changes moves it. The factor keeps
-	// a calendar that goes from being made up for by one that comes.
+	// sumOfHome is the state of a user's home as one number, which changes when a calendar is added, removed or
+	// changed. The factor keeps the removal of one calendar and the addition of another from canceling out.
 	sumOfHome = `(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created), 0) AS BIGINT) FROM calendars h WHERE h.owner_id = p.user_id AND h.trashed IS NULL) +
 		(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created + s.own_version), 0) AS BIGINT) FROM shares s
 			JOIN calendars h ON h.id = s.calendar_id WHERE s.user_id = p.user_id AND h.trashed IS NULL AND s.access <> 'freebusy')`
@@ -36,8 +36,9 @@ const (
 	ownOfPush = `COALESCE(s.own_version, 0)`
 )
 
-// selectDuePushes looks at what is not as it was told: more or, after a standby took over, less. A home is summed up once for
-// all of its user's programs. Each user has their turn before anybody has a second.
+// selectDuePushes finds subscriptions whose state differs from the last one pushed. It may be higher or, after
+// a standby was promoted, lower. A home is summed once for all subscriptions of its user. The first due push of
+// every user comes before anyone's second.
 var selectDuePushes = `WITH homes AS MATERIALIZED (
 		SELECT p.user_id, ` + sumOfHome + ` AS state FROM (SELECT DISTINCT user_id FROM push_subscriptions p WHERE calendar_id = '' AND ` + duePush + `) AS p
 	), due AS (
@@ -84,7 +85,7 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 			held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
 				sub.User, sub.Due.Unix())
 			if err != nil || held > int64(homes) {
-				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "at most %d programs of a user are told of all their calendars", homes)))
+				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push subscriptions for all their calendars", homes)))
 			}
 		}
 		return t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
@@ -93,7 +94,7 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 	return sub, err
 }
 
-// knows has a new subscription begin with what is.
+// knows initializes a new subscription with the current state.
 func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
 	text := `UPDATE push_subscriptions AS p SET told = ` + sumOfHome + ` WHERE id = $1`
 	if sub.Calendar != "" {

@@ -16,8 +16,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestBusyCalendarLeavesConnections: fifty that change one calendar, of which the first is slow, keep nobody from reading
-// or changing another, whether they change it alone or with others.
+// TestBusyCalendarLeavesConnections: fifty changes of one calendar, the first of them slow, do not delay reads
+// or changes of other calendars.
 func TestBusyCalendarLeavesConnections(t *testing.T) {
 	t.Parallel()
 	t.Run("Advance", func(t *testing.T) {
@@ -100,7 +100,7 @@ func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calen
 	}
 }
 
-// TestAdvanceFree: calendars that somebody else changes are left out, and nobody waits for them.
+// TestAdvanceFree: AdvanceFree skips calendars that others change, without waiting.
 func TestAdvanceFree(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), testdb.Postgres(t), Options{})
@@ -152,8 +152,8 @@ func TestAdvanceFree(t *testing.T) {
 	}
 }
 
-// TestQueueIsInOrder: changes have their turns in the order in which they came, one at a time. One that gives up leaves its place, and a
-// queue that is empty takes no memory.
+// TestQueueIsInOrder: changes get their turns in order of arrival, one at a time. One that gives up leaves the
+// queue, and an empty queue takes no memory.
 func TestQueueIsInOrder(t *testing.T) {
 	t.Parallel()
 	q := newQueues()
@@ -212,7 +212,7 @@ func (q *queues) users(id calendar.CalendarID) int {
 	return 0
 }
 
-// TestQueueIsFinite: a change whose turn does not come in time is told so.
+// TestQueueIsFinite: a change whose turn does not come in time gets an error.
 func TestQueueIsFinite(t *testing.T) {
 	t.Parallel()
 	q := newQueues()
@@ -230,8 +230,8 @@ func TestQueueIsFinite(t *testing.T) {
 	}
 }
 
-// TestLockIsNotWaitedForLong: a change of a calendar whose row another process keeps locked is told that the calendar is busy, and is not
-// tried again.
+// TestLockIsNotWaitedForLong: if another process holds a calendar's row lock, a change fails with "busy" and is
+// not retried.
 func TestLockIsNotWaitedForLong(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
@@ -274,7 +274,7 @@ func TestIgnoredError(t *testing.T) {
 	}
 }
 
-// TestLostConnectionBeginsAgain: a change whose connection breaks before the commit is made again, once, on another.
+// TestLostConnectionBeginsAgain: a change whose connection breaks before the commit is retried once on another.
 func TestLostConnectionBeginsAgain(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// selectUsage has a half for each index of calendars. What is being removed is nobody's any more.
+	// selectUsage has a SELECT for each index of calendars. A calendar that is being removed counts for no
+	// user.
 	selectUsage = `SELECT COUNT(*) AS calendars, COALESCE(SUM(objects), 0) AS objects, COALESCE(SUM(bytes), 0) AS bytes FROM (
 		SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NULL
 		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed > ` + leaving + `) AS c`
@@ -19,10 +20,10 @@ const (
 	liveBytes   = `((SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 			+ (SELECT ` + deadBytes + ` FROM calendar_kept k WHERE k.owner = calendars.id AND k.item <> ''))`
 
-	// recount is what the counts are, for anyone who doubts them.
+	// recount computes the counts from the objects.
 	recount = `UPDATE calendars SET objects = ` + liveObjects + `, bytes = ` + liveBytes + ` WHERE id = $1`
 
-	// miscounted is a calendar whose counts are wrong at one moment.
+	// miscounted finds a calendar whose counts are wrong.
 	miscounted = `SELECT id FROM calendars WHERE id = $1 AND (objects <> ` + liveObjects + ` OR bytes <> ` + liveBytes + `)`
 )
 
@@ -69,7 +70,7 @@ const countOne = `UPDATE calendars SET objects = objects + $2, bytes = bytes + $
 
 var countMany = withList(3, `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id§`)
 
-// UsageAlone implements [calendar.UsageKeeper]. The user's row is the lock.
+// UsageAlone implements [calendar.UsageKeeper]. It locks the user's row.
 func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
 	if err := t.later(ctx, ignore, `UPDATE users SET created = created WHERE id = $1`, user); err != nil {
 		return calendar.Usage{}, err
@@ -77,8 +78,8 @@ func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usa
 	return rowOf(ctx, t, scanUsage, selectUsage, user)
 }
 
-// Recount counts anew what each calendar holds, one after the other: a program of before the counts may have written to it. Nobody waits
-// for that where they are right.
+// Recount recomputes the counts of each calendar, one after another: a program older than the counts may have
+// written to it. It locks only calendars with wrong counts.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
 		wrong, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], miscounted, id)
@@ -86,7 +87,8 @@ func (s *Store) Recount(ctx context.Context) error {
 			return err
 		}
 		return s.transact(ctx, func(t *Tx) error {
-			// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
+			// Take the row lock first: on Postgres, the statement that waits for the lock counts with a
+			// snapshot from before the wait.
 			if err := t.run(ctx, holdCalendar, id); err != nil {
 				return err
 			}

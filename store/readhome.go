@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// readHome is what was read of a user's home at once.
+// readHome is a prefetched home of a user.
 type readHome struct {
 	user       calendar.UserID
 	epoch      calendar.Epoch
@@ -17,7 +17,7 @@ type readHome struct {
 	usage      calendar.Usage
 	scheduling calendar.Scheduling
 	inbox      calendar.Box[calendar.InboxItem]
-	// kept is what the home keeps, ofCalendars what is kept of those in it.
+	// kept has the dead properties of the home itself, ofCalendars the properties of its calendars.
 	kept        []calendar.DeadProperty
 	ofCalendars map[calendar.CalendarID][]calendar.DeadProperty
 }
@@ -44,10 +44,10 @@ func (s *Store) ReadHome(ctx context.Context, user calendar.UserID) (context.Con
 }
 
 const (
-	// selectRestOfHome is one row: for a statement each, engines would take longer to begin than to answer.
+	// selectRestOfHome is one statement: several would take longer to start than to run.
 	selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.calendar_id, ''), s.availability, COALESCE(i.version, 0), COALESCE(i.pruned, 0)
 		FROM (` + selectUsage + `) AS u LEFT JOIN scheduling s ON s.user_id = $1 LEFT JOIN inboxes i ON i.user_id = $1`
-	// selectKept has what the home keeps itself behind what is kept of its calendars.
+	// selectKept returns the dead properties of the calendars, followed by the home's.
 	selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
 )
 
@@ -55,7 +55,7 @@ func (h *readHome) takeRest(row scanner) (more bool, err error) {
 	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability, &h.inbox.Version, &h.inbox.Pruned)...)
 }
 
-// homeRead is what the request has read of the user's home; nil where it has not.
+// homeRead returns the request's prefetched home of the user, or nil.
 func homeRead(ctx context.Context, user calendar.UserID) *readHome {
 	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil && h.user == user {
 		return h
@@ -63,7 +63,7 @@ func homeRead(ctx context.Context, user calendar.UserID) *readHome {
 	return nil
 }
 
-// The answers are copies: whoever asks may sort them, or leave some out.
+// These return copies, since callers may sort or filter them.
 
 func (h *readHome) allCalendars() []calendar.Calendar { return slices.Clone(h.calendars) }
 

@@ -18,7 +18,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// patience bounds the waits of these tests for what happens in another process.
+// patience bounds the waits of these tests for another process.
 const patience = time.Minute
 
 // startPostgres starts a server that a test may kill.
@@ -27,8 +27,8 @@ func startPostgres(t *testing.T) *pgtest.Server {
 	return testdb.Server(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), pgtest.Options{}) })
 }
 
-// TestPostgresGoesAndComes: while Postgres is away every call says so; afterwards the same store
-// works, without anybody's doing, and nothing acknowledged is lost.
+// TestPostgresGoesAndComes: while Postgres is away every call fails with that error. Afterwards the same store
+// works by itself, and no acknowledged write is lost.
 func TestPostgresGoesAndComes(t *testing.T) {
 	t.Parallel()
 	server := startPostgres(t)
@@ -53,7 +53,7 @@ func TestPostgresGoesAndComes(t *testing.T) {
 	}
 }
 
-// writeWhile writes until a write fails, and lets something happen meanwhile.
+// writeWhile writes until a write fails, and runs a function meanwhile.
 func writeWhile(t *testing.T, s *store.Store, prefix string, happen func()) map[string]calendar.Version {
 	t.Helper()
 	written := map[string]calendar.Version{}
@@ -86,7 +86,7 @@ func writeWhile(t *testing.T, s *store.Store, prefix string, happen func()) map[
 	return written
 }
 
-// refused wants the error of a database that is away.
+// refused requires the error of a database that is away.
 func refused(t *testing.T, what string, err error) {
 	t.Helper()
 	if calendar.ReasonOf(err) != calendar.Unavailable || err == nil {
@@ -94,7 +94,7 @@ func refused(t *testing.T, what string, err error) {
 	}
 }
 
-// away wants every kind of call refused.
+// away requires that every kind of call fails.
 func away(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -114,8 +114,8 @@ func away(t *testing.T, s *store.Store) {
 	refused(t, "Migrate", s.Migrate(ctx))
 }
 
-// comesBack waits until the store has noticed that the database is back: connections that died
-// with it may each cost one try.
+// comesBack waits until the store works again: each connection that died with the database may cost one
+// attempt.
 func comesBack(t *testing.T, s *store.Store) {
 	t.Helper()
 	const connections = 16
@@ -127,7 +127,7 @@ func comesBack(t *testing.T, s *store.Store) {
 	t.Fatalf("the store does not recover: %v", s.Ping(t.Context()))
 }
 
-// TestOpenWaitsForPostgres: at start the database may come later than we do.
+// TestOpenWaitsForPostgres: the database may start later than the program.
 func TestOpenWaitsForPostgres(t *testing.T) {
 	t.Parallel()
 	server := startPostgres(t)
@@ -165,7 +165,7 @@ func TestOpenWaitsForPostgres(t *testing.T) {
 	}
 }
 
-// lines is a writer that hands on what is written to it.
+// lines is a writer that passes on the written lines.
 type lines chan<- string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -192,8 +192,7 @@ func passwordOf(t *testing.T, address string) string {
 	return password
 }
 
-// TestOpenDoesNotWaitInVain: a database that answers, if only to refuse us, will not be another one
-// for waiting.
+// TestOpenDoesNotWaitInVain: Open does not wait for a database that answers with a refusal.
 func TestOpenDoesNotWaitInVain(t *testing.T) {
 	t.Parallel()
 	u, err := url.Parse(testdb.Postgres(t))
@@ -209,7 +208,7 @@ func TestOpenDoesNotWaitInVain(t *testing.T) {
 	}
 }
 
-// TestStatementTimeout: a statement that waits too long for another's lock is given up.
+// TestStatementTimeout: a statement that waits too long for a lock is canceled.
 func TestStatementTimeout(t *testing.T) {
 	t.Parallel()
 	address := testdb.Postgres(t)

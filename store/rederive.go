@@ -7,9 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Rederive implements [calendar.Store]. It goes through the objects page by page, in transactions
-// so short that requests wait for none of them. An object that is written meanwhile stays as it is:
-// its writer derived it.
+// Rederive implements [calendar.Store]. It walks all objects page by page, in transactions so short that
+// requests do not wait for them. It skips an object that is written meanwhile: its writer derived it.
 func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived) (int, error) {
 	last := walk.After
 	for total := 0; ; {
@@ -32,7 +31,7 @@ func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(ca
 	}
 }
 
-// pageOfAll reads some of the objects that come after one, tombstones and the trash included.
+// pageOfAll reads the next objects after an address, including tombstones and calendars in the trash.
 func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
@@ -46,7 +45,7 @@ func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]c
 	return objects, err
 }
 
-// rederive stores what has changed of the objects' derived columns.
+// rederive updates the derived columns that changed.
 func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived) error {
 	var changed []calendar.Object
 	for _, o := range objects {
@@ -76,8 +75,8 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 	})
 }
 
-// newEdition tells processes that hold a calendar's objects in memory that these have changed. It
-// takes the calendar's lock before those of its objects, as every other change does.
+// newEdition tells processes that cache a calendar's objects that these changed. It locks the calendar first
+// and its objects second, like every other change.
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {

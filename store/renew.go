@@ -9,22 +9,23 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// renewEpoch begins a new epoch where the present one was begun on another history: on a primary that
-// is gone, and may have kept more than the standby that took over, or in a cluster of which this is a
-// copy. Of several processes that notice at once, one does so.
+// renewEpoch starts a new epoch if the current one started on another history. That is a lost primary, which
+// may have committed more than the promoted standby has, or the cluster that this one is a copy of. If several
+// processes notice at once, one of them does it.
 const renewEpoch = `UPDATE meta SET epoch = $1, timeline = server_timeline(), cluster = server_cluster()
 	WHERE id = 1 AND (timeline <> server_timeline() OR cluster <> server_cluster())`
 
-// notRenewed are the SQLSTATEs of what has no epoch to renew: a database whose tables are not made yet
-// or are an older program's, or a standby that has not taken over.
+// notRenewed are the SQLSTATEs of databases without an epoch to renew: the tables are missing or older than the
+// program, or it is a standby.
 var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
 
-// steady is how a connection plans. All our queries name by their text the index that they take: to plan one for its values takes up to five
-// times as long as to answer it, and workers beside it take longer to start than any takes. A pooler is asked for
-// neither when a connection begins, since it would refuse what it does not know; a URL that names one has its way.
+// steady are the planner settings of a connection. The text of each query determines its index, so planning for
+// its values gains nothing, and takes up to five times as long as the query. Parallel workers take longer to
+// start than any query runs. They are set after connecting, because a pooler may refuse unknown startup
+// parameters. A setting in the URL takes precedence.
 var steady = map[string]string{"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
 
-// greet is what each new connection begins with.
+// greet prepares each new connection.
 func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
 	if err := steadied(ctx, conn); err != nil {
 		return err
@@ -45,16 +46,16 @@ func steadied(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// renew looks at each new connection whether the database behind it is the one that it was. The view
-// "life" tells a new epoch from the old one before that is done, and where connections are pooled by
-// somebody else; but two standbys that took over one after the other may both say that they are second.
+// renew checks on each new connection whether the database is still the same. The view "life" shows a new epoch
+// earlier, and also if a pooler shares the connections. But it cannot distinguish two standbys that were
+// promoted one after another to the same timeline.
 func (s *Store) renew(ctx context.Context, conn *pgx.Conn) error {
 	tag, err := conn.Exec(ctx, renewEpoch, newEpoch())
 	if e, known := errors.AsType[*pgconn.PgError](err); known && slices.Contains(notRenewed, e.Code) {
 		return nil
 	}
 	if err == nil && tag.RowsAffected() > 0 {
-		s.options.Logger.WarnContext(ctx, "another Postgres has taken over, or this is a copy: what it may have lost cannot be told, so clients begin anew")
+		s.options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
 		s.hints.tell(everything())
 	}
 	return err

@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// A store that is opened again is in the same epoch: nobody must fetch all anew because of a restart.
+// A reopened store has the same epoch: clients need not sync from scratch after a restart.
 func TestEpochOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -24,8 +24,8 @@ func TestEpochOutlivesARestart(t *testing.T) {
 	})
 }
 
-// A database that says that it was another server's begins a new epoch, which is seen before anybody has noticed
-// and is the same for all once somebody has.
+// A database with another server's identity starts a new epoch. Readers see it before a process stores it, and
+// then all see the same.
 func TestEpochEndsWithItsServer(t *testing.T) {
 	t.Parallel()
 	for _, column := range []string{"timeline", "cluster"} {
@@ -58,7 +58,7 @@ func TestEpochEndsWithItsServer(t *testing.T) {
 	}
 }
 
-// A standby that takes over begins a new epoch; until then it says that the database is away.
+// A promoted standby starts a new epoch; before that, the database counts as away.
 func TestPromotionBeginsAnEpoch(t *testing.T) {
 	slowtest.Skip(t, slowtest.Crash, "makes two Postgres servers and ends one")
 	t.Parallel()

@@ -11,9 +11,9 @@ import (
 	"caldav-mcp-server/store/backup"
 )
 
-// Restore fills an empty store with a backup, of either engine. It is checked as a whole before anything is changed, and goes
-// in as a whole or not at all. The tables are brought up to date afterwards, and a new epoch begins: what clients have seen
-// since the backup is not in it.
+// Restore fills an empty store from a backup, of either engine. The whole backup is checked before any change,
+// and restored in full or not at all. Afterwards the tables are migrated and a new epoch starts, because the
+// backup lacks later changes that clients have seen.
 func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
 	if err := file.Check(func(string, int64, int64) {}); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	return s.NewEpoch(ctx)
 }
 
-// upTo returns the program's migrations up to those of a backup, or refuses one of another or a newer program.
+// upTo returns the program's migrations up to the backup's. It refuses a backup of another or a newer program.
 func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
 	all, err := s.wanted()
 	if err != nil {
@@ -51,24 +51,25 @@ func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
 		theirs = append(theirs, migration{name: m.Name, checksum: m.Checksum})
 	}
 	if unknown := missing(theirs, all); len(unknown) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of a newer program: it has %s, which this program does not know; restore it with that one",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by a newer program: it has %s, which this program does not know; restore it with the newer program",
 			strings.Join(unknown, ", "))
 	}
 	if other := altered(all, theirs); len(other) > 0 {
-		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of another build of this program, with another %s: restore it with that one",
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by another build of this program, with another %s: restore it with that build",
 			strings.Join(other, ", "))
 	}
 	last := lastNumber(theirs)
 	if !slices.ContainsFunc(all, func(m migration) bool { return m.engine() == "" && m.number() > last }) {
 		last = lastNumber(all)
 	}
-	// Of the engine's own all those that the backup's tables may have needed, and the rest if no other changes them any more.
+	// Of the migrations for this engine only, take all that the backup's tables may have needed, and the rest
+	// if no common one follows.
 	return slices.DeleteFunc(all, func(m migration) bool {
 		return m.number() > last || m.engine() == "" && !slices.ContainsFunc(theirs, m.sameName)
 	}), nil
 }
 
-// requireEmpty refuses a store that somebody uses, and one whose tables are not those that the backup is for.
+// requireEmpty refuses a store that has users, and one whose tables differ from the backup's.
 func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
 	have, err := applied(ctx, s.reads)
 	if err != nil || len(have) == 0 {
@@ -82,12 +83,12 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
 		return calendar.Errorf(calendar.Exists, "", "the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
 	}
 	if left, more := missing(wanted, have), missing(have, wanted); len(left) > 0 || len(more) > 0 {
-		return calendar.Errorf(calendar.Exists, "", "the database has tables already, of another version than the backup's: restore into a new one; nothing was changed")
+		return calendar.Errorf(calendar.Exists, "", "the database already has tables, in another version than the backup's: restore into a new one; nothing was changed")
 	}
 	return nil
 }
 
-// restore writes all rows of a backup into tables that may hold what migrations put there.
+// restore writes all rows of a backup, after deleting the rows that migrations inserted.
 func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
 	if err := t.maybeScript(ctx, t.of().endless); err != nil {
 		return err
@@ -112,23 +113,23 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 	return err
 }
 
-// reading is a backup that is read into a store.
+// reading is a restore in progress.
 type reading struct {
 	*Tx
 	tell        backup.Progress
 	done, total int64
 }
 
-// table reads one table. That the file has the same columns, its migrations have said; their order is its own.
+// table reads one table. The migrations guarantee the same columns, but not their order.
 func (r *reading) table(ctx context.Context, file *backup.File, into table) error {
 	from := file.Table(into.name)
 	if len(from.Columns) != len(into.columns) {
-		return fmt.Errorf("the backup has %d columns of it, and there are %d", len(from.Columns), len(into.columns))
+		return fmt.Errorf("the backup has %d of its columns, the database has %d", len(from.Columns), len(into.columns))
 	}
 	var names []string
 	for _, c := range from.Columns {
 		if !slices.Contains(into.columns, c) {
-			return fmt.Errorf("the backup has a column %s of %s, and there is none", c.Name, c.Kind)
+			return fmt.Errorf("the backup has a column %s of type %s, which the database lacks", c.Name, c.Kind)
 		}
 		names = append(names, c.Name)
 	}
@@ -153,7 +154,7 @@ func (r *reading) table(ctx context.Context, file *backup.File, into table) erro
 	return err
 }
 
-// insertRows is a statement that inserts so many rows.
+// insertRows returns a statement that inserts that many rows.
 func insertRows(table string, columns []string, rows int) string {
 	var b strings.Builder
 	b.WriteString(`INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES `)

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// sendOn sends statements together, of which the results are to be read.
+// sendOn sends statements as one batch. The caller must read the results.
 func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.BatchResults {
 	var batch pgx.Batch
 	for _, s := range statements {
@@ -16,7 +16,7 @@ func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.Batch
 	return conn.SendBatch(ctx, &batch)
 }
 
-// settle reads the results of statements. After one that failed the database has run none of the others.
+// settle reads the results of statements. After a failed one, the database ran none of the others.
 func (e *engine) settle(ctx context.Context, all pgx.BatchResults, statements []pending) error {
 	for _, s := range statements {
 		tag, err := all.Exec()
@@ -27,7 +27,7 @@ func (e *engine) settle(ctx context.Context, all pgx.BatchResults, statements []
 	return nil
 }
 
-// closed ends the reading of results. An earlier error is not told twice.
+// closed ends the reading of results. It returns its error only if there was no earlier one.
 func closed(all pgx.BatchResults, before error) error {
 	if err := all.Close(); before == nil {
 		return err
@@ -35,13 +35,13 @@ func closed(all pgx.BatchResults, before error) error {
 	return nil
 }
 
-// pgRows are the rows of a query that was sent after pending statements.
+// pgRows are the rows of a query sent after pending statements.
 type pgRows struct {
 	pgx.Rows
 	all pgx.BatchResults
 }
 
-// Close reads what is left and makes the connection ready again.
+// Close reads the remaining results, so that the connection can be used again.
 func (r *pgRows) Close() error {
 	r.Rows.Close()
 	return errors.Join(r.Rows.Err(), closed(r.all, r.Rows.Err()))
@@ -55,7 +55,7 @@ func statementsOf(questions []question) []pending {
 	return statements
 }
 
-// answer hands the results over to those who asked.
+// answer passes the results to the takers of their questions.
 func answer(all pgx.BatchResults, questions []question) (err error) {
 	for i := 0; err == nil && i < len(questions); i++ {
 		var rows pgx.Rows

@@ -8,10 +8,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// rhythmColumn shows the rhythm of an object in one word: few have one, and six numbers of each row would cost the others.
+// rhythmColumn selects an object's recurrence index as one word. Few objects have one, and for all others six
+// numbers per row would be wasted.
 const rhythmColumn = `CASE WHEN dates = 0 THEN '-' ELSE concat_ws(',', known, week_1, week_2, week_3, dates, beat % 256) END`
 
-// rhythmOf is the rhythm as columns have it: all zero where there is none, as no series is without a date.
+// rhythmOf returns the recurrence index as stored: all zero if there is none, since every series has a date.
 func rhythmOf(d calendar.Derived) calendar.Rhythm {
 	if d.Rhythm == nil {
 		return calendar.Rhythm{}
@@ -19,7 +20,7 @@ func rhythmOf(d calendar.Derived) calendar.Rhythm {
 	return *d.Rhythm
 }
 
-// read reads a rhythmColumn.
+// read parses a rhythmColumn.
 func (w word) read() (*calendar.Rhythm, error) {
 	if w == "-" {
 		return nil, nil
@@ -38,17 +39,19 @@ func (w word) read() (*calendar.Rhythm, error) {
 	return r, nil
 }
 
-// fewestNear is how many arguments a listing by span has from $12 on; one that asks for beats has as many more as there are slots.
+// fewestNear is the number of arguments of a listing by span from $12 on; one by beats has as many more as
+// there are slots.
 const fewestNear = 9
 
-// nearHours is near for a window of some hours: of the series that keep to some hours of the week it finds those with its own, and
-// looks at no other of the year's. What of them is not known any more by then is found by itself.
+// nearHours is near for a window of some hours. It finds series with regular hours by the beats of the window,
+// and does not look at the other series of the year. Series whose recurrence index ends before the window are
+// found by a condition of their own.
 var nearHours = near + nearBeats() + `
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND known > 0 AND known < 9223372036854775807 AND known < $15
 			AND span_start < $8 AND span_end >= $9) `
 
-// nearBeats are the series of each size class with the beats from $21 on.
+// nearBeats finds the series of each size class with the beats from $21 on.
 func nearBeats() string {
 	arms := make([]string, 0, followed)
 	for class, since := range [...]string{"AND span_start >= $13 ", "AND span_start >= $14 ", ""} {
@@ -64,10 +67,10 @@ func nearBeats() string {
 		UNION ALL`)
 }
 
-// beatStep parts the beats of the size classes.
+// beatStep separates the beats of the size classes.
 const beatStep = 256
 
-// beat is the column.
+// beat returns the value of the column.
 func beat(d calendar.Derived) int64 {
 	if d.Rhythm == nil {
 		return 0
@@ -75,8 +78,9 @@ func beat(d calendar.Derived) int64 {
 	return max(class(d)-followed, 0)*beatStep + d.Rhythm.Beat
 }
 
-// nearArgs are the arguments of a listing by span from $12 on: from when on what overlaps the window may begin, of each size class, what
-// series have in common with it, and of a short one their beats. Where it has no end on one side, every series does.
+// nearArgs returns the arguments of a listing by span from $12 on. First, for each size class, the earliest
+// start of objects that can overlap the window. Then the recurrence index that series must share with the
+// window, and for a short window its beats. A window open on one side matches every series.
 func nearArgs(q calendar.ObjectQuery) []any {
 	args := make([]any, 0, fewestNear+slots)
 	for _, reach := range reaches {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// A columnType is what a column of rows that are written together holds, in Postgres' words.
+// A columnType is the Postgres type of a column in batched rows.
 type columnType string
 
 const (
@@ -22,30 +22,33 @@ const (
 	blobs   columnType = "bytea"
 )
 
-// field is a column of a table into which rows are written.
+// field is a column of a table with batched rows.
 type field struct {
 	name string
 	kind columnType
 }
 
-// insertion writes rows of one table. How a row is written and how many are is made of the same parts.
+// insertion inserts rows into one table. The statements for one row and for many are built from the same parts.
 type insertion struct {
 	fields []field
-	// key is how many of the first fields, texts, tell rows apart that are written over: one statement cannot write the same
-	// row twice. It is 0 where that would be refused anyway. Own is in how many of the first fields copies of one thing differ.
+	// key is how many of the first fields, all texts, identify a row that is replaced if it exists: one
+	// statement cannot write the same row twice. It is 0 if the table refuses duplicates anyway. Own is in how
+	// many of the first fields copies of one row differ.
 	key, own int
-	// one, many and copies are the statements: of one row, with a value for each field; of any number, with a list for each;
-	// and of any number that share all values but the first, which are sent once.
+	// one, many and copies are the statements: for one row, with a value per field; for any number of rows,
+	// with a list per field; and for rows that share all but their own fields, with the shared values sent
+	// once.
 	one, many, copies string
-	// few are one for 2, 3 … rows: to write many Postgres makes a table of each list first.
+	// few are the statements for 2, 3 … rows; with many, Postgres builds a table from each list first.
 	few []string
-	// listed is copies where the rows come as a list in JSON. It is for tables with triggers, each statement on which writes out the
-	// words for the search and remembers all pages that it changes; empty for others, where a statement of its own costs a row less.
+	// listed is copies with the rows as a JSON list, for tables with triggers: there each statement flushes the
+	// full-text index and journals all pages that it changes. It is empty for other tables, where a statement
+	// per row is cheaper.
 	listed string
 	settle settler
 }
 
-// insertInto makes an insertion; tail is what stands behind the values.
+// insertInto builds an insertion; tail follows the values.
 func insertInto(table string, key, own int, settle settler, tail string, fields ...field) *insertion {
 	names, places, lists := make([]string, len(fields)), make([]string, len(fields)), make([]string, len(fields))
 	copied, listed := make([]string, len(fields)), make([]string, len(fields))
@@ -80,13 +83,13 @@ func insertInto(table string, key, own int, settle settler, tail string, fields 
 	}
 }
 
-// unlisted is an insertion into a table without triggers.
+// unlisted returns an insertion into a table without triggers.
 func (in *insertion) unlisted() *insertion {
 	in.listed = ""
 	return in
 }
 
-// excluded is the tail by which a row takes the place of the one with its key.
+// excluded returns the tail that makes a row replace the one with its key.
 func excluded(conflict string, fields ...field) string {
 	sets := make([]string, len(fields))
 	for i, f := range fields {
@@ -95,13 +98,13 @@ func excluded(conflict string, fields ...field) string {
 	return `ON CONFLICT (` + conflict + `) DO UPDATE SET ` + strings.Join(sets, ", ")
 }
 
-// gatheredMost bounds the rows of one statement, gatheredBytes about what is in them.
+// gatheredMost is the most rows in a statement, gatheredBytes their approximate size.
 const (
 	gatheredMost  = 500
 	gatheredBytes = 1 << 20
 )
 
-// gathered are rows of one table on their way into few statements.
+// gathered holds deferred rows of one table.
 type gathered struct {
 	into  *insertion
 	rows  [][]any
@@ -109,7 +112,7 @@ type gathered struct {
 	bytes int
 }
 
-// identity is what tells a row apart.
+// identity returns the key of a row.
 func (in *insertion) identity(row []any) string {
 	var b strings.Builder
 	for _, v := range row[:in.key] {
@@ -119,7 +122,7 @@ func (in *insertion) identity(row []any) string {
 	return b.String()
 }
 
-// add takes a row, unless it is there already, or there are enough.
+// add defers a row. It reports false if the row is there already, or there are enough.
 func (g *gathered) add(row []any) bool {
 	id := g.into.identity(row)
 	if g.into.key > 0 && g.seen[id] || len(g.rows) >= gatheredMost || g.bytes >= gatheredBytes {
@@ -135,13 +138,13 @@ func (g *gathered) add(row []any) bool {
 	return true
 }
 
-// fewMost is how many rows have a statement for their number.
+// fewMost is the most rows that have a statement for their number.
 const fewMost = 4
 
-// leastCopies is how many rows that are copies of each other have a statement of their own.
+// leastCopies is the fewest copies of a row that are written by a statement of their own.
 const leastCopies = 4
 
-// apart takes rows apart into stretches of copies and all others.
+// apart splits rows into runs of copies and all others.
 func (g *gathered) apart() (copies [][][]any, others [][]any) {
 	for rest := g.rows; len(rest) > 0; {
 		n := 1
@@ -158,7 +161,7 @@ func (g *gathered) apart() (copies [][][]any, others [][]any) {
 	return copies, others
 }
 
-// alike tells whether rows differ in nothing but their own fields.
+// alike reports whether rows differ only in their own fields.
 func (in *insertion) alike(a, b []any) bool {
 	for i := in.own; i < len(a); i++ {
 		x, isBytes := a[i].([]byte)
@@ -169,11 +172,11 @@ func (in *insertion) alike(a, b []any) bool {
 	return true
 }
 
-// A gathering keeps rows back for the statements that write all of their table. Rows of several tables may change places,
-// and nothing else does: whatever comes next is sent behind them.
+// A gathering defers rows, to write all rows of a table with one statement. It may reorder rows of different
+// tables, but no other statements: these flush it first.
 type gathering struct{ rows []*gathered }
 
-// keep takes a row, unless what is kept must be written before.
+// keep defers a row. It reports false if the deferred rows must be written first.
 func (g *gathering) keep(into *insertion, values []any) bool {
 	for _, of := range g.rows {
 		if of.into == into {
@@ -186,14 +189,14 @@ func (g *gathering) keep(into *insertion, values []any) bool {
 	return true
 }
 
-// let returns the rows that were kept, and keeps none.
+// let returns the deferred rows and forgets them.
 func (g *gathering) let() []*gathered {
 	rows := g.rows
 	g.rows = nil
 	return rows
 }
 
-// lists are the statements that write what was kept, of which none is kept any more.
+// lists returns the statements that write the deferred rows, and forgets these.
 func (g *gathering) lists() (all []pending) {
 	for _, of := range g.let() {
 		all = append(all, of.lists()...)
@@ -201,7 +204,7 @@ func (g *gathering) lists() (all []pending) {
 	return all
 }
 
-// lists are statements with lists of values, as Postgres takes them.
+// lists returns statements with lists of values, for Postgres.
 func (g *gathered) lists() []pending {
 	copies, others := g.apart()
 	all := make([]pending, 0, len(copies)+1)
@@ -219,7 +222,7 @@ func (g *gathered) lists() []pending {
 	return all
 }
 
-// columns are lists of the values of the first fields.
+// columns returns lists of the values of the first fields.
 func (in *insertion) columns(rows [][]any, fields int) []any {
 	args := make([]any, fields, len(in.fields))
 	for i, f := range in.fields[:fields] {
@@ -228,7 +231,7 @@ func (in *insertion) columns(rows [][]any, fields int) []any {
 	return args
 }
 
-// listsOf make lists of columns' values as the driver takes them: its own types, where rows have ours.
+// listsOf build lists of a column's values in the driver's types, since rows hold our own.
 var listsOf = map[columnType]func(rows [][]any, column int) any{
 	texts:   listOf(func(v any) string { return reflect.ValueOf(v).String() }),
 	numbers: listOf(func(v any) int64 { return reflect.ValueOf(v).Int() }),
@@ -246,7 +249,8 @@ func listOf[T any](value func(any) T) func([][]any, int) any {
 	}
 }
 
-// singles are statements of one row each, as SQLite takes them, where a statement costs no round trip; but for copies that are listed.
+// singles returns one statement per row, for SQLite, where a statement costs no round trip. Copies in a table
+// with listed get one statement.
 func (g *gathered) singles() []pending {
 	copies, others := g.apart()
 	all := make([]pending, 0, len(copies)+len(others))
@@ -263,7 +267,8 @@ func (g *gathered) singles() []pending {
 	return all
 }
 
-// list is what rows have of their own as JSON, false where a text of theirs is none there: SQLite keeps any bytes as text.
+// list returns the rows' own fields as JSON. It reports false if a text is not valid JSON: SQLite accepts any
+// bytes as text.
 func (in *insertion) list(rows [][]any) (string, bool) {
 	own := make([][]any, len(rows))
 	for i, row := range rows {
@@ -279,7 +284,7 @@ func (in *insertion) list(rows [][]any) (string, bool) {
 	return string(list), err == nil
 }
 
-// row keeps a row, as a pgTransaction does.
+// row defers a row, as a pgTransaction does.
 func (m *member) row(ctx context.Context, into *insertion, values ...any) error {
 	if m.keep(into, values) {
 		return nil
@@ -291,7 +296,7 @@ func (m *member) row(ctx context.Context, into *insertion, values ...any) error 
 	return nil
 }
 
-// ready sees that the caller is still there, and writes what was kept for now.
+// ready checks that the caller's context has not ended, and writes the deferred rows.
 func (m *member) ready(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -299,7 +304,7 @@ func (m *member) ready(ctx context.Context) error {
 	return m.gather(ctx)
 }
 
-// gather writes the rows that were kept.
+// gather writes the deferred rows.
 func (m *member) gather(ctx context.Context) error {
 	for _, g := range m.let() {
 		for _, s := range g.singles() {

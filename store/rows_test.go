@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// copiesOf gathers so many rows that differ in what copies differ in.
+// copiesOf gathers so many rows that differ only in their own fields.
 func copiesOf(n int, name string) *gathered {
 	var g gathering
 	for i := range n {
@@ -23,8 +23,8 @@ func copiesOf(n int, name string) *gathered {
 	return g.rows[0]
 }
 
-// TestCopiesShareAStatement: what copies of an event have in common is sent once, on either engine, and each of their own is
-// sent with it.
+// TestCopiesShareAStatement: on either engine, the shared values of an event's copies are sent once, with each
+// copy's own values.
 func TestCopiesShareAStatement(t *testing.T) {
 	t.Parallel()
 	rows := copiesOf(50, `a "name".ics`)
@@ -45,8 +45,8 @@ func TestCopiesShareAStatement(t *testing.T) {
 	}
 }
 
-// TestFewCopies: a few rows have no statement of their own, nor have, on SQLite, those whose names are no text in JSON: it
-// keeps any bytes.
+// TestFewCopies: a few copies have no statement of their own. On SQLite, neither have rows with names that JSON
+// cannot hold, since SQLite stores any bytes.
 func TestFewCopies(t *testing.T) {
 	t.Parallel()
 	for name, rows := range map[string]*gathered{"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"), "a NUL": copiesOf(9, "\x00")} {
@@ -67,7 +67,7 @@ func TestFewCopies(t *testing.T) {
 	}
 }
 
-// TestUnheededRow: a change that goes on after a row was refused that was kept back is not said to be kept.
+// TestUnheededRow: if a change ignores the error of a deferred row, it is not committed.
 func TestUnheededRow(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -11,15 +11,15 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// slots is how many values a list in a query has place for. A fixed number keeps the prepared statements few; room
-// that is left over is filled with the last value.
+// slots is the number of places for a list in a query. A fixed number keeps the prepared statements few; unused
+// places repeat the last value.
 const slots = 32
 
-// listText is a statement with a list of values behind its other arguments: of a number of places, or as one argument where the
-// engine has lists.
+// listText is a statement with a list of values after its other arguments: in a number of places, or as one
+// argument if the engine has lists.
 type listText struct{ slotted, whole string }
 
-// withList makes a statement, in which § is the list from the first place on.
+// withList builds a statement. It replaces § with the list, whose arguments start at $first.
 func withList(first int, text string) listText {
 	places := make([]string, slots)
 	for i := range places {
@@ -29,7 +29,7 @@ func withList(first int, text string) listText {
 	return listText{in(" IN (" + strings.Join(places, ", ") + ") "), in(" = ANY(" + places[0] + "::text[]) ")}
 }
 
-// of is the statement as an engine takes it.
+// of returns the engine's form of the statement.
 func (l listText) of(e *engine) string {
 	if e.lists {
 		return l.whole
@@ -53,7 +53,7 @@ func inLists[T ~string](e *engine, values []T) iter.Seq[[]any] {
 	}
 }
 
-// inSlots yields values in arguments for the places.
+// inSlots yields values as arguments for the places.
 func inSlots[T ~string](values []T) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(values))), slots) {
@@ -68,7 +68,7 @@ func inSlots[T ~string](values []T) iter.Seq[[]any] {
 	}
 }
 
-// asked runs a query for some values, in as many parts as it takes.
+// asked runs a query for some values, in as many parts as needed.
 func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan func(scanner) (T, error), text listText, before ...any) ([]T, error) {
 	var all []T
 	for args := range inLists(q.of(), values) {
@@ -86,8 +86,8 @@ var (
 		SELECT lower(email) AS address, id FROM users WHERE lower(email)§
 		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address§) m JOIN users u ON u.id = m.id`)
 	usersNamed = withList(1, `SELECT u.name, `+userColumns.list()+` FROM users u WHERE NOT u.is_group AND u.name§`)
-	// Each user's copy is found by its UID, of which there is one in a calendar. Of what is mirrored those see to who is told
-	// what who hold it.
+	// Each user's copy is found by its UID, which is unique in a calendar. Mirrored calendars are left out: the
+	// remote server informs their attendees.
 	appointmentsOf = withList(2, selectLightOf+`FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
 		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id§)`)
 	calendarsOwned = withList(1, `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
@@ -164,7 +164,7 @@ func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid cale
 	return all, err
 }
 
-// reception is a calendar that could take what comes to its owner.
+// reception is a calendar that could receive its owner's invitations.
 type reception struct {
 	owner   calendar.UserID
 	id      calendar.CalendarID

@@ -12,25 +12,25 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// searching is how an engine looks for words.
+// searching holds an engine's statements for full-text search.
 type searching struct {
-	// text asks for matches of $1 in the calendars $2 (a JSON list), of the kind $6; $3 is the
-	// present time, $4 tells whether what is over by then counts, and $5 how many are wanted. $7
-	// are the words once more: the common, which were not worth to be looked up, and the rare, which $1 asks for.
+	// text selects the matches of $1 in the calendars $2 (a JSON list), of kind $6. $3 is the current time, $4
+	// whether past objects count, $5 the limit. $7 repeats the words: the common ones, which the index is not
+	// asked for, and the rare ones, which $1 asks for.
 	text string
-	// expression writes $1.
+	// expression renders $1.
 	expression func(calendar.SearchQuery) string
-	// survey asks for what is nearest, and pick for the objects of $1 (a JSON list of calendars
-	// and names).
+	// survey reads the nearest objects, pick the objects of $1 (a JSON list of calendars and names).
 	survey, pick string
-	// words asks for the search texts of the kind $2 in the calendars $1, of $3 objects at most.
+	// words selects the search texts of kind $2 in the calendars $1, of at most $3 objects.
 	words string
-	// waiting asks for the turn up to which words that wait are indexed next, 0 for none: those of $1 objects at most, with no more than $2
-	// characters before the last. index puts in what has a turn up to $1, and indexed says that this waits no more; empty where none wait.
+	// waiting returns the last turn to index next, or 0 if no objects wait. It covers at most $1 objects, with
+	// at most $2 characters before the last. index indexes the objects up to turn $1, and indexed removes them
+	// from the queue. All are empty if the engine has no queue.
 	waiting, index, indexed string
 }
 
-// searchTexts are what is found by words; calendars is a list of ids.
+// searchTexts selects the texts that the search looks in; calendars is a list of ids.
 func searchTexts(calendars string) string {
 	return `SELECT search FROM objects WHERE calendar_id IN (` + calendars + `) AND kind = $2 AND NOT deleted LIMIT $3 + 0`
 }
@@ -54,14 +54,14 @@ func (r objectReader) SearchTexts(ctx context.Context, in []calendar.CalendarID,
 	return cmp.Or(err, refused)
 }
 
-// searched is the order of matches: what is to come by its start, then what is over, the latest
-// first. What goes on is as near as can be.
+// searched is the order of matches: first future ones by their start, then past ones, the latest first. Current
+// ones count as starting now.
 const searched = ` ORDER BY CASE WHEN span_end >= $3 THEN 0 ELSE 1 END,
 	CASE WHEN span_end < $3 THEN -span_end WHEN span_start < $3 THEN $3 ELSE span_start END,
 	calendar_id, name LIMIT $5 + 0`
 
-// sqliteSearching picks the matches from the narrow rows first: objects are wide, and there may be
-// thousands. Those whose words wait to be indexed are looked at one by one.
+// sqliteSearching finds the matches in narrow rows first, since objects are wide and there may be thousands.
+// Objects that wait to be indexed are checked one by one.
 func sqliteSearching() searching {
 	const (
 		row   = `SELECT r.calendar_id, r.name, r.span_start, r.span_end FROM `
@@ -95,7 +95,7 @@ func sqliteSearching() searching {
 	}
 }
 
-// postgresSearching picks the matches by their keys first, too: thousands of whole rows would be sorted on the disk.
+// postgresSearching also finds the keys first: sorting thousands of whole rows would spill to disk.
 func postgresSearching() searching {
 	return searching{
 		text: `SELECT ` + lightColumns + ` FROM (
@@ -113,7 +113,7 @@ func postgresSearching() searching {
 
 // Search implements [calendar.Store].
 func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found []calendar.Object, err error) {
-	// A word of other characters is in no text, and could be a part of the expression.
+	// No text has a word with other characters, and such a word could be a part of the expression.
 	odd := func(word string) bool { return word == "" || strings.ContainsFunc(word, foreign) }
 	if len(q.Calendars) == 0 || len(q.Words) == 0 || slices.ContainsFunc(q.Words, odd) {
 		return nil, nil
@@ -137,7 +137,7 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 	return found, err
 }
 
-// lookUp asks the index.
+// lookUp queries the index.
 func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
 	words, err := json.Marshal(map[string][]string{"rare": rare, "common": append([]string{}, common...)})
@@ -149,13 +149,14 @@ func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery,
 		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
-// sparingly scans objects, with their data for as long as that is not more than a page has, and never that of large ones.
+// sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
+// large objects.
 func sparingly() func(scanner) (calendar.Object, error) {
 	room := pageBytes
 	return func(row scanner) (calendar.Object, error) {
 		o, err := scanRead(row)
 		if errors.Is(err, calendar.ErrNoText) {
-			o.Data, err = nil, nil // who reads it learns so
+			o.Data, err = nil, nil // its reader gets the error
 		}
 		if room -= len(o.Data) + len(o.Search); room < 0 {
 			o.Data, o.Search = nil, ""
@@ -164,16 +165,16 @@ func sparingly() func(scanner) (calendar.Object, error) {
 	}
 }
 
-// foreign tells what stands in no word.
+// foreign reports whether a rune is in no word.
 func foreign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// sqliteExpression asks for each of the words in any of the calendars: a word there has its
-// calendar before it.
+// sqliteExpression asks for each word in any of the calendars: in the index, each word has its calendar as a
+// prefix.
 func sqliteExpression(q calendar.SearchQuery) string {
 	return wordsIn(q, " OR ", " AND ", func(id, word string) string { return `"` + id + "§" + word + `"*` })
 }
 
-// keyLength is how much of a calendar's id stands before a word on Postgres: the last characters, which are random.
+// keyLength is how much of a calendar's id precedes a word on Postgres: the last characters, which are random.
 const keyLength = 8
 
 func postgresExpression(q calendar.SearchQuery) string {
@@ -182,7 +183,7 @@ func postgresExpression(q calendar.SearchQuery) string {
 	})
 }
 
-// wordsIn writes that each of the words is to be in one of the calendars.
+// wordsIn renders that each word must be in one of the calendars.
 func wordsIn(q calendar.SearchQuery, or, and string, term func(id, word string) string) string {
 	all := make([]string, 0, len(q.Words))
 	for _, word := range q.Words {
@@ -195,7 +196,7 @@ func wordsIn(q calendar.SearchQuery, or, and string, term func(id, word string) 
 	return strings.Join(all, and)
 }
 
-// plainID is a calendar's id with nothing in it that could be a part of an expression.
+// plainID returns a calendar's id without characters that could be a part of an expression.
 func plainID(id calendar.CalendarID) string {
 	return strings.Map(func(r rune) rune {
 		if foreign(r) {

@@ -19,9 +19,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// second is a standby of the Postgres, which long questions are asked. It is behind by as long as its replay takes, so each answer
-// begins with a look, in the same snapshot, whether it has the calendars as they were when they were looked up at the first.
-// See docs/decisions/0083-second-node.md.
+// second is a read replica that answers large reads. It lags by its replay, so each read first checks, in the
+// same snapshot, whether the replica has the calendars in the versions that the primary returned. See
+// docs/decisions/0083-second-node.md.
 type second struct {
 	db     *sql.DB
 	engine engine
@@ -31,78 +31,82 @@ type second struct {
 
 	mu     sync.Mutex
 	counts map[SecondOutcome]int64
-	// down tells that it failed, rests until when it is not asked.
+	// down is set after a failure, rests is until when the replica is not asked.
 	down  bool
 	rests time.Time
 }
 
-// SecondOutcome is what came of a question that the second node could have answered. All but the first are answered by the first node.
+// SecondOutcome is the outcome of a read that the replica could have answered. All but the first are answered
+// by the primary.
 type SecondOutcome string
 
-// The outcomes there are.
+// The possible outcomes.
 const (
 	SecondAnswered SecondOutcome = "answered"
-	// SecondBehind has the calendars as they were before, or are by now.
+	// SecondBehind means that the replica has older versions of the calendars, or newer ones.
 	SecondBehind SecondOutcome = "behind"
-	// SecondConflict had to break off for what it replays.
+	// SecondConflict means that replay canceled the read.
 	SecondConflict SecondOutcome = "conflict"
 	SecondSlow     SecondOutcome = "slow"
 	SecondAway     SecondOutcome = "away"
-	// SecondLeads has taken over, or never followed; SecondOther is in another life of the database, or of another one.
+	// SecondLeads means that it was promoted, or never was a standby; SecondOther that it has another epoch, or
+	// belongs to another cluster.
 	SecondLeads  SecondOutcome = "leads"
 	SecondOther  SecondOutcome = "other"
 	SecondFailed SecondOutcome = "failed"
-	// SecondResting was not asked, since it failed a moment ago.
+	// SecondResting means that it was not asked, since it failed a moment ago.
 	SecondResting SecondOutcome = "resting"
 )
 
-// SecondOutcomes are all there are.
+// SecondOutcomes returns all outcomes.
 func SecondOutcomes() []SecondOutcome {
 	return []SecondOutcome{
 		SecondAnswered, SecondBehind, SecondConflict, SecondSlow, SecondAway, SecondLeads, SecondOther, SecondFailed, SecondResting,
 	}
 }
 
-// passing are the outcomes after which it is asked again at once.
+// passing are the outcomes that do not pause the replica.
 var passing = []SecondOutcome{SecondAnswered, SecondBehind, SecondConflict}
 
-// secondFaults are the outcomes of what the database says is wrong.
+// secondFaults maps database faults to outcomes.
 var secondFaults = [len(faults)]SecondOutcome{
 	faultConflict: SecondConflict, faultSlow: SecondSlow, faultCut: SecondAway, faultAway: SecondAway,
 }
 
 const (
-	// secondWait is how long the second node may take to show how it stands; it is waited for in vain once in secondRest.
+	// secondWait is how long the replica may take to report its state. After a timeout it is not asked for
+	// secondRest.
 	secondWait = time.Second
 	secondRest = 5 * time.Second
-	// secondShare is the part of the time for a statement that it has: afterwards the first still has to answer.
+	// secondShare is its part of the statement timeout: the primary must still have time to answer.
 	secondShare = 6
 
 	clusterText = `SELECT system_identifier::text FROM pg_control_system()`
 
-	// standing tells how a standby stands to calendars, $1, of an epoch, $2. Only what is replayed is in the snapshot of one that is
-	// in recovery after it was taken. The epoch is compared as it was written, which the first node does at once where a standby took over: the
-	// view "life" asks what a standby cannot tell.
+	// standing reports how a standby's calendars compare to $1, in epoch $2. If it is in recovery after the
+	// snapshot was taken, the snapshot holds only replayed changes. The query compares the stored epoch, which
+	// a promoted primary renews at once: the view "life" calls functions that fail on a standby.
 	standing = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'leads' WHEN epoch <> $2 THEN 'other'
 		WHEN EXISTS (SELECT 1 FROM jsonb_to_recordset($1::jsonb) a (id text, version bigint, edition bigint) WHERE NOT EXISTS (
 			SELECT 1 FROM calendars c WHERE c.id = a.id AND c.version = a.version AND c.edition = a.edition)) THEN 'behind'
 		ELSE 'answered' END FROM meta WHERE id = 1`
 )
 
-// errOtherCluster refuses what is no copy of the first node.
-var errOtherCluster = errors.New("it belongs to another database cluster, and follows this one never")
+// errOtherCluster refuses a server that is no copy of the primary.
+var errOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
 
-// errSecondListens refuses the URL of the first node with another host in it.
-var errSecondListens = errors.New("the second node: its URL has " + listenParameter + "= in it, which belongs to the first alone: changes are heard there")
+// errSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
+var errSecondListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
 
-// openSecond connects to the standby of a store. One that is away may come; one of another cluster is refused.
+// openSecond connects to the replica of a store. One that is away may return; one of another cluster is
+// refused.
 func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	if _, listen, err := listenAt(where); err != nil || listen != nil {
 		return nil, errSecondListens
 	}
 	config, err := postgresConfig(where, s.options)
 	if err != nil {
-		return nil, fmt.Errorf("the second node: %w", err)
+		return nil, fmt.Errorf("the read replica: %w", err)
 	}
 	share(config)
 	n := &second{engine: *s.engine, first: s, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
@@ -114,14 +118,14 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	switch err := n.db.PingContext(ctx); {
 	case errors.Is(err, errOtherCluster):
 		at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-		return nil, errors.Join(fmt.Errorf("the second node at %s: %w", at, errOtherCluster), n.db.Close())
+		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.db.Close())
 	case err != nil:
 		n.note(ctx, SecondAway, err)
 	}
 	return n, nil
 }
 
-// share has each of several nodes wait for a part of the time that there is, so that one that is silent leaves some to those behind it.
+// share divides the connect timeout among several hosts, so that a silent one leaves time for the next.
 func share(config *pgx.ConnConfig) {
 	type address struct {
 		host string
@@ -136,7 +140,7 @@ func share(config *pgx.ConnConfig) {
 	}
 }
 
-// greet is what each new connection begins with. It writes nothing: what it found may have been promoted.
+// greet prepares each new connection. It writes nothing: the server may have been promoted.
 func (n *second) greet(ctx context.Context, conn *pgx.Conn) error {
 	if err := steadied(ctx, conn); err != nil {
 		return err
@@ -152,7 +156,7 @@ func (n *second) greet(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// ask has the second node answer, and tells whether it did.
+// ask lets the replica answer, and reports whether it did.
 func (n *second) ask(ctx context.Context, of []calendar.Calendar, read func(querier) error) bool {
 	if !n.awake() {
 		return false
@@ -165,7 +169,7 @@ func (n *second) ask(ctx context.Context, of []calendar.Calendar, read func(quer
 	return how == SecondAnswered
 }
 
-// awake tells whether it is to be asked. Of one that has failed a single question finds out whether it is there again.
+// awake reports whether to ask the replica. After a failure, one read at a time tries whether it is back.
 func (n *second) awake() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -178,7 +182,7 @@ func (n *second) awake() bool {
 	return true
 }
 
-// note counts an outcome, and says so where it is not what it was before.
+// note counts an outcome, and logs when the replica fails or returns.
 func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
 	n.mu.Lock()
 	n.counts[how]++
@@ -187,13 +191,13 @@ func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
 	is := n.down
 	n.mu.Unlock()
 	if is && !was {
-		n.first.options.Logger.WarnContext(ctx, "the second node does not answer, the first does", "why", string(how), "err", err)
+		n.first.options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
 	} else if was && !is {
-		n.first.options.Logger.InfoContext(ctx, "the second node answers again")
+		n.first.options.Logger.InfoContext(ctx, "the read replica answers again")
 	}
 }
 
-// answer reads in a snapshot that has the calendars as they are given.
+// answer reads in a snapshot with the given versions of the calendars.
 func (n *second) answer(asked context.Context, of []calendar.Calendar, read func(querier) error) (SecondOutcome, error) {
 	ctx, cancel := context.WithCancel(asked)
 	defer cancel()
@@ -204,7 +208,7 @@ func (n *second) answer(asked context.Context, of []calendar.Calendar, read func
 		return n.outcome(ctx, err), err
 	}
 	defer func() {
-		// What was read is read: a node that is gone since then must not keep it.
+		// The read is done; a replica that dies now must not delay its result.
 		hurry.Reset(secondWait)
 		_ = tx.Rollback()
 	}()
@@ -212,7 +216,7 @@ func (n *second) answer(asked context.Context, of []calendar.Calendar, read func
 	how, err := n.stands(ctx, at, of)
 	if err == nil && how == SecondAnswered {
 		if !hurry.Stop() {
-			return SecondSlow, nil // though the context may not have ended yet
+			return SecondSlow, nil // even if the context has not ended yet
 		}
 		err = read(at)
 	}
@@ -225,7 +229,7 @@ func (n *second) answer(asked context.Context, of []calendar.Calendar, read func
 	return how, nil
 }
 
-// stands asks how the node stands to calendars. Those that were looked up in two lives of the database it cannot have.
+// stands asks how the replica's calendars compare to the given ones. It cannot have calendars of two epochs.
 func (n *second) stands(ctx context.Context, at querier, of []calendar.Calendar) (SecondOutcome, error) {
 	type state struct {
 		ID      calendar.CalendarID `json:"id"`
@@ -246,7 +250,7 @@ func (n *second) stands(ctx context.Context, at querier, of []calendar.Calendar)
 	return SecondOutcome(how), err
 }
 
-// outcome is what an error comes to. The context ends where the node has not shown itself in time.
+// outcome maps an error to an outcome. The context ends if the replica did not report its state in time.
 func (n *second) outcome(ctx context.Context, err error) SecondOutcome {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
@@ -267,13 +271,14 @@ func (s *Store) At(calendars ...calendar.Calendar) calendar.ObjectReader {
 		if !left && s.second.ask(ctx, calendars, read) {
 			return nil
 		}
-		// What comes next must not be of a moment before what the first node says now.
+		// Later reads by this reader must not go back in time from the primary's state.
 		left = true
 		return read(s.reads)
 	}}
 }
 
-// SecondBehind asks the second node how many bytes of changes it has not replayed yet. One that does not follow the first is an error.
+// SecondBehind returns how many bytes of changes the replica has not replayed yet. It fails if the replica does
+// not follow the primary.
 func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
 	var stands struct{ epoch, replayed string }
 	err := s.second.db.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
@@ -286,14 +291,14 @@ func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
 	case err != nil:
 		return 0, err
 	case stands.replayed == "":
-		return 0, errors.New("it is no standby, or none any more")
+		return 0, errors.New("it is not a standby, or was promoted")
 	case string(epoch) != stands.epoch:
-		return 0, errors.New("it does not know the present life of the database: it follows another node, or is far behind")
+		return 0, errors.New("it does not have the current epoch of the database: it follows another server, or is far behind")
 	}
 	return rowOf(ctx, s.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }
 
-// Second tells what became of the questions that a second node could have answered; nothing where there is none.
+// Second counts the outcomes of the reads that a replica could have answered; nil without a replica.
 func (s *Store) Second() map[SecondOutcome]int64 {
 	if s.second == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// following is a Postgres with a standby, and a store that asks it.
+// following has a Postgres with a standby, and a store that uses both.
 type following struct {
 	*testing.T
 	first, standby *pgtest.Server
@@ -36,7 +36,7 @@ func (f *following) Now() time.Time {
 	return f.now
 }
 
-// rest lets the time pass for which a node that has failed is not asked.
+// rest advances the clock by the pause after a failure.
 func (f *following) rest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,7 +73,7 @@ func (f *following) fine(err error) {
 	}
 }
 
-// run has a server do something.
+// run runs a statement on a server.
 func (f *following) run(on *pgtest.Server, text string) {
 	f.Helper()
 	db, err := sql.Open("pgx", on.URL())
@@ -83,7 +83,7 @@ func (f *following) run(on *pgtest.Server, text string) {
 	f.fine(err)
 }
 
-// caughtUp waits until the standby has replayed all that there is.
+// caughtUp waits until the standby has replayed everything.
 func (f *following) caughtUp() {
 	f.Helper()
 	at, err := rowOf(f.Context(), f.store.reads, scanText, `SELECT pg_current_wal_lsn()::text`)
@@ -101,7 +101,7 @@ func (f *following) replayed(question string) {
 	}
 }
 
-// write makes or changes an object, by its place in a calendar.
+// write creates or changes an object, by its place in a calendar.
 func (f *following) write(ctx context.Context, id calendar.CalendarID, n int) error {
 	return f.store.Update(ctx, func(tx calendar.Tx) error {
 		cal, err := tx.Advance(ctx, id)
@@ -128,7 +128,8 @@ func (f *following) calendar(id calendar.CalendarID) calendar.Calendar {
 	return cal
 }
 
-// compare asks both nodes the same, and tells what came of the first of these questions.
+// compare requires equal results from the primary and from a reader that may use the replica, and the given
+// outcome of that reader's first read.
 func (f *following) compare(want SecondOutcome) {
 	f.Helper()
 	before := f.store.Second()
@@ -160,7 +161,7 @@ func (f *following) compare(want SecondOutcome) {
 	}
 }
 
-// TestSecondNode: a standby answers as long as it has what the first node has, and is done without otherwise.
+// TestSecondNode: a standby answers while it has the primary's versions; otherwise the primary does.
 func TestSecondNode(t *testing.T) {
 	t.Parallel()
 	f := newFollowing(t)
@@ -185,7 +186,7 @@ func TestSecondNode(t *testing.T) {
 		if err != nil || o.Version <= earlier.Version {
 			continue
 		}
-		earlier.Version = 0 // what is newer than what was looked up comes from the first node
+		earlier.Version = 0 // the primary answers if the calendar is newer than the one looked up
 	}
 	if earlier.Version != 0 {
 		t.Error("what came meanwhile is not seen")
@@ -236,7 +237,7 @@ func TestSecondNode(t *testing.T) {
 	}
 }
 
-// inTheWay: a question that what is replayed has broken off, or that takes too long, is not answered.
+// inTheWay: a read that replay canceled, or that takes too long, is answered by the primary.
 func (f *following) inTheWay() {
 	f.run(f.standby, `ALTER SYSTEM SET max_standby_streaming_delay = 0`)
 	f.run(f.standby, `SELECT pg_reload_conf()`)
@@ -275,7 +276,7 @@ func (f *following) inTheWay() {
 	f.store.second.engine.patience = patience
 }
 
-// ofAnotherCluster: what follows another one is refused at once; what is away at the start may come.
+// ofAnotherCluster: a standby of another cluster is refused at once; one that is away at the start may return.
 func (f *following) ofAnotherCluster() {
 	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
 	_, err := Open(f.Context(), f.first.URL(), Options{Second: stranger.URL()})
@@ -288,7 +289,7 @@ func (f *following) ofAnotherCluster() {
 	}
 }
 
-// ofFirstsURL: what belongs to the first node's URL is not handed to the standby, which would refuse each connection for it.
+// ofFirstsURL: a replica URL with listen=, copied from the primary's URL, is refused.
 func (f *following) ofFirstsURL() {
 	u, err := url.Parse(f.standby.URL())
 	f.fine(err)
@@ -302,8 +303,8 @@ func (f *following) ofFirstsURL() {
 	}
 }
 
-// underWrites: whoever asks while others write, and the standby falls behind again and again, sees nothing that is
-// older than the calendar was when they looked it up.
+// underWrites: under concurrent writes, with a standby that falls behind again and again, a reader sees nothing
+// older than the calendar was at its lookup.
 func (f *following) underWrites() {
 	rounds := slowtest.Rounds(f, slowtest.Random, 150, 20_000)
 	ctx, cancel := context.WithCancel(f.Context())
@@ -351,7 +352,7 @@ func (f *following) fineUntil(ctx context.Context, err error) {
 	}
 }
 
-// honest lists a calendar, and then asks the first node what of it was so all the time.
+// honest lists a calendar, and then checks the result against the primary.
 func (f *following) honest() {
 	f.Helper()
 	then := f.calendar("one")
@@ -368,13 +369,13 @@ func (f *following) honest() {
 	}
 }
 
-// relay stands between a store and its standby, and can be held.
+// relay is a proxy between a store and its standby that can be paused.
 type relay struct {
 	held sync.RWMutex
 	to   string
 }
 
-// through starts a relay and returns the standby's URL by it.
+// through starts a relay and returns the standby's URL through it.
 func (f *following) through() (string, *relay) {
 	f.Helper()
 	u, err := url.Parse(f.standby.URL())
@@ -404,7 +405,7 @@ func (f *following) through() (string, *relay) {
 	return u.String(), r
 }
 
-// pass hands on what comes while the relay is not held.
+// pass forwards data unless the relay is paused.
 func (r *relay) pass(from, to net.Conn) {
 	defer to.Close()
 	for some := make([]byte, 4096); ; {
@@ -421,7 +422,7 @@ func (r *relay) pass(from, to net.Conn) {
 	}
 }
 
-// ofSeveral: of two standbys the first accepts connections and is silent, and the second answers.
+// ofSeveral: of two standbys, the first accepts connections and is silent, and the second answers.
 func (f *following) ofSeveral() {
 	where, r := f.through()
 	r.held.Lock()
@@ -439,8 +440,8 @@ func (f *following) ofSeveral() {
 	}
 }
 
-// inTime: a node that goes after it has answered keeps nobody waiting, and one that shows itself in the moment in which it is given up
-// has not answered with nothing.
+// inTime: a standby that dies after its answer delays no read. One that reports its state at the moment of the
+// timeout counts as not answering.
 func (f *following) inTime() {
 	f.caughtUp()
 	where, r := f.through()

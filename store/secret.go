@@ -17,8 +17,8 @@ const (
 	selectSecret = `SELECT secret FROM meta WHERE id = 1`
 )
 
-// Secret returns a key for one purpose. All processes on the store get the same; a thief of one
-// purpose's key learns nothing of another's. It outlives a restore from a backup.
+// Secret returns a key for one purpose, the same in all processes of the store. The key of one purpose reveals
+// nothing about the others. It survives a restore from a backup.
 func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 	secret, err := rowOf(ctx, s.reads, scanBytes, selectSecret)
 	if err != nil {
@@ -34,14 +34,14 @@ func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// makeSecret gives a store the secret that it lacks. A stored one is looked for first, so that
-// most starts of the program write nothing.
+// makeSecret creates the store's secret if it has none. It reads first, so that most starts of the program
+// write nothing.
 func (t *Tx) makeSecret(ctx context.Context) error {
 	secret, err := rowOf(ctx, t, scanBytes, selectSecret)
 	if err != nil || len(secret) > 0 {
 		return err
 	}
 	secret = make([]byte, secretBytes)
-	_, _ = rand.Read(secret) // never fails, as its documentation has it
+	_, _ = rand.Read(secret) // never fails, as documented
 	return t.run(ctx, `UPDATE meta SET secret = $1 WHERE id = 1 AND secret IS NULL`, secret)
 }

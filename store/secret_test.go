@@ -18,7 +18,7 @@ func (s *Store) secretFor(t *testing.T, purpose string) []byte {
 	return key
 }
 
-// TestSecret: the processes on a store share a key for each purpose, and no other store has it.
+// TestSecret: all processes of a store get the same key for each purpose, and other stores get different ones.
 func TestSecret(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -46,7 +46,7 @@ func TestSecret(t *testing.T) {
 	})
 }
 
-// TestSecretOfAnOlderStore: a store from before there were secrets has none until it is migrated.
+// TestSecretOfAnOlderStore: a store older than secrets has none until it is migrated.
 func TestSecretOfAnOlderStore(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

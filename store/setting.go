@@ -7,20 +7,21 @@ import (
 	"time"
 )
 
-// Setting is one of the server's settings that all processes follow. The store knows nothing of what it means.
+// Setting is a server setting that all processes share. The store does not interpret it.
 type Setting struct {
 	Name, Value string
 	Changed     time.Time
 }
 
-// Settings returns those that were set, by name.
+// Settings returns the settings that were changed, by name.
 func (s *Store) Settings(ctx context.Context) ([]Setting, error) {
 	return rowsOf(ctx, s.reads, scanInto(func(o *Setting) []any {
 		return []any{&o.Name, &o.Value, seconds{&o.Changed}}
 	}), `SELECT name, value, changed FROM server_settings ORDER BY name`)
 }
 
-// ChangeSettings sets some and forgets others, all at once. One that has its value already keeps the time of its change.
+// ChangeSettings sets some settings and resets others, in one transaction. A setting that keeps its value keeps
+// the time of its change.
 func (s *Store) ChangeSettings(ctx context.Context, set map[string]string, forget []string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
@@ -31,7 +32,7 @@ func (s *Store) ChangeSettings(ctx context.Context, set map[string]string, forge
 				return err
 			}
 		}
-		for _, name := range slices.Sorted(slices.Values(forget)) { // the same order everywhere, lest two wait for each other
+		for _, name := range slices.Sorted(slices.Values(forget)) { // always in the same order, to avoid a deadlock
 			if err := t.run(ctx, `DELETE FROM server_settings WHERE name = $1`, name); err != nil {
 				return err
 			}

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// arrangementFields are the columns of shares that are the sharee's own, all of them NULL where there is no share.
+// arrangementFields are the sharee's own columns of shares, all NULL if there is no share.
 var arrangementFields = columns[calendarRow]{
 	{"COALESCE(own_version, 0)", func(c *calendarRow) any { return (*int64)(&c.Own) }},
 	{"own_position", func(c *calendarRow) any { return &c.own.Order }},

@@ -7,7 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestShrink: a file whose objects went gives the disk back, for all that holds some megabytes for what comes next.
+// TestShrink: a file whose objects were deleted returns its space to the disk, except for some megabytes for
+// the next writes.
 func TestShrink(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))

@@ -7,17 +7,17 @@ import (
 )
 
 const (
-	beginning = math.MinInt64 // of what has no time at all
+	beginning = math.MinInt64 // for objects without a time
 	endless   = math.MaxInt64
 	day       = 24 * 60 * 60
 )
 
-// reaches are the longest spans of each size class but the last, which has no bound. What overlaps
-// a window begins at most one reach before it, so that the index on (reach, span_start) finds a
-// week among years of events; only what runs for more than a year is looked at one by one.
+// reaches are the longest spans of all size classes but the last, which has no limit. An object that overlaps a
+// window starts at most one reach earlier. So the index on (reach, span_start) finds a week among years of
+// events; only objects longer than 400 days are checked one by one.
 var reaches = [...]int64{day, 32 * day, 400 * day}
 
-// span is a calendar.Span as the columns have it: only numbers, so that an index orders them.
+// span is a calendar.Span as stored: plain numbers, so that an index orders them.
 type span struct{ start, end int64 }
 
 func spanOf(s calendar.Span) span {
@@ -28,8 +28,8 @@ func (s span) result() calendar.Span {
 	return calendar.Span{Start: unless(s.start, beginning), End: unless(s.end, endless)}
 }
 
-// followed is the size class from which on those of series lie whose rhythm is known: such a class less than followed is the one
-// that they would be in without it. None lies within a day.
+// followed is added to the size class of a series with a recurrence index. A series within one day keeps class
+// 0.
 const followed = int64(len(reaches))
 
 // class returns the size class of an object.
@@ -41,7 +41,7 @@ func class(d calendar.Derived) int64 {
 	return reach + followed
 }
 
-// reach returns the size class.
+// reach returns the size class without followed.
 func (s span) reach() int64 {
 	for class, longest := range reaches {
 		if before(s.end, longest) <= s.start {
@@ -51,7 +51,7 @@ func (s span) reach() int64 {
 	return int64(len(reaches))
 }
 
-// before goes back from a time, not beyond the beginning.
+// before goes back from a time, but not beyond the beginning.
 func before(t, seconds int64) int64 {
 	if t < beginning+seconds {
 		return beginning

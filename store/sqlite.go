@@ -21,7 +21,7 @@ const (
 	defaultReaders = 4
 	// busyTimeout is how long a connection waits for another process that writes.
 	busyTimeout = 10 * time.Second
-	// busyAgain is how soon it is tried again where SQLite does not wait by itself.
+	// busyAgain is the pause before a retry where SQLite itself does not wait.
 	busyAgain = 20 * time.Millisecond
 )
 
@@ -43,8 +43,8 @@ func sqliteEngine() *engine {
 	}
 }
 
-// sqliteFaults tells what SQLite's result codes mean. Those of the same family, as told by the low
-// byte, are alike unless they have a row of their own.
+// sqliteFaults maps SQLite's result codes to faults. An extended code without a row of its own is treated like
+// its primary code, the low byte.
 var sqliteFaults = map[int]fault{
 	codes.SQLITE_CONSTRAINT_UNIQUE:     faultTaken,
 	codes.SQLITE_CONSTRAINT_PRIMARYKEY: faultTaken,
@@ -52,7 +52,7 @@ var sqliteFaults = map[int]fault{
 	codes.SQLITE_BUSY:                  faultConflict,
 	codes.SQLITE_LOCKED:                faultConflict,
 	codes.SQLITE_FULL:                  faultFull,
-	// The index of the log, which lies beside the file, cannot grow.
+	// The write-ahead log's index, a separate file, cannot grow.
 	codes.SQLITE_IOERR_SHMSIZE: faultFull,
 	codes.SQLITE_IOERR:         faultAway,
 	codes.SQLITE_CANTOPEN:      faultAway,
@@ -73,8 +73,8 @@ func sqliteFault(err error) fault {
 	return sqliteFaults[e.Code()&0xff]
 }
 
-// openSQLite opens a file with one connection that writes and a pool of readers. With the
-// write-ahead log the readers never wait for the writer, nor the writer for them.
+// openSQLite opens a file with one connection for writes and a pool for reads. With the write-ahead log,
+// readers and the writer never wait for each other.
 func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	path, err := sqlitePath(where)
 	if err != nil {
@@ -106,20 +106,20 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// openWriter opens the connection that writes.
+// openWriter opens the connection for writes.
 func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
-		// Of a new file: it can be made smaller. It must come before all else that writes.
+		// Lets a new file shrink later. It must be set before the first write.
 		"auto_vacuum(incremental)",
 		"journal_mode(wal)",
 		// An acknowledged write survives power loss.
 		"synchronous(full)",
 		"foreign_keys(1)",
 		"cache_size(-8000)",
-		// Writes to a large file are spread over it: moving more of them from the log into the file at
-		// a time, 16 MB, makes fewer of them.
+		// Writes to a large file are spread over it. Moving more of them at a time from the log into the file,
+		// 16 MB, makes them fewer.
 		"wal_autocheckpoint(4000)",
-		// A long read lets the log grow; this gives the disk back afterwards.
+		// A long read lets the log grow; this returns the disk space afterwards.
 		"journal_size_limit(67108864)"))
 	if err != nil {
 		return nil, nil, err
@@ -134,8 +134,8 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
 }
 
-// connectFile opens a file that others may be making at this moment: SQLite does not wait for those who change its kind of log, as it
-// waits for those who write.
+// connectFile opens a file that other processes may be creating at the same time. SQLite waits for a writer,
+// but not for a connection that changes the journal mode.
 func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error) {
 	patience, cancel := context.WithTimeout(ctx, busyTimeout)
 	defer cancel()
@@ -161,7 +161,7 @@ func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error
 	}
 }
 
-// requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.
+// requireWAL refuses a file system without support for the write-ahead log, such as a network share.
 func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
@@ -173,7 +173,7 @@ func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
 	return nil
 }
 
-// sqlitePath returns the absolute path of the file that a URL names.
+// sqlitePath returns the absolute path of a URL's file.
 func sqlitePath(where string) (string, error) {
 	path, _ := strings.CutPrefix(where, "sqlite:")
 	if rest, found := strings.CutPrefix(path, "///"); found {
@@ -185,13 +185,13 @@ func sqlitePath(where string) (string, error) {
 	case strings.Contains(path, "://"), strings.HasPrefix(path, "//"):
 		return "", fmt.Errorf("the database's URL begins with neither postgres:// nor sqlite:PATH: %.12s…", where)
 	case strings.HasPrefix(path, ":"):
-		return "", fmt.Errorf("%s is no file: a database in memory would be lost", path)
+		return "", fmt.Errorf("%s is not a file: a database in memory would be lost", path)
 	}
 	return filepath.Abs(path)
 }
 
-// createFile makes the file before SQLite does, so that nobody else may read it. SQLite gives its
-// companions (-wal, -shm) the same mode.
+// createFile creates the file before SQLite does, readable only by its owner. SQLite gives the files next to it
+// (-wal, -shm) the same mode.
 func createFile(path string, existing bool) error {
 	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
@@ -199,24 +199,24 @@ func createFile(path string, existing bool) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the operator's choice
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the administrator's choice
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-// warnOfReaders tells of a file that others on this machine may read: one that was made otherwise, such as a
-// backup brought back. The operator may want it so, so that the mode is theirs to change.
+// warnOfReaders warns of a file that other users of this machine can read, such as a restored copy. It does not
+// change the mode, which may be the administrator's intention.
 func (s *Store) warnOfReaders(ctx context.Context) {
 	info, err := os.Stat(s.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		s.options.Logger.WarnContext(ctx, "others on this machine may read all calendars and hashes: chmod 600 the database, and keep its backups likewise",
+		s.options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
 			"file", s.place, "mode", info.Mode().Perm().String())
 	}
 }
 
-// dataSource is the driver's name for a file whose connections begin with these pragmas.
+// dataSource returns the driver's name for a file, with the pragmas of its connections.
 func dataSource(path string, pragmas ...string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
@@ -227,8 +227,8 @@ func dataSource(path string, pragmas ...string) string {
 	return file.String()
 }
 
-// hasty finds rows by their keys, before a query could be interrupted. To watch over one, the driver and database/sql start a
-// goroutine each, which takes longer than the row.
+// hasty runs queries for rows by their keys, which end before they could be interrupted. To watch for
+// cancellation, the driver and database/sql start a goroutine each, which takes longer than reading the row.
 type hasty struct{ *statements }
 
 func (h hasty) query(ctx context.Context, text string, args ...any) (rows, error) {

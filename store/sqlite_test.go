@@ -33,7 +33,7 @@ func openFile(t *testing.T, url string) *Store {
 	return s
 }
 
-// TestSQLiteURLs: whatever a file is called, it is the one that is opened.
+// TestSQLiteURLs: the file at the URL's path is opened, whatever characters its name has.
 func TestSQLiteURLs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,8 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestFilesAreOurs: nobody else may read the database, nor what SQLite puts beside it (security L14).
+// TestFilesAreOurs: only the owner can read the database and the files that SQLite creates next to it (security
+// L14).
 func TestFilesAreOurs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -108,8 +109,8 @@ func TestFilesAreOurs(t *testing.T) {
 	}
 }
 
-// TestCloseLeavesOneFile: a write-ahead log that lay beside a backup put in the file's place would be
-// taken for the backup's, and ruin it.
+// TestCloseLeavesOneFile: a write-ahead log left next to the file would be applied to a restored backup, and
+// damage it.
 func TestCloseLeavesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -135,7 +136,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 	}
 }
 
-// TestDurability: what makes an acknowledged write survive a power failure is switched on.
+// TestDurability: the settings that make an acknowledged write survive a power failure are on.
 func TestDurability(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -156,7 +157,7 @@ func TestDurability(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a write for which there is no room is refused as such and leaves nothing half.
+// TestFullDisk: a write on a full disk fails with that reason and stores nothing.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
@@ -190,7 +191,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadableDatabaseIsTold: a database that others on the machine may read is named in the log, one of ours is not (security L14).
+// TestReadableDatabaseIsTold: the log warns of a database that other users of the machine can read, and of no
+// other (security L14).
 func TestReadableDatabaseIsTold(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -14,11 +14,11 @@ import (
 // querier runs queries: a pool of connections, or a transaction.
 type querier interface {
 	query(ctx context.Context, text string, args ...any) (rows, error)
-	// of tells which engine's errors are to be translated.
+	// of returns the engine that translates errors.
 	of() *engine
 }
 
-// answerer is a querier that takes the rows itself.
+// answerer is a querier that passes the rows to the taker itself.
 type answerer interface {
 	answer(ctx context.Context, q question) error
 }
@@ -34,20 +34,20 @@ type rows interface {
 // scanner is one row of a result.
 type scanner interface{ Scan(dest ...any) error }
 
-// connection is what database/sql runs statements on: a pool of connections, or one.
+// connection runs statements of database/sql: a pool of connections, or one.
 type connection interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// statements runs statements on a connection. It keeps them prepared where the driver does not do
-// so itself. All texts are constants of this package, so what is kept is bounded.
+// statements runs statements on a connection, and keeps them prepared if the driver does not. All texts are
+// constants of this package, so their number is bounded.
 type statements struct {
 	engine *engine
 	on     connection
 	mu     sync.Mutex
-	// kept is nil when the driver keeps them.
+	// kept is nil if the driver keeps the statements.
 	kept map[string]*sql.Stmt
 }
 
@@ -86,8 +86,8 @@ func (s *statements) exec(ctx context.Context, text string, args ...any) (int64,
 	return result.RowsAffected()
 }
 
-// prepared returns the kept statement of a text, making it when it is new. Two callers may both
-// make it; one of them wins. No lock is held meanwhile: preparing waits for a connection.
+// prepared returns the prepared statement of a text, and prepares it the first time. Two callers may both do
+// so; one of them wins. It holds no lock meanwhile, because it waits for a connection.
 func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	stmt := s.kept[text]
@@ -108,8 +108,8 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	return stmt, nil
 }
 
-// close lets go of the kept statements. SQLite closes a connection no sooner: until then it leaves the
-// write-ahead log beside the file, to which a backup that is put in its place does not belong.
+// close closes the prepared statements. Until then SQLite keeps the connection open and leaves the write-ahead
+// log next to the file, where it would be applied to a restored backup.
 func (s *statements) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,14 +140,14 @@ func takeAll[T any](all *[]T, scan func(scanner) (T, error)) taker {
 // taker takes rows until it wants no more.
 type taker func(scanner) (more bool, err error)
 
-// question is a query, and what takes the answer.
+// question is a query, and the taker of its rows.
 type question struct {
 	take taker
 	text string
 	args []any
 }
 
-// rowOf runs a query and scans its first row; NotFound when there is none.
+// rowOf runs a query and scans its first row, or returns NotFound.
 func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
 	var one T
 	found := false
@@ -170,7 +170,7 @@ func takeOne[T any](one *T, scan func(scanner) (T, error)) taker {
 	}
 }
 
-// rowOrNone is rowOf where no row is nothing to speak of, and the zero value.
+// rowOrNone is rowOf, but returns the zero value if there is no row.
 func rowOrNone[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
 	one, err := rowOf(ctx, q, scan, text, args...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
@@ -179,7 +179,7 @@ func rowOrNone[T any](ctx context.Context, q querier, scan func(scanner) (T, err
 	return one, err
 }
 
-// each hands the rows of a query to take until it wants no more.
+// each passes the rows of a query to take until it wants no more.
 func each(asked context.Context, q querier, take taker, text string, args ...any) (err error) {
 	ctx, cancel := q.of().bounded(asked)
 	defer cancel()
@@ -201,7 +201,7 @@ func each(asked context.Context, q querier, take taker, text string, args ...any
 	return take.from(result)
 }
 
-// from hands over the rows of a result.
+// from passes the rows of a result to take.
 func (take taker) from(result interface {
 	scanner
 	Next() bool
@@ -216,7 +216,7 @@ func (take taker) from(result interface {
 	return result.Err()
 }
 
-// traced begins the span of a query, whose name is its verb and the first table that it names.
+// traced starts the trace span of a query, named by its verb and its first table.
 func traced(ctx context.Context, text string) *trace.Span {
 	if trace.Of(ctx) == nil {
 		return nil
@@ -233,7 +233,7 @@ func traced(ctx context.Context, text string) *trace.Span {
 	return span
 }
 
-// scanInto makes what scans a row, of where its values go.
+// scanInto returns a scanner of rows for the given fields.
 func scanInto[T any](fields func(*T) []any) func(scanner) (T, error) {
 	return func(row scanner) (T, error) {
 		var one T
@@ -242,12 +242,12 @@ func scanInto[T any](fields func(*T) []any) func(scanner) (T, error) {
 	}
 }
 
-// beside makes what scans further columns behind those that a scan knows.
+// beside returns a scanner of rows with further columns at the end.
 func beside[T any](scan func(scanner) (T, error), more ...any) func(scanner) (T, error) {
 	return func(row scanner) (T, error) { return scan(also{row, more}) }
 }
 
-// also is a row with further columns behind those that its scanner knows.
+// also is a row with more columns at the end than its scanner knows.
 type also struct {
 	scanner
 	more []any
@@ -255,7 +255,7 @@ type also struct {
 
 func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
 
-// scanOnly scans a row of one value. What it needs for that is one piece of memory.
+// scanOnly scans a row with one value, in one allocation.
 func scanOnly[T any](row scanner) (T, error) {
 	only := new(struct {
 		value T

@@ -1,8 +1,8 @@
-// Package store is all the SQL of the program: it keeps what calendar and auth want remembered,
-// in SQLite or in Postgres.
+// Package store holds all SQL of the program. It stores the data of the packages calendar and auth in SQLite or
+// Postgres.
 //
-// There is one SQL text for both engines; where they differ, the difference is a field of engine
-// or a migration with the engine's name. The contract that both keep is store/storetest.
+// Both engines share the SQL texts. A difference is a field of engine, or a migration with the engine's name.
+// Both fulfil the contract in store/storetest.
 package store
 
 import (
@@ -22,25 +22,25 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// Options say how a store uses its database. The zero value is fit for use.
+// Options configure how a store uses its database. The zero value is usable.
 type Options struct {
-	// MaxConns bounds the connections to Postgres, or SQLite's readers; 0 means 16, or 4 readers.
+	// MaxConns is the most connections to Postgres, or readers on SQLite; 0 means 16, or 4 readers.
 	MaxConns int
 	// StatementTimeout bounds each statement on Postgres; 0 means 30 seconds.
 	StatementTimeout time.Duration
-	// Wait is how long Open waits for a Postgres that is away; each vain try is logged.
+	// Wait is how long Open waits for an unreachable Postgres; each failed attempt is logged.
 	Wait time.Duration
-	// Existing refuses to make a SQLite file that is not there.
+	// Existing makes Open fail if the SQLite file does not exist.
 	Existing bool
-	// Second is the postgres:// URL of a standby that is asked long questions, see [Store.At]; empty for none.
+	// Second is the postgres:// URL of a read replica for large reads, see [Store.At]; empty for none.
 	Second string
-	// Migrating is told each migration that is about to be applied; nil if nobody asks.
+	// Migrating is called before each migration; nil for no call.
 	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
 	// shares is for tests, see turns.
 	shares func() bool
-	// Logger hears about waiting and trying again; nil means nobody does.
+	// Logger logs waits and retries; nil discards them.
 	Logger *slog.Logger
 }
 
@@ -62,40 +62,40 @@ func (o Options) withDefaults(conns int) Options {
 	return o
 }
 
-// Store keeps calendars, users and tokens in a database. Many goroutines may use it at once, and
-// many stores, of several processes, may use one database.
+// Store stores calendars, users and tokens in a database. It is safe for concurrent use, and several processes
+// may use one database.
 type Store struct {
 	engine  *engine
 	options Options
 	// place names the database for people, without a password.
 	place string
 	reads *statements
-	// brief is asked for rows by their keys.
+	// brief reads rows by their keys.
 	brief interface {
 		querier
-		// ask hands over questions of which none waits for another's answer: to Postgres at once, for one round trip.
+		// ask runs independent queries, on Postgres in one round trip.
 		ask(ctx context.Context, questions []question) error
 	}
-	// lists is asked for any number of rows that an index finds.
+	// lists reads any number of rows by an index.
 	lists querier
-	// objectReader asks there.
+	// objectReader uses reads.
 	objectReader
-	// second is nil where there is none.
+	// second is nil without a replica.
 	second *second
-	// begin waits for a connection that may write and runs work in a transaction on it, which work
-	// ends.
+	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
+	// transaction.
 	begin func(ctx context.Context, work func(session) error) error
-	// apart runs work on a connection of its own to Postgres, on which a statement may take as long as it wants; nil on SQLite.
+	// apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
 	apart func(ctx context.Context, work func(*pgx.Conn) error) error
 	close func() error
-	// memory answers for credentials on SQLite; nil on Postgres.
+	// memory caches credentials on SQLite; nil on Postgres.
 	memory     *fileMemory
 	hints      hints
 	counts     counts
 	statistics statistics
 	// packers are for [pack].
 	packers sync.Pool
-	// files are the migrations that this program knows.
+	// files are the program's migrations.
 	files fs.FS
 }
 
@@ -105,7 +105,7 @@ var (
 	_ oauth.Store    = (*Store)(nil)
 )
 
-// schemes tell the engines apart by how their URLs begin.
+// schemes select the engine by the start of the URL.
 var schemes = [...]struct {
 	prefix string
 	open   func(ctx context.Context, url string, o Options) (*Store, error)
@@ -115,8 +115,8 @@ var schemes = [...]struct {
 	{"sqlite:", openSQLite},
 }
 
-// Open opens the database that url names: "postgres://…", "sqlite:PATH" or a bare path. It makes
-// a SQLite file that is not there, but no tables: see [Store.Migrate].
+// Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite
+// file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	open := openSQLite
 	for _, scheme := range schemes {
@@ -134,10 +134,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Place names the database for people: a file's path, or the server and what it is called there.
+// Place names the database for people: a file's path, or the database and the server's address.
 func (s *Store) Place() string { return s.place }
 
-// Close lets go of the database. Nobody may use the store any more.
+// Close closes the database. The store must not be used any more.
 func (s *Store) Close() error {
 	s.hints.close()
 	s.statistics.renewals.Wait()
@@ -147,11 +147,11 @@ func (s *Store) Close() error {
 	return s.close()
 }
 
-// Ping tells whether the database answers.
+// Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := rowOf(ctx, s.reads, scanNumber, "SELECT 1")
 	return err
 }
 
-// now is the time as the database keeps it.
+// now is the time as stored.
 func (s *Store) now() int64 { return s.options.Now().Unix() }

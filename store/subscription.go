@@ -27,7 +27,7 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 			return calendar.Errorf(calendar.TooLarge, "", "the subscriber has %d subscriptions", each)
 		}
 		t.hint.Subscribers = append(t.hint.Subscribers, sub.Subscriber)
-		// The one that was just made is over last, as a rule: it stays.
+		// The new subscription usually expires last, so it stays.
 		return t.run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
 			SELECT subscriber, name FROM subscriptions WHERE user_id = $1 ORDER BY until DESC, subscriber, name LIMIT $2)`, sub.User, all)
 	})

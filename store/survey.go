@@ -11,40 +11,39 @@ import (
 )
 
 const (
-	// surveyMost is how many objects a survey looks at, of all calendars together, and surveyLeast
-	// how many of each size class of each of them, however many there are.
+	// surveyMost is the most objects that a survey looks at in all calendars together, surveyLeast the fewest
+	// per calendar and size class.
 	surveyMost, surveyLeast = 400, 15
-	// surveyWords is how many words it can tell apart.
+	// surveyWords is the most words that a survey can distinguish.
 	surveyWords = 32
-	// commonShare is the part of the objects, one in so many, from which on a word is common.
+	// commonShare: a word is common if more than one in so many objects has it.
 	commonShare = 16
 )
 
-// A survey looks at what is nearest, object by object. What half of all events say is found there
-// at once, whereas the index has to put together all of its places before the nearest are known.
-// Where that is not enough, it has told at least which of the words are not worth to be looked up.
+// A survey reads the nearest objects one by one. It finds a word of half of all events at once, while the index
+// must collect all occurrences to find the nearest. If the survey is not enough, it still identifies the words
+// that are too common to look up.
 type survey struct {
-	// matches are those that it came upon, and all there are with a place before the horizon.
+	// matches are the matching objects that it read. They are complete before the horizon.
 	matches []sighting
 	horizon int64
-	// seen is how many objects it looked at, with how many of them having each of the words.
+	// seen is how many objects it read, with how many of them have each word.
 	seen int
 	with []int
 }
 
-// sighting is an object that a survey came upon.
+// sighting is an object that a survey read.
 type sighting struct {
 	calendar calendar.CalendarID
 	name     calendar.ObjectName
-	// place is where it stands in the order of a search; what goes on is at the present time.
+	// place is its position in the order of a search: its start, or now if it has started.
 	place int64
-	// words are those that it has, as bits; negative for what is not looked for.
+	// words is a bit set of the words that it has; negative for an object of another kind and for a tombstone.
 	words int64
 }
 
-// surveying is what a survey asks for: of each calendar in $2 and each size class, the first $6 that
-// are not over at $3. $5 has for each class the begin from which on they may be so; $1 are the
-// words, $4 the kind.
+// surveyed selects, of each calendar in $2 and each size class, the first $6 objects that end at $3 or later.
+// $5 has for each class the earliest start of such objects, $1 the words, $4 the kind.
 const (
 	surveyed = `SELECT o.calendar_id, o.name, o.reach, o.span_start, CASE WHEN o.deleted OR o.kind <> $4 THEN -1 ELSE `
 
@@ -63,7 +62,7 @@ const (
 			ORDER BY i.span_start LIMIT $6 + 0) o`
 )
 
-// survey looks at the nearest objects.
+// survey reads the nearest objects.
 func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery, calendars string) (survey, error) {
 	if len(q.Words) > surveyWords {
 		return survey{horizon: beginning}, nil
@@ -78,7 +77,7 @@ func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery,
 		since = append(since, before(now, reach))
 	}
 	since = append(since, beginning)
-	since = append(since, since[1:]...) // the same of series whose rhythm is known
+	since = append(since, since[1:]...) // the same for series with a recurrence index
 	from, err := json.Marshal(since)
 	if err != nil {
 		return survey{}, err
@@ -105,7 +104,7 @@ func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery,
 	return v, err
 }
 
-// note counts what an object has.
+// note counts the words of an object.
 func (v *survey) note(at sighting) {
 	if at.words < 0 {
 		return
@@ -124,7 +123,7 @@ func (v *survey) note(at sighting) {
 	}
 }
 
-// nearest returns the first matches, if the survey knows them.
+// nearest returns the first matches, if the survey has enough.
 func (v survey) nearest(q calendar.SearchQuery) ([]sighting, bool) {
 	whole := v.horizon == math.MaxInt64
 	first := slices.DeleteFunc(slices.Clone(v.matches), func(at sighting) bool { return !whole && at.place >= v.horizon })
@@ -137,8 +136,8 @@ func (v survey) nearest(q calendar.SearchQuery) ([]sighting, bool) {
 	return first, whole && !q.Past
 }
 
-// rare parts the words into those that are worth to be looked up, and those that so many objects
-// have that they are better read there. One at least is looked up.
+// rare splits the words into rare ones, to look up in the index, and common ones, to check in the objects
+// found. At least one is rare.
 func (v survey) rare(words []string) (rare, common []string) {
 	for i, word := range words {
 		if v.with != nil && v.with[i]*commonShare > v.seen {
@@ -153,7 +152,7 @@ func (v survey) rare(words []string) (rare, common []string) {
 	return rare, common
 }
 
-// pick reads objects, in the order in which they were sighted.
+// pick reads the sighted objects, in their order.
 func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calendar.Object, error) {
 	if len(list) == 0 {
 		return nil, nil

@@ -10,32 +10,32 @@ import (
 	"caldav-mcp-server/store/backup"
 )
 
-// table is one of the database's tables, as the database itself describes it.
+// table is a table as described by the database itself.
 type table struct {
 	name    string
 	columns []backup.Column
-	// key are the columns of the primary key, in their order.
+	// key has the columns of the primary key, in order.
 	key []string
-	// needs are the tables that its rows point at.
+	// needs are the tables that its rows refer to.
 	needs []string
 }
 
-// leftOut are the tables that no backup has, and why. Whatever else there is, it has. A name that ends in * stands for
-// all that begin so.
+// leftOut are the tables that are not in a backup, with the reason. All others are. A name that ends in * is a
+// prefix.
 var leftOut = map[string]string{
-	"migrations":   "says which files made the tables, which whoever restores knows better; the manifest names them",
-	"leases":       "says which process may do what just now",
+	"migrations":   "lists the applied migration files; the manifest has them, and a restore applies its own",
+	"leases":       "says which process currently holds which lease",
 	"search_rows":  "is made from the objects by triggers, and only on SQLite",
 	"search_words": "is made from the objects by triggers, and only on SQLite",
-	// The tables in which SQLite keeps search_words.
+	// SQLite's internal tables for search_words.
 	"search_words_*": "is SQLite's own",
 }
 
-// leftOutColumns are those of which the same holds, as "table.column".
+// leftOutColumns are the columns that are not in a backup, as "table.column".
 var leftOutColumns = map[string]string{
-	"meta.watched":  "says who listens to this Postgres just now",
-	"meta.timeline": "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
-	"meta.cluster":  "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
+	"meta.watched":  "says until when a process listens to this Postgres",
+	"meta.timeline": "identifies the Postgres of the epoch's start; a restored store starts its own epoch",
+	"meta.cluster":  "identifies the Postgres of the epoch's start; a restored store starts its own epoch",
 }
 
 func isLeftOut(name string) bool {
@@ -48,12 +48,12 @@ func isLeftOut(name string) bool {
 	return false
 }
 
-// kinds are the types of columns, as the engines name them.
+// kinds maps the engines' names of column types.
 var kinds = map[string]backup.Kind{
 	"text": backup.Text, "bigint": backup.Integer, "int8": backup.Integer, "boolean": backup.Boolean, "bool": backup.Boolean, "bytea": backup.Bytes,
 }
 
-// tables returns the tables that a backup has, in an order in which none needs rows of a later one.
+// tables returns the tables of a backup, ordered so that none refers to a later one.
 func tables(ctx context.Context, q querier) ([]table, error) {
 	all := map[string]*table{}
 	err := each(ctx, q, func(row scanner) (bool, error) {
@@ -81,14 +81,14 @@ func tables(ctx context.Context, q querier) ([]table, error) {
 	return inOrder(all)
 }
 
-// addColumn adds a column, with its place in the key from 1 on.
+// addColumn adds a column, with its position in the key from 1 on.
 func addColumn(all map[string]*table, name, column, kind string, key int) error {
 	if isLeftOut(name) || leftOutColumns[name+"."+column] != "" {
 		return nil
 	}
 	k, known := kinds[strings.ToLower(kind)]
 	if !known {
-		return fmt.Errorf("the column %s.%s is of the type %s, of which a backup knows nothing", name, column, kind)
+		return fmt.Errorf("the column %s.%s has the type %s, which backups do not support", name, column, kind)
 	}
 	t := all[name]
 	if t == nil {
@@ -103,7 +103,7 @@ func addColumn(all map[string]*table, name, column, kind string, key int) error 
 	return nil
 }
 
-// inOrder puts tables behind those that they need, and otherwise by name.
+// inOrder sorts tables by their references, then by name.
 func inOrder(all map[string]*table) ([]table, error) {
 	var done []table
 	placed := map[string]bool{}
@@ -118,7 +118,7 @@ func inOrder(all map[string]*table) ([]table, error) {
 			}
 		}
 		if len(done) == before {
-			return nil, fmt.Errorf("tables point at each other in a circle, behind %d others", before)
+			return nil, fmt.Errorf("tables refer to each other in a circle, after %d others", before)
 		}
 	}
 	return done, nil

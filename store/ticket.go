@@ -61,7 +61,7 @@ func unixOrZero(t time.Time) int64 {
 	return t.Unix()
 }
 
-// insertPair keeps two tickets, and forgets what the grant has beyond its bounds.
+// insertPair stores two tokens, and deletes the grant's expired and excess ones.
 func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
 	for _, k := range [...]oauth.Ticket{p.Access, p.Refresh} {
 		err := t.run(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used, parent)
@@ -85,8 +85,8 @@ func (s *Store) DropTicket(ctx context.Context, id auth.SecretID) error {
 	return s.run(ctx, `DELETE FROM oauth_tickets WHERE id = $1`, id)
 }
 
-// pruneGrants ends the grants that their clients can do nothing with any more, and forgets offers and tickets that
-// have ended. A refresh ticket that was exchanged is known until it would have ended: to show it again gives its grant away.
+// pruneGrants revokes grants that their clients can no longer use, and deletes expired codes and tokens. An
+// exchanged refresh token is kept until it would have expired: using it again reveals a theft.
 func (s *Store) pruneGrants(ctx context.Context, _ time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
 		now := s.now()

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// tokenColumns are those of tokens t with their users u. Ids hold no space: the program makes them.
+// tokenColumns are the columns of tokens t with their users u. Ids hold no space: the program creates them.
 var tokenColumns = columns[auth.Token]{
 	{"t.id", func(t *auth.Token) any { return &t.ID }},
 	{"t.user_id", func(t *auth.Token) any { return &t.User }},
@@ -24,14 +24,15 @@ var tokenColumns = columns[auth.Token]{
 	{"t.tools", func(t *auth.Token) any { return words[calendar.ToolName]{&t.Tools} }},
 	{"t.client", func(t *auth.Token) any { return &t.Client }},
 	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
-	// Not NULL for a bound one, also when all of its calendars are gone: it must not become one for everything.
+	// Not NULL for a bound token, even if all of its calendars are gone: it must not become valid for all
+	// calendars.
 	{
 		`CASE WHEN t.bound THEN COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '') END`,
 		func(t *auth.Token) any { return calendarIDs{&t.Calendars} },
 	},
 }
 
-// toolsText writes the names as the column has them.
+// toolsText renders the names as stored.
 func toolsText(names []calendar.ToolName) *string {
 	if names == nil {
 		return nil
@@ -44,7 +45,7 @@ func toolsText(names []calendar.ToolName) *string {
 	return &text
 }
 
-// unlessZero is a time that may be never, as columns of seconds have it.
+// unlessZero returns a time as stored in columns of seconds: nil for the zero time.
 func unlessZero(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -92,7 +93,7 @@ func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, sea
 	return t.credentialsChanged(ctx, token.User)
 }
 
-// bind lets a token reach a live calendar.
+// bind grants a token access to a calendar that is not in the trash.
 func (t *Tx) bind(ctx context.Context, token calendar.TokenID, id calendar.CalendarID) error {
 	return expectRow(t.exec(ctx, `INSERT INTO token_calendars (token_id, calendar_id)
 		SELECT $1, id FROM calendars WHERE id = $2 AND trashed IS NULL`, token, id))
@@ -125,7 +126,7 @@ func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes cal
 	})
 }
 
-// unbind leaves a token some calendars of those that it reaches.
+// unbind reduces a token's calendars to the given ones.
 func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
 	now, err := rowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 	if err != nil {
@@ -159,7 +160,8 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 		for _, text := range [...]string{
 			`UPDATE tokens SET revoked = $1 WHERE revoked IS NULL`,
 			`UPDATE links SET revoked = $1 WHERE revoked IS NULL`,
-			// These leave nothing to look at; none is younger than this moment.
+			// These rows keep no history. The condition holds for all of them; it is there because each
+			// statement takes $1.
 			`DELETE FROM sessions WHERE created <= $1`,
 			`DELETE FROM vouchers WHERE created <= $1`,
 		} {

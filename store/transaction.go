@@ -31,26 +31,26 @@ import (
 // SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
 
 const (
-	// maxAttempts bounds how often a transaction begins anew.
+	// maxAttempts is the most attempts at a transaction.
 	maxAttempts = 5
-	// firstPause is before the second attempt; each further one waits twice as long.
+	// firstPause is the pause before the second attempt; it doubles for each further one.
 	firstPause = 5 * time.Millisecond
-	// rollbackTimeout bounds the tidying up after the caller has gone.
+	// rollbackTimeout bounds the cleanup after the caller's context has ended.
 	rollbackTimeout = 5 * time.Second
 )
 
-// session is a transaction as the engines have it.
+// session is a transaction of an engine.
 type session interface {
 	querier
 	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// approach is called before the first calendar's lock is taken, and may wait for changes of this process that are ahead.
+	// approach is called before the first calendar's lock, and may wait for earlier changes of this process.
 	approach(ctx context.Context, id calendar.CalendarID) error
-	// ask asks questions one after the other; on Postgres they are sent together.
+	// ask runs queries one after another; on Postgres they are sent together.
 	ask(ctx context.Context, questions []question) error
-	// later runs a statement at once, or together with what comes next, at the latest the commit:
-	// that spares a round trip. settle judges what came of it.
+	// later runs a statement at once, or sends it with the next one or the commit, which saves a round trip.
+	// settle checks its result.
 	later(ctx context.Context, settle settler, text string, args ...any) error
-	// row is later for a row that is written; those of one table may be written together.
+	// row is later for an inserted row; rows of one table may be written together.
 	row(ctx context.Context, into *insertion, values ...any) error
 	// script runs several statements without arguments.
 	script(ctx context.Context, text string) error
@@ -58,20 +58,20 @@ type session interface {
 	rollback(ctx context.Context)
 }
 
-// settler judges what came of a statement: how many rows it changed, or its error.
+// settler checks the result of a statement: the number of rows that it changed, or its error.
 type settler func(changed int64, err error) error
 
 // Tx is a transaction; it implements [calendar.Tx].
 type Tx struct {
 	session
 	store *Store
-	// unit is the first change of the unit that is logged.
+	// unit is the first change of the current unit.
 	unit calendar.ChangeID
-	// moved reports that the transaction itself has moved users' generations on.
+	// moved is set if this transaction changed users' credential generations.
 	moved bool
 	// put counts the objects written.
 	put int64
-	// hint is what those who watch are told once it is kept.
+	// hint describes the change to watchers after the commit.
 	hint calendar.Hint
 }
 
@@ -80,7 +80,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error
 	return s.transact(ctx, func(t *Tx) error { return fn(t) })
 }
 
-// transact runs fn in a transaction, again when another one was in the way.
+// transact runs fn in a transaction, and retries it after a conflict.
 func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	auth.AlongOf(ctx).Forget()
 	ctx, span := trace.Start(ctx, "transaction", trace.Client)
@@ -98,23 +98,23 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)
 		}
-		s.options.Logger.DebugContext(ctx, "transaction begins anew", "attempt", attempt, "err", err)
+		s.options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
 		select {
 		case <-time.After(pause):
 			pause *= 2
 		case <-ctx.Done():
-			return s.engine.translate(ctx, ctx.Err()) // nothing of it is kept
+			return s.engine.translate(ctx, ctx.Err()) // nothing was stored
 		}
 	}
 }
 
-// uncertainError says that the commit failed in a way that leaves open whether it took place.
+// uncertainError reports a commit that failed with an unknown outcome.
 type uncertainError struct{ error }
 
 func (e uncertainError) Unwrap() error { return e.error }
 
-// again tells whether a transaction that failed may begin anew: one that was in conflict, or whose
-// connection was lost before it asked for the commit.
+// again reports whether to retry a failed transaction: after a conflict, or if the connection was lost before
+// the COMMIT was sent.
 func (s *Store) again(err error) bool {
 	if _, uncertain := errors.AsType[uncertainError](err); uncertain {
 		return false
@@ -140,7 +140,7 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 		if err := t.announce(ctx); err != nil {
 			return err
 		}
-		// A caller who goes away at this moment does not interrupt the commit.
+		// Cancellation at this point does not interrupt the commit.
 		if err := session.commit(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// uncertain marks the error of a commit that may have taken place all the same.
+// uncertain marks the error of a commit that may have succeeded anyway.
 func (e *engine) uncertain(err error) error {
 	if kind := e.fault(err); kind == faultCut || kind == faultAway {
 		return notKnown(err)
@@ -163,7 +163,7 @@ func (e *engine) uncertain(err error) error {
 }
 
 func notKnown(err error) error {
-	return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
+	return uncertainError{fmt.Errorf("it is unknown whether the change was stored: %w", err)}
 }
 
 // write runs one statement in a transaction of its own.
@@ -177,13 +177,13 @@ func (s *Store) write(ctx context.Context, text string, args ...any) (int64, err
 	return changed, err
 }
 
-// run is write where it does not matter how many rows are changed.
+// run is write without the number of changed rows.
 func (s *Store) run(ctx context.Context, text string, args ...any) error {
 	_, err := s.write(ctx, text, args...)
 	return err
 }
 
-// run is exec where it does not matter how many rows are changed.
+// run is exec without the number of changed rows.
 func (t *Tx) run(ctx context.Context, text string, args ...any) error {
 	_, err := t.exec(ctx, text, args...)
 	return err

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// leaving stands where other calendars have the time at which they went to the trash: this one is being removed. It is
-// before all times, so that a removal that was interrupted is taken up again.
+// leaving is the value of the column trashed while a calendar is being removed. Zero is earlier than all times,
+// so the next pruning resumes an interrupted removal.
 const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
@@ -40,10 +40,10 @@ func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segmen
 }
 
 var (
-	// selectDeletions takes the last of what was deleted twice, and no object that went to another
-	// calendar: a unit that has its UID arrive there moved it. What was moved over something is
-	// journalled as its change. Where the calendar's owner does not see the other one, the object
-	// is as good as deleted: a sharee could take it away for good.
+	// selectDeletions finds deletions, only the last one of each object. It omits objects that were moved: a
+	// unit adds their UID to another calendar. A move onto an existing object is journaled as a change of that
+	// object. If the calendar's owner cannot see the other calendar, the object counts as deleted; otherwise a
+	// sharee could take it away for good.
 	selectDeletions = selectWithBefore + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
 		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
 			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
@@ -54,8 +54,8 @@ var (
 			WHERE m.uid = j.uid AND m.change <> 'deleted' AND (t.owner_id = f.owner_id
 				OR EXISTS (SELECT 1 FROM shares s WHERE s.calendar_id = t.id AND s.user_id = f.owner_id))) `
 
-	// restOfUnit are the changes in other calendars that were made together with j: what j is the
-	// head of, the head of what j is in, and the others of that.
+	// restOfUnit selects the changes of j's unit in other calendars: its followers if j is the head, or its
+	// head and the other followers.
 	restOfUnit = `SELECT a.calendar_id, a.version FROM journal_units a
 			WHERE a.head_calendar = j.calendar_id AND a.head_version = j.version AND a.calendar_id <> j.calendar_id
 		UNION ALL SELECT b.head_calendar, b.head_version FROM journal_units b
@@ -64,7 +64,7 @@ var (
 			JOIN journal_units d ON d.head_calendar = c.head_calendar AND d.head_version = c.head_version
 			WHERE c.calendar_id = j.calendar_id AND c.version = j.version AND d.calendar_id <> j.calendar_id`
 
-	// listDeletions leaves out what came back.
+	// listDeletions omits objects that were restored.
 	listDeletions = selectDeletions + `AND j.version <= $2
 		AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
 		ORDER BY j.version DESC LIMIT $3`
@@ -87,9 +87,9 @@ func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) erro
 	return s.remove(ctx, string(id), math.MaxInt64)
 }
 
-// ForgetDeletions implements [calendar.Store]. The tombstones stay for those who synchronize, and
-// so do the words by which they are found; what people wrote goes. That an object is deleted stands twice: on Postgres
-// it may come back meanwhile, and only the outer condition is looked at again after the wait for the row.
+// ForgetDeletions implements [calendar.Store]. Tombstones stay for sync, without texts and search words. The
+// condition on deleted is there twice: on Postgres an object may be restored meanwhile, and after the wait for
+// the row only the outer condition is checked again.
 func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
 	var ignored int64
 	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (

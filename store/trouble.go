@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// trouble tells the log why the database did not do what it was asked: who asked hears that it is away, and the line of their
-// request has a status.
+// trouble logs why the database failed. The client gets only an "unavailable" error, and the request's log line
+// only a status.
 type trouble struct {
 	log *slog.Logger
 	now func() time.Time
@@ -23,12 +23,12 @@ type trouble struct {
 	damaged map[calendar.ChangeID]bool
 }
 
-// troubles are the faults that whoever runs the server can do something about. The others are those of a request.
+// troubles are the faults that the administrator can fix, with their log level. The others concern one request.
 var troubles = [len(faults)]slog.Level{
 	faultCut: slog.LevelWarn, faultSlow: slog.LevelWarn, faultAway: slog.LevelError, faultFull: slog.LevelError,
 }
 
-// troubleEvery is how often the same is told again while it lasts: each request meets it.
+// troubleEvery is how often an ongoing fault is logged again, since each request meets it.
 const troubleEvery = 10 * time.Second
 
 func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
@@ -48,10 +48,10 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 	t.log.Log(ctx, troubles[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
 }
 
-// mostDamaged is how many lines of the journal are told: where more are damaged, these are enough to make somebody look.
+// mostDamaged is how many damaged journal lines are logged: these are enough to make the administrator look.
 const mostDamaged = 100
 
-// unreadable tells, once of each line of the journal, that nothing can be made of what it keeps.
+// unreadable logs, once per journal line, that its text cannot be read.
 func (t *trouble) unreadable(ctx context.Context, line calendar.ChangeID) {
 	if t == nil {
 		return
@@ -66,6 +66,6 @@ func (t *trouble) unreadable(ctx context.Context, line calendar.ChangeID) {
 	}
 	t.mu.Unlock()
 	if !known {
-		t.log.ErrorContext(ctx, "a line of the journal is damaged: what was before that change cannot be read", "calendar", line.Calendar, "version", line.Version)
+		t.log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", line.Calendar, "version", line.Version)
 	}
 }

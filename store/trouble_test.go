@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Whoever runs the server reads in the log why the database failed, once in a while and not for each request.
+// The log says why the database failed, once in a while and not for each request.
 func TestTroubleIsTold(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

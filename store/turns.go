@@ -7,35 +7,37 @@ import (
 	"sync"
 )
 
-// maxBatch bounds how many writes one commit keeps, and so how long the first of them waits.
+// maxBatch is the most writes in a commit, which bounds how long the first of them waits.
 const maxBatch = 64
 
-// turns are those of writers that write one after the other: to a file, or to a calendar. A writer with others behind it
-// leaves the commit to the last: one wait for the disk keeps what all of them wrote, and nobody is told so before.
+// turns is a queue of writers to a SQLite file. A writer with others waiting leaves the commit to the last of
+// them: one disk sync commits all of them, and each returns to its caller only after that.
 type turns struct {
 	mu   sync.Mutex
 	busy bool
 	line []*place
 
-	// batch is the transaction under way. It belongs to the writer whose turn it is.
+	// batch is the current transaction. It belongs to the writer whose turn it is.
 	batch *batch
-	// shares reports whether the next writer may join the transaction. It is nil but in tests, which refuse that at random.
+	// shares reports whether the next writer may join the transaction. It is nil except in tests, which refuse
+	// at random.
 	shares func() bool
-	// end commits a batch, or gives it up.
+	// end commits a batch, or rolls it back.
 	end func(context.Context, *batch) error
 }
 
-// place is one in the line.
+// place is a writer in the queue.
 type place struct{ turn chan struct{} }
 
-// batch is a transaction of several writers, each but the first in a savepoint of its own. The first has nobody's writes
-// before it, so that all of the transaction may go with it: under a savepoint SQLite copies each page before it is changed
-// and writes out the words for the search again and again, which is an eighth and more of what an invitation of fifty takes.
+// batch is a transaction of several writers, each but the first in its own savepoint. The first needs none:
+// there are no other writes that its rollback could undo. In a savepoint, SQLite copies each page before
+// changing it, and flushes the full-text index again and again. That takes at least an eighth of the time for
+// an invitation of fifty attendees.
 type batch struct {
 	size int
-	// lost reports that the database rolled back all of it, as SQLite does when the disk is full.
+	// lost is set if the database rolled back the whole transaction, as SQLite does when the disk is full.
 	lost bool
-	// done is closed when the commit is over; then err is set.
+	// done is closed after the commit; then err is set.
 	done chan struct{}
 	err  error
 }
@@ -43,15 +45,16 @@ type batch struct {
 // open reports whether another writer may join.
 func (b *batch) open() bool { return b.size < maxBatch && !b.lost }
 
-// part is what one writer has of a batch.
+// part is one writer's part of a batch.
 type part struct {
-	// first tells that nobody was before it in the batch. Kept tells that the part is to be committed, undone that only the
+	// first is set for the first writer of a batch, kept if the part will be committed, undone if only this
 	// part was rolled back.
 	first, kept, undone bool
 }
 
-// judge waits for the end of a batch, and says what came of one writer's part, which ended with err. A refusal waits, too: it
-// may be due to what another part wrote, which is not so until it is kept. A refused writer that reads again must see why.
+// judge waits for the end of a batch and returns the outcome of one writer's part, which ended with err. A
+// refused writer waits, too. Its refusal may be due to another part, which is not committed before; when the
+// writer reads again, it must see the reason.
 func (b *batch) judge(p *part, err error) error {
 	if b == nil {
 		return err
@@ -62,8 +65,8 @@ func (b *batch) judge(p *part, err error) error {
 	return err
 }
 
-// errLost sends those who were in a batch with the one who lost it back to the start.
-var errLost = errors.New("the transaction was rolled back with another one's")
+// errLost makes the writers of a batch start again if one of them lost the transaction.
+var errLost = errors.New("the transaction was rolled back with another one in its batch")
 
 // enter waits for the writer's turn.
 func (w *turns) enter(ctx context.Context) error {
@@ -87,7 +90,7 @@ func (w *turns) enter(ctx context.Context) error {
 	}
 }
 
-// forgo gives a place in the line up, unless its turn has come.
+// forgo gives up a place in the queue. It reports false if its turn has come.
 func (w *turns) forgo(mine *place) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +101,7 @@ func (w *turns) forgo(mine *place) bool {
 	return i >= 0
 }
 
-// leave hands the turn to the next in line, with the transaction, or else ends that.
+// leave passes the turn and the transaction to the next writer, or ends the transaction.
 func (w *turns) leave(ctx context.Context) *batch {
 	b := w.batch
 	if (b == nil || b.open() && (w.shares == nil || w.shares())) && w.hand(true) {
@@ -109,7 +112,7 @@ func (w *turns) leave(ctx context.Context) *batch {
 	return b
 }
 
-// conclude ends the transaction, if one is under way.
+// conclude ends the transaction, if there is one.
 func (w *turns) conclude(ctx context.Context) {
 	if b := w.batch; b != nil {
 		b.err = w.end(ctx, b)
@@ -118,8 +121,8 @@ func (w *turns) conclude(ctx context.Context) {
 	}
 }
 
-// hand gives the turn to the next in line. When there is none the turn stays with its owner, to be
-// ended, or nobody has it.
+// hand passes the turn to the next writer. Without one it reports false; the caller then keeps the turn or, if
+// keep is false, gives it up.
 func (w *turns) hand(keep bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// userColumns are those of users u.
+// userColumns are the columns of users u.
 var userColumns = columns[calendar.User]{
 	{"u.id", func(u *calendar.User) any { return &u.ID }},
 	{"u.name", func(u *calendar.User) any { return &u.Name }},
@@ -31,10 +31,10 @@ var userColumns = columns[calendar.User]{
 	{"u.by_hand", func(u *calendar.User) any { return &u.Room.ByHand }},
 }
 
-// selectUsers shows users.
+// selectUsers selects users.
 var selectUsers = `SELECT ` + userColumns.list() + ` FROM users u `
 
-// moment is a time as the program has it.
+// moment converts a stored time.
 func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
@@ -146,7 +146,7 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
-		// It may have been a group, by which others had them.
+		// The deleted user may have been a group that gave its members access.
 		for _, cal := range shared {
 			if err := t.spread(ctx, sharesOfCalendar(cal)); err != nil {
 				return err
@@ -156,8 +156,8 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	})
 }
 
-// advanceShared locks the user's calendars and those of which they were offered something, in the order of their locks, see calendar.Tx. It
-// moves the others' on, so that their owners' programs hear that there is one person less, and returns them.
+// advanceShared locks the user's calendars and those offered to the user, in lock order, see calendar.Tx. It
+// advances and returns the offered ones, so that their owners' clients learn that a sharee is gone.
 func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []calendar.CalendarID, err error) {
 	type one struct {
 		id    calendar.CalendarID
@@ -174,7 +174,7 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []
 			continue
 		}
 		shared = append(shared, c.id)
-		// Nobody sees the sharees of one in the trash.
+		// No client sees the sharees of a calendar in the trash.
 		if _, err = t.Advance(ctx, c.id); calendar.ReasonOf(err) == calendar.NotFound {
 			err = nil
 		}
@@ -182,7 +182,7 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []
 	return shared, err
 }
 
-// holdCalendar keeps others from changing a calendar until the commit, also one in the trash.
+// holdCalendar locks a calendar until the commit, even one in the trash.
 const holdCalendar = `UPDATE calendars SET objects = objects WHERE id = $1`
 
 // parties are the two users of a share.
@@ -191,14 +191,14 @@ type parties struct {
 	owner calendar.UserID
 }
 
-// selectParties is in the order of the users other than $1: see calendar.NoticeKeeper.
+// selectParties sorts by the user other than $1, see calendar.NoticeKeeper.
 const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 OR c.owner_id = $1
 	ORDER BY CASE WHEN i.user_id = $1 THEN c.owner_id ELSE i.user_id END`
 
 var scanParties = scanInto(func(p *parties) []any { return []any{&p.share.Calendar, &p.share.User.ID, &p.owner} })
 
-// untell takes back what the others were told of shares of a user who is gone.
+// untell deletes the notifications of other users about shares with a deleted user.
 func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
 	for _, p := range shares {
 		sharees, owners := p.share.Notices()
@@ -234,8 +234,8 @@ func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash
 	return s.transact(ctx, func(t *Tx) error { return t.setPassword(ctx, id, h) })
 }
 
-// setPassword writes a hash; an empty one takes the password away. Links by which another one could be chosen go:
-// an intruder may hold one.
+// setPassword stores a hash; an empty one removes the password. It deletes links for choosing a password: an
+// intruder may hold one.
 func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
 	err := t.run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
@@ -246,7 +246,7 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 	if err := t.dropVouchers(ctx, id); err != nil {
 		return err
 	}
-	// What the old password asked to be told is asked for anew, by anyone who has the new one.
+	// Clients that used the old password must subscribe to push again with the new one.
 	if err := t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
 		return err
 	}

@@ -15,27 +15,27 @@ import (
 )
 
 const (
-	// filePause is how long another process's change to a SQLite file may go unnoticed.
+	// filePause is how long another process's change of a SQLite file may go unnoticed.
 	filePause = 250 * time.Millisecond
-	// wanted is how long a process on Postgres asks to hear of changes at a time. It asks again
-	// before half of that is over, and then looks at everything: a hint is not always sent, as
-	// by a transaction that began before anybody asked, or through a proxy that pools connections.
+	// wanted is for how long a process on Postgres asks for hints. It asks again before half of that is over,
+	// and then assumes that everything changed: a hint may be missing, as from a transaction that began before
+	// any process asked, or through a pooler.
 	wanted = time.Minute
-	// hintChannel is for the stores in one schema: channels are the whole database's.
+	// hintChannel has the schema in its name, because channels belong to the whole database.
 	hintChannel = `'caldav_mcp_' || md5(current_schema())`
-	// maxHint is what Postgres takes in one hint, less some bytes.
+	// maxHint is the most that Postgres accepts in one notification, less some bytes.
 	maxHint = 7500
 )
 
-// hints tells those who watch what was kept, by whichever process.
+// hints notifies watchers of commits, by any process.
 type hints struct {
-	// hear listens to other processes until ctx ends, or something fails.
+	// hear listens to other processes until ctx ends, or it fails.
 	hear func(ctx context.Context, tell func(calendar.Hint)) error
 	log  *slog.Logger
 
 	mu       sync.Mutex
 	watchers map[*watcher]bool
-	// end stops the listening, which goes on as long as somebody watches.
+	// end stops listening, which lasts as long as there are watchers.
 	end func()
 }
 
@@ -56,8 +56,8 @@ func (s *Store) Watch(heard func(calendar.Hint)) (stop func()) {
 	return func() { n.leave(w) }
 }
 
-// leave ends the listening with the last watcher. Whether there is another one is asked under
-// the same lock as whether one listens: a watcher who begins meanwhile has it begin anew.
+// leave stops listening after the last watcher. It checks for others under the lock that guards n.end, so a
+// watcher that starts meanwhile starts listening again.
 func (n *hints) leave(gone *watcher) {
 	n.mu.Lock()
 	delete(n.watchers, gone)
@@ -69,7 +69,7 @@ func (n *hints) leave(gone *watcher) {
 	end()
 }
 
-// close ends the listening and waits for that.
+// close stops listening and waits for its end.
 func (n *hints) close() {
 	n.mu.Lock()
 	end := n.take()
@@ -77,7 +77,7 @@ func (n *hints) close() {
 	end()
 }
 
-// take returns what ends the listening, which is to be called without mu. The caller holds mu.
+// take returns the function that stops listening, which must be called without mu. The caller of take holds mu.
 func (n *hints) take() (end func()) {
 	if end, n.end = n.end, nil; end == nil {
 		return func() {}
@@ -85,7 +85,7 @@ func (n *hints) take() (end func()) {
 	return end
 }
 
-// tell hands a hint to all who watch.
+// tell passes a hint to all watchers.
 func (n *hints) tell(hint calendar.Hint) {
 	if hint.Empty() {
 		return
@@ -97,7 +97,7 @@ func (n *hints) tell(hint calendar.Hint) {
 	}
 }
 
-// listen begins to listen to other processes; what it returns ends that.
+// listen starts to listen to other processes, and returns the function that stops it.
 func (n *hints) listen() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -105,7 +105,7 @@ func (n *hints) listen() func() {
 		defer close(done)
 		for ctx.Err() == nil {
 			if err := n.hear(ctx, n.tell); err != nil && ctx.Err() == nil {
-				n.log.WarnContext(ctx, "other processes' changes are not heard of now", "err", err)
+				n.log.WarnContext(ctx, "changes by other processes are not noticed at the moment", "err", err)
 			}
 			select {
 			case <-ctx.Done():
@@ -119,11 +119,11 @@ func (n *hints) listen() func() {
 	}
 }
 
-// everything is told where it is not known what changed.
+// everything is the hint for unknown changes.
 func everything() calendar.Hint { return calendar.Hint{Everything: true} }
 
-// hearFile listens by asking SQLite, over a connection of its own, whether others have written to
-// the file. It is told so of this process's own connections, too.
+// hearFile polls SQLite on a separate connection for writes by others. It also notices this process's own
+// writes.
 func hearFile(path string) func(context.Context, func(calendar.Hint)) error {
 	return func(ctx context.Context, tell func(calendar.Hint)) (err error) {
 		db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
@@ -131,7 +131,7 @@ func hearFile(path string) func(context.Context, func(calendar.Hint)) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, db.Close()) }()
-		db.SetMaxOpenConns(1) // the number means something to only one connection
+		db.SetMaxOpenConns(1) // data_version is relative to one connection
 		ticker := time.NewTicker(filePause)
 		defer ticker.Stop()
 		for last := int64(-1); ; {
@@ -152,7 +152,7 @@ func hearFile(path string) func(context.Context, func(calendar.Hint)) error {
 	}
 }
 
-// hearChannel listens with LISTEN, over a connection of its own.
+// hearChannel uses LISTEN on a separate connection.
 func hearChannel(s *Store, config *pgx.ConnConfig) func(context.Context, func(calendar.Hint)) error {
 	return func(ctx context.Context, tell func(calendar.Hint)) error {
 		conn, err := pgx.ConnectConfig(ctx, config)
@@ -180,7 +180,7 @@ func hearChannel(s *Store, config *pgx.ConnConfig) func(context.Context, func(ca
 	}
 }
 
-// takeHints hands on what comes until it is time to ask for more.
+// takeHints passes on hints until it is time to ask again.
 func takeHints(ctx context.Context, conn *pgx.Conn, tell func(calendar.Hint)) error {
 	ctx, cancel := context.WithTimeout(ctx, wanted/2)
 	defer cancel()
@@ -194,13 +194,13 @@ func takeHints(ctx context.Context, conn *pgx.Conn, tell func(calendar.Hint)) er
 		}
 		var hint calendar.Hint
 		if json.Unmarshal([]byte(got.Payload), &hint) != nil {
-			hint = everything() // a newer program's
+			hint = everything() // from a newer program
 		}
 		tell(hint)
 	}
 }
 
-// announce has other processes told with the commit.
+// announce notifies other processes at the commit.
 func (t *Tx) announce(ctx context.Context) error {
 	text := t.of().announce
 	if text == "" || t.hint.Empty() {

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestSomebodyListensWhileSomebodyWatches: anyone who comes as the last one leaves is not left with a
-// listening that has ended, and nobody listens for nobody.
+// TestSomebodyListensWhileSomebodyWatches: a watcher that starts while the last one leaves starts listening
+// again, and listening ends with the last watcher.
 func TestSomebodyListensWhileSomebodyWatches(t *testing.T) {
 	t.Parallel()
 	var listening atomic.Int64

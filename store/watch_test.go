@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// await waits for a hint that is like this.
+// await waits for a matching hint.
 func await(t *testing.T, hints <-chan calendar.Hint, what string, like func(calendar.Hint) bool) {
 	t.Helper()
 	late := time.After(patience)
@@ -32,8 +32,8 @@ func await(t *testing.T, hints <-chan calendar.Hint, what string, like func(cale
 
 func everything(h calendar.Hint) bool { return h.Everything }
 
-// TestWatchOutlivesPostgres: anyone who watches hears again when the database is back, of what they may
-// have missed first.
+// TestWatchOutlivesPostgres: watchers get hints again when the database is back, first that they may have
+// missed any change.
 func TestWatchOutlivesPostgres(t *testing.T) {
 	t.Parallel()
 	server := startPostgres(t)
@@ -59,8 +59,7 @@ func TestWatchOutlivesPostgres(t *testing.T) {
 	})
 }
 
-// TestNobodyListensNobodyTells: NOTIFY makes commits wait for each other, so it is sent only while
-// somebody wants to hear it.
+// TestNobodyListensNobodyTells: NOTIFY serializes commits, so it is sent only while a process listens.
 func TestNobodyListensNobodyTells(t *testing.T) {
 	t.Parallel()
 	url := testdb.Postgres(t)

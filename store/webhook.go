@@ -24,7 +24,7 @@ var webhookColumns = columns[calendar.Webhook]{
 	{"w.maker", func(w *calendar.Webhook) any { return &w.Maker.Agent }},
 }
 
-// filled is a column of words in which no words are nil.
+// filled is a column of words; an empty text is nil.
 type filled struct{ into *[]calendar.ChangeKind }
 
 // Scan implements [database/sql.Scanner].
@@ -37,7 +37,7 @@ func (f filled) Scan(value any) error {
 }
 
 const (
-	// ownRead and shareRead are the calendars that the owner of a webhook w reads: their own, and those of others.
+	// ownRead and shareRead are the calendars that the owner of webhook w can read: their own, and shared ones.
 	ownRead   = ` FROM webhooks w JOIN calendars c ON c.owner_id = w.user_id AND c.trashed IS NULL `
 	shareRead = ` FROM webhooks w JOIN shares s ON s.user_id = w.user_id AND s.access <> 'freebusy'
 		JOIN calendars c ON c.id = s.calendar_id AND c.trashed IS NULL `
@@ -46,7 +46,7 @@ const (
 	markAll = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, c.version`
 )
 
-// selectLags counts what waits once for all calendars.
+// selectLags counts waiting messages once for all calendars.
 var selectLags = `WITH crowded AS MATERIALIZED (
 		SELECT webhook_id FROM webhook_deliveries WHERE state = 'waiting' GROUP BY webhook_id
 			HAVING COUNT(*) >= $1 OR SUM(octet_length(body)) >= $3
@@ -72,7 +72,7 @@ func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) er
 			return err
 		}
 		if held > int64(most) {
-			return calendar.Errorf(calendar.TooLarge, "", "one may have at most %d webhooks", most)
+			return calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d webhooks", most)
 		}
 		for _, from := range []string{ownRead, shareRead} {
 			if err := t.run(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
@@ -140,7 +140,7 @@ func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room cale
 	return s.transact(ctx, func(t *Tx) error {
 		waiting, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
 		if err == nil && waiting >= int64(room.Messages) {
-			err = calendar.Errorf(calendar.TooLarge, "", "%d messages wait for this webhook already", waiting)
+			err = calendar.Errorf(calendar.TooLarge, "", "%d messages are already waiting for this webhook", waiting)
 		}
 		if err != nil {
 			return err
@@ -178,13 +178,14 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]c
 	}), selectDueDeliveries, now.Unix(), most)
 }
 
-// selectDueDeliveries reads no text of what has no turn yet.
+// selectDueDeliveries reads no bodies of messages that are not due.
 var selectDueDeliveries = `SELECT ` + deliveryColumns.list() + `, ` + webhookColumns.list() + ` FROM (
 		SELECT v.id, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY v.due, v.id) AS turn
 			FROM webhook_deliveries v JOIN webhooks o ON o.id = v.webhook_id WHERE v.state = 'waiting' AND o.state = 'on' AND v.due <= $1
 	) AS t JOIN webhook_deliveries d ON d.id = t.id JOIN webhooks w ON w.id = d.webhook_id ORDER BY t.turn, d.due, d.id LIMIT $2`
 
-// settleWebhook has what each result makes of a webhook that is on: its state and since when it fails.
+// settleWebhook has the statement for each result that changes an active webhook: its state, and since when it
+// fails.
 var settleWebhook = map[calendar.TryResult]string{
 	calendar.TryNone:  "",
 	calendar.TryTaken: `UPDATE webhooks SET failing = 0 WHERE id = $1 AND state = 'on' AND failing <> 0`,
@@ -230,12 +231,12 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by cale
 }
 
 const (
-	// endedFor is how long a message is listed that has ended, endedMost how many of one webhook are.
+	// endedFor is how long a finished message is listed, endedMost how many per webhook.
 	endedFor  = 7 * 24 * time.Hour
 	endedMost = 200
 )
 
-// pruneDeliveries forgets messages that ended long ago, or many messages ago.
+// pruneDeliveries deletes messages that ended long ago, or many messages ago.
 func (s *Store) pruneDeliveries(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
 		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,

@@ -2,12 +2,12 @@ package store
 
 import "context"
 
-// indexedMost bounds whose words are put into the index in one transaction, and indexedText about how much of them, so that requests need not
-// wait for it: the words of some events are a hundred times as long as those of others.
+// indexedMost is the most objects indexed in one transaction, indexedText the approximate size of their texts,
+// so that requests do not wait for it: some events have a hundred times as much text as others.
 const indexedMost, indexedText = 500, 512 << 10
 
-// IndexWords puts the words that wait into the index. Only on SQLite do any wait: those of events that others have as well, such as the
-// copies of an invitation. A search finds them meanwhile by their texts. Several processes may do so at once.
+// IndexWords adds waiting texts to the full-text index. Only copies of an event wait, such as the copies of an
+// invitation, and only on SQLite. Until then, searches scan their texts. Several processes may call it at once.
 func (s *Store) IndexWords(ctx context.Context) error {
 	if s.engine.search.waiting == "" {
 		return nil
@@ -20,7 +20,8 @@ func (s *Store) IndexWords(ctx context.Context) error {
 	}
 }
 
-// indexSome puts in those that have waited for longest, and returns the turn of the last of them; 0 where none wait.
+// indexSome indexes the texts that have waited longest, and returns the turn of the last one, or 0 if none
+// wait.
 func (s *Store) indexSome(ctx context.Context) (last int64, err error) {
 	if last, err = rowOf(ctx, s.reads, scanNumber, s.engine.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
 		return 0, err

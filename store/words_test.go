@@ -16,8 +16,8 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// TestWordsOfOthers: a search asks Postgres' index for nothing that other people's events have, so that these cost it nothing. With
-// the calendar as a word of its own, the beginning of a word gathered all events of the store.
+// TestWordsOfOthers: a search in Postgres' index does not touch the words of other users' events, so these cost
+// nothing. With the calendar as a separate word, a prefix matched all events of the store.
 func TestWordsOfOthers(t *testing.T) {
 	t.Parallel()
 	q := calendar.SearchQuery{
@@ -33,7 +33,7 @@ func TestWordsOfOthers(t *testing.T) {
 	}
 }
 
-// wordly is a store whose objects are known, by calendar and name.
+// wordly is a store with a list of its objects, by calendar and name.
 type wordly struct {
 	*Store
 
@@ -42,7 +42,7 @@ type wordly struct {
 	live   map[string]calendar.Object
 }
 
-// homes makes a store with a user's calendars in it.
+// homes creates a store with a user's calendars.
 func homes(t *testing.T, s *Store, seed uint64, ids ...calendar.CalendarID) *wordly {
 	t.Helper()
 	w := &wordly{Store: s, t: t, random: rand.New(rand.NewPCG(seed, 2)), live: map[string]calendar.Object{}}
@@ -68,14 +68,14 @@ func (w *wordly) update(work func(context.Context, calendar.Tx) error) {
 	}
 }
 
-// some are a few of the calendars, at least one.
+// some returns a few of the calendars, at least one.
 func (w *wordly) some(of []calendar.CalendarID) []calendar.CalendarID {
 	of = slices.Clone(of)
 	w.random.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 	return of[:1+w.random.IntN(len(of))]
 }
 
-// text is made of few words, so that texts are alike in some and differ in others.
+// text returns a text of few words, so that texts partly agree.
 func (w *wordly) text() string {
 	words := []string{"meeting", "meet", "dinner", "agenda", "board", "boat", "zürich"}
 	w.random.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
@@ -122,7 +122,7 @@ func (w *wordly) bury(uid calendar.UID, in calendar.CalendarID) {
 	})
 }
 
-// step does one of the things that happen.
+// step makes one random change.
 func (w *wordly) step(in []calendar.CalendarID) {
 	uid := calendar.UID(fmt.Sprint(w.random.IntN(12)))
 	switch n := w.random.IntN(10); {
@@ -137,7 +137,7 @@ func (w *wordly) step(in []calendar.CalendarID) {
 	}
 }
 
-// compare holds what is found, by the index or while the words wait, to what a look at each finds.
+// compare checks the search results, indexed or waiting, against a scan of all objects.
 func (w *wordly) compare(in []calendar.CalendarID) {
 	w.t.Helper()
 	for range 6 {
@@ -167,7 +167,7 @@ func (w *wordly) compare(in []calendar.CalendarID) {
 	}
 }
 
-// waiting is how many objects' words wait, and how many places of the index are taken.
+// waiting returns how many objects wait for the index, and how many entries it has.
 func (w *wordly) waiting() (waiting, indexed int64) {
 	w.t.Helper()
 	for text, n := range map[string]*int64{
@@ -181,8 +181,8 @@ func (w *wordly) waiting() (waiting, indexed int64) {
 	return waiting, indexed
 }
 
-// TestWordsThatWait: whatever is written, deleted, brought back and forgotten, and whenever words are put into the index, a search finds
-// what a look at each object does; also what was written before anything waited.
+// TestWordsThatWait: after any sequence of writes, deletions, restores and indexing, a search finds the same as
+// a scan of all objects. This includes objects from before there was a queue.
 func TestWordsThatWait(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
@@ -218,7 +218,7 @@ func TestWordsThatWait(t *testing.T) {
 	})
 }
 
-// TestSearchReadsWhatWaits: a search goes through what waits, and not through all that its calendars have.
+// TestSearchReadsWhatWaits: a search scans the waiting objects, but not all objects of its calendars.
 func TestSearchReadsWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := bare(t, testdb.SQLite(t), migrations.Files)
@@ -229,7 +229,7 @@ func TestSearchReadsWhatWaits(t *testing.T) {
 	}
 }
 
-// fiftyHomes is a store with as many calendars, which an invitation may reach.
+// fiftyHomes returns a store with fifty calendars that can receive an invitation.
 func fiftyHomes(t *testing.T) (s *Store, w *wordly, ids []calendar.CalendarID) {
 	t.Helper()
 	s = bare(t, testdb.SQLite(t), migrations.Files)
@@ -240,8 +240,8 @@ func fiftyHomes(t *testing.T) (s *Store, w *wordly, ids []calendar.CalendarID) {
 	return s, homes(t, s, 1, ids...), ids
 }
 
-// TestCopiesWait: the words of an invitation's copies wait, those of what one calendar has do not; and where too many wait, none is added
-// to them, so that a search is not held up.
+// TestCopiesWait: the copies of an invitation wait for the index, events in one calendar do not. If too many
+// wait, no more are added, which would slow down searches.
 func TestCopiesWait(t *testing.T) {
 	t.Parallel()
 	s, w, ids := fiftyHomes(t)
@@ -267,7 +267,8 @@ func TestCopiesWait(t *testing.T) {
 	w.compare(ids[:6])
 }
 
-// TestLongWordsTakeTurns: of long texts fewer are put into the index in one transaction, and one that is too long alone is put in as well.
+// TestLongWordsTakeTurns: of long texts, fewer are indexed in one transaction; a single text over the limit is
+// indexed, too.
 func TestLongWordsTakeTurns(t *testing.T) {
 	t.Parallel()
 	s, w, ids := fiftyHomes(t)

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// theCalendar is where the tests of this package write.
+// theCalendar is the calendar of this package's tests.
 const theCalendar = calendar.CalendarID("the-calendar")
 
 // prepare makes the calendar.
@@ -47,7 +47,7 @@ func put(ctx context.Context, s *store.Store, name string) (calendar.Version, er
 	return v, err
 }
 
-// version returns how far the calendar is.
+// version returns the calendar's version.
 func version(t testing.TB, s *store.Store) calendar.Version {
 	t.Helper()
 	cal, err := s.Calendar(t.Context(), "ann", theCalendar)

@@ -471,7 +471,7 @@ func TestAMessageIsDiscardedAsItWasSeen(t *testing.T) {
 		i, err := s.Message(g.ctx, c, name)
 		g.must(err)
 		between = func() { g.propose(wish(12, 9)) }
-		g.refused(s.Discard(g.ctx, c, name, calendar.Precondition{Match: []calendar.ETag{calendar.ETagOf(i.Data)}}), calendar.Stale, "", "another one by now")
+		g.refused(s.Discard(g.ctx, c, name, calendar.Precondition{Match: []calendar.ETag{calendar.ETagOf(i.Data)}}), calendar.Stale, "", "changed or removed meanwhile")
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
 		between = func() { g.propose(wish(13, 9)) }
 		g.must(s.Discard(g.ctx, c, name, calendar.Precondition{}))

@@ -59,8 +59,8 @@ func TestSecondNode(t *testing.T) {
 			t.Errorf("no question was %s: %v", how, became)
 		}
 	}
-	if n := strings.Count(asking.log.String(), "the second node does not answer"); n > rounds/15+1 {
-		t.Errorf("%d times it was said that the second node does not answer", n)
+	if n := strings.Count(asking.log.String(), "the read replica does not answer"); n > rounds/15+1 {
+		t.Errorf("%d times the log said that the read replica does not answer", n)
 	}
 	x := &examination{config: config{databaseURL: p.primary.URL(), secondURL: p.standby.URL()}}
 	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
