@@ -57,7 +57,9 @@ func openFileMemory(ctx context.Context, path string) (*fileMemory, error) {
 	return &fileMemory{db: db, conn: conn, version: version, answers: map[stateKey]credentialState{}}, nil
 }
 
-func (m *fileMemory) close() error { return errors.Join(m.version.Close(), m.conn.Close(), m.db.Close()) }
+func (m *fileMemory) close() error {
+	return errors.Join(m.version.Close(), m.conn.Close(), m.db.Close())
+}
 
 // recall returns an answer from memory, or reads it.
 func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (credentialState, error)) (credentialState, error) {
