@@ -16,10 +16,9 @@ import (
 type fileMemory struct {
 	db   *sql.DB
 	conn *sql.Conn
+	mu sync.Mutex
 	// version is PRAGMA data_version, prepared on conn.
 	version *sql.Stmt
-
-	mu sync.Mutex
 	// of is the data_version at which the answers were read.
 	of      int64
 	answers map[stateKey]credentialState
@@ -63,13 +62,9 @@ func (m *fileMemory) close() error {
 
 // recall returns an answer from memory, or reads it.
 func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (credentialState, error)) (credentialState, error) {
-	var now int64
-	// A caller who goes away must not interrupt the connection.
-	if err := m.version.QueryRowContext(context.WithoutCancel(ctx)).Scan(&now); err != nil {
-		return credentialState{}, err
-	}
-	if known, found := m.known(now, key); found {
-		return known, nil
+	now, known, found, err := m.known(ctx, key)
+	if err != nil || found {
+		return known, err
 	}
 	answer, err := read()
 	if err == nil {
@@ -78,14 +73,18 @@ func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (cred
 	return answer, err
 }
 
-func (m *fileMemory) known(now int64, key stateKey) (credentialState, bool) {
+// known returns the current data_version, and the answer from memory. A connection runs one statement at a time.
+func (m *fileMemory) known(ctx context.Context, key stateKey) (now int64, known credentialState, found bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now != m.of {
-		return credentialState{}, false
+	// A caller who goes away must not interrupt the connection.
+	if err := m.version.QueryRowContext(context.WithoutCancel(ctx)).Scan(&now); err != nil {
+		return 0, credentialState{}, false, err
 	}
-	known, found := m.answers[key]
-	return known, found
+	if now == m.of {
+		known, found = m.answers[key]
+	}
+	return now, known, found, nil
 }
 
 // keep keeps an answer that was read at a data_version or later. One of an earlier version than the others is dropped.
