@@ -73,7 +73,7 @@ func skipped(cursor mcpgo.Cursor) (int, error) {
 	place, _ := base64.StdEncoding.DecodeString(string(cursor))
 	skip, err := strconv.Atoi(string(place))
 	if err != nil || skip < 0 {
-		return 0, errArgument(`"cursor" is the nextCursor of the answer before, not %s`, quote(string(cursor)))
+		return 0, errArgument(`"cursor" must be the nextCursor of the previous result, not %s`, quote(string(cursor)))
 	}
 	return skip, nil
 }

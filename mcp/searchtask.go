@@ -124,7 +124,7 @@ func tasksHave(n int) string {
 
 // foundTask holds the extra fields of a task that was found; for an event it is empty.
 type foundTask struct {
-	Kind   string `json:"kind,omitempty" doc:"task; none is an event."`
+	Kind   string `json:"kind,omitempty" doc:"task; if missing, an event."`
 	Due    string `json:"due_local,omitempty"`
 	Status string `json:"status,omitempty"`
 }

@@ -62,5 +62,5 @@ func foreign(origins []string, host string) string {
 	if ofHost(origins, host) {
 		return "this server does not know the name under which its pages were opened; BASE_URL tells it its name, or open them by its address"
 	}
-	return "pages of this origin may not call; ALLOWED_ORIGINS names those that may"
+	return "this origin is not allowed; ALLOWED_ORIGINS lists the allowed ones"
 }
