@@ -253,7 +253,7 @@ func clock(text string) (time.Duration, error) {
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
 	if len(found) == 0 {
-		text := fmt.Sprintf("No time of %d minutes is free for all (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
+		text := fmt.Sprintf("No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
 		if v.Calendars != nil {
 			text += " Searched: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
 		}

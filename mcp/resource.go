@@ -141,7 +141,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 	})
 	if out.full {
 		return nil, calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource).
-			Advising("list what you need of it with list_events")
+			Advising("list the events that you need with list_events")
 	}
 	return out.Bytes(), err
 }

@@ -54,11 +54,11 @@ var (
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
-			return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but %s: %s", quote(string(o.UID)), quote(cal.Name), n.name, other.one, quote(o.Summary)).
+			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", quote(string(o.UID)), quote(cal.Name), other.one, n.one, quote(o.Summary)).
 				Advising(other.instead)
 		}
 	}
-	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, which no tool supports", quote(string(o.UID)), quote(cal.Name), n.name)
+	return calendar.Errorf(calendar.NotFound, "", "%s in %s is a journal entry, not %s; no tool supports journal entries", quote(string(o.UID)), quote(cal.Name), n.one)
 }
 
 // reference identifies an event, a task, or part of a series in a call.
