@@ -37,7 +37,7 @@ func (z zoned) alarm(text string) (edit.Alarm, error) {
 	if fixed {
 		m, err := z.read("alarms", strings.ToUpper(at))
 		if err == nil && m.date {
-			err = errArgument(`"alarms": %s is a day: say when on it`, quote(text))
+			err = errArgument(`"alarms": %s is a date: add a time`, quote(text))
 		}
 		return edit.Alarm{At: ical.Instant(m.at)}, err
 	}

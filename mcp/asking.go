@@ -69,7 +69,7 @@ func (a *askings) begin(of owner, id string) (asking, error) {
 	case ofUser >= mostOfUser:
 		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
 	case len(a.open) >= mostOpen:
-		return asking{}, errNotAsked("try again in a few minutes", "the server waits for the answers of many users, and cannot ask more now")
+		return asking{}, errNotAsked("try again in a few minutes", "the server is waiting for the answers of many users, and cannot ask more now")
 	}
 	if a.open == nil {
 		a.open = make(map[string]asking)

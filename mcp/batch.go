@@ -21,7 +21,7 @@ var together = []string{"create_event", "patch_event", "update_event", "move_eve
 func (b toolbox) batchTools() []tool {
 	return []tool{sending(b.once(tool{
 		name: "change_many", title: "Make several changes",
-		description: "Makes up to 50 changes, all or none, which undo_change takes back as one. Each is {tool, and what that takes}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
+		description: "Makes up to 50 changes, all or none; undo_change undoes them together. Each is {tool, and its arguments}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
 	}))}
@@ -36,7 +36,7 @@ type manyChanges struct {
 func (in *manyChanges) takes() []field {
 	changes := bindList(group, "changes", "", "a list of objects", readGroup, func(field, map[string]json.RawMessage) string { return "" },
 		func(list []map[string]json.RawMessage) { in.changes = list })
-	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Only say what it would do.")}
+	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Preview only.")}
 }
 
 func readGroup(raw json.RawMessage) (group map[string]json.RawMessage, ok bool) {
@@ -113,7 +113,7 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 	}
 	for _, key := range [...]string{keyName, "to_calendar_id"} {
 		if isGiven(asked[key]) {
-			return one, errArgument("%q is not for one of several changes", key)
+			return one, errArgument("%q is not allowed in a list of changes", key)
 		}
 	}
 	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch, consent: c.consent}
@@ -147,8 +147,8 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 	all := b.tools()
 	t := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
 	if !t.offered(c.caller) {
-		return t, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, and %s is none of them", name).
-			Advising("tell the user that it takes another token")
+		return t, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may only use certain tools, and %s is not one of them", name).
+			Advising("tell the user that a different token is needed")
 	}
 	if !t.open(c.caller) {
 		return t, t.errClosed(c.caller, t.scope)
@@ -202,9 +202,9 @@ func noneMade(where string, err error) error {
 // prose writes the result as text.
 func (v manyView) prose() prose {
 	var b strings.Builder
-	heading := "Made %s, which undo_change takes back as one (times in %s):\n\n"
+	heading := "Made %s (times in %s; undo_change undoes all at once):\n\n"
 	if v.Preview {
-		heading = "Nothing was changed. It would be %s (times in %s):\n\n"
+		heading = "Nothing was changed. This would make %s (times in %s):\n\n"
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(len(v.Changes), "change"), v.Timezone)
 	for i, one := range v.Changes {
@@ -222,7 +222,7 @@ func (v manyView) prose() prose {
 		b.WriteString(one.Untrusted.mark())
 		b.WriteString("\n")
 		if one.Conflicts != nil {
-			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
+			fmt.Fprintf(&b, "   At the same time: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
 		}
 	}
 	v.toldView.write(&b, v.Preview)

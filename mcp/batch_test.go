@@ -85,7 +85,7 @@ func TestOneOfManyRefused(t *testing.T) {
 			fmt.Sprintf(`{"tool":"patch_event","calendar_id":%q,"event_uid":"none","title":"X"}`, work):                     "change 2 (patch_event): no event",
 			fmt.Sprintf(`{"tool":"patch_event","calendar_id":%q,"event_uid":"lunch","title":"Y","if_match":"other"}`, work): "change 2",
 			fmt.Sprintf(`{"tool":"delete_calendar","calendar_id":%q}`, work):                                                "must be one of",
-			fmt.Sprintf(`{"tool":"move_event","calendar_id":%q,"event_uid":"lunch","to_calendar_id":%q}`, work, home):       "is not for one of several",
+			fmt.Sprintf(`{"tool":"move_event","calendar_id":%q,"event_uid":"lunch","to_calendar_id":%q}`, work, home):       "is not allowed in a list of changes",
 			fmt.Sprintf(`{"tool":"create_event","calendar_id":%q,"title":"X"}`, work):                                       `\"start\" is missing`,
 			`{"tool":"create_event","calendar_id":"Bob's (bob)","title":"X","start":"2026-03-05"}`:                          "change 2",
 			fmt.Sprintf(`{"tool":"delete_event","calendar_id":%q,"event_uid":"yoga"}`, home):                                "is a series",
@@ -124,7 +124,7 @@ func TestManyChangesAskForEachScope(t *testing.T) {
 	if said := refusalOf(t, door, "alice-writes", "change_many", gone); !strings.Contains(said, `lacks \"delete\"`) {
 		t.Errorf("without the scope: %s", said)
 	}
-	if said := refusalOf(t, door, "alice-chosen", "change_many", gone); !strings.Contains(said, "for certain tools") {
+	if said := refusalOf(t, door, "alice-chosen", "change_many", gone); !strings.Contains(said, "may only use certain tools") {
 		t.Errorf("without the tool: %s", said)
 	}
 }

@@ -59,7 +59,7 @@ func TestUndoesAreBounded(t *testing.T) {
 			t.Errorf("%s: %d ids of %d changes", step.UID, len(step.Undoes), step.Changes)
 		}
 	}
-	if !strings.Contains(text, fmt.Sprintf("Took back %d changes", v.Changes)) || !strings.Contains(text, fmt.Sprintf("%d more are not listed", v.MoreUndone)) {
+	if !strings.Contains(text, fmt.Sprintf("Undid %d changes", v.Changes)) || !strings.Contains(text, fmt.Sprintf("%d more are not listed", v.MoreUndone)) {
 		t.Errorf("it reads %.300s", text)
 	}
 }
@@ -146,7 +146,7 @@ func TestUIDsAsTheyAreShown(t *testing.T) {
 				t.Errorf("%s: %+v", shown[title], now)
 			}
 		}
-		for tool, says := range map[string]string{"restore_event": "undo_change", "list_changes": "is cut"} {
+		for tool, says := range map[string]string{"restore_event": "undo_change", "list_changes": "is truncated"} {
 			if said := h.say(t, door, "alice", tool, params{"calendar_id": work, "event_uid": shown["Essay"]}); !strings.Contains(said, says) {
 				t.Errorf("%s with a cut uid: %.300s", tool, said)
 			}

@@ -62,7 +62,7 @@ func (b toolbox) calendarTools() []tool {
 		begin: doing(b.createCalendar), gives: structuredCalendar{},
 	}), b.changing(tool{
 		name: "update_calendar", title: "Change calendar",
-		description: "Changes a calendar; one that others share, for the user alone. accept takes an offered one: ask first.",
+		description: "Changes a calendar; one shared by others, only for the user. accept: take an offered one; ask first.",
 		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
 	}), sending(b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
@@ -81,11 +81,11 @@ type calendarView struct {
 	Timezone    string              `json:"timezone"`
 	OwnerID     calendar.UserID     `json:"owner_id"`
 	Owner       shown               `json:"owner,omitempty" doc:"The user, if missing."`
-	Permission  string              `json:"permission,omitempty" doc:"What the user may do; everything, as owner, if missing."`
+	Permission  string              `json:"permission,omitempty" doc:"The user's access; owner, if missing."`
 	Holds       []string            `json:"holds,omitempty" doc:"Events, tasks (todo) and journal entries, if missing."`
 	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
 	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
-	LinkedTo    shown               `json:"linked_to,omitempty" doc:"What is written goes there first."`
+	LinkedTo    shown               `json:"linked_to,omitempty" doc:"Changes are written there first."`
 	Untrusted   shown               `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
@@ -250,7 +250,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 	if v.People == 0 {
 		return same(v)
 	}
-	note := fmt.Sprintf("%s got word that their meetings in it are cancelled or declined.\n", calendar.Audience{People: v.People})
+	note := fmt.Sprintf("Told %s that their meetings in it are cancelled or declined.\n", calendar.Audience{People: v.People})
 	return answer{noted{deletedCalendar{Calendar: cal.ID, Deleted: true}, prose(note)}, v}, nil
 }
 

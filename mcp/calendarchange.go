@@ -36,11 +36,11 @@ func (in *calendarPatch) says() bool {
 func (b toolbox) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
 	switch {
 	case in.accept && in.says():
-		return answer{}, errArgument(`accept the calendar first, and change it in another call: "accept" goes with "calendar_id" alone`)
+		return answer{}, errArgument(`accept the calendar first, and change it in another call: use "accept" with "calendar_id" alone`)
 	case in.accept:
 		return b.acceptOffered(ctx, c, in.calendar)
 	case !in.says():
-		return answer{}, errArgument("it was not said what to change: give name, description, color, timezone, hidden, is_default true or accept true")
+		return answer{}, errArgument("nothing to change was given: give name, description, color, timezone, hidden, is_default true or accept true")
 	}
 	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b toolbox) checkPlace(name string) error {
 		return errArgument("%s", err)
 	}
 	if z.Bare() {
-		return errArgument(`"timezone" %s is only an offset, which knows no summer: name the zone, such as Europe/Berlin`, quote(name))
+		return errArgument(`"timezone" %s is only an offset, without daylight saving time: name the zone, such as Europe/Berlin`, quote(name))
 	}
 	return nil
 }

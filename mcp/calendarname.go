@@ -42,7 +42,7 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 		c.about(authorOf(c.caller, named[0]))
 		return named[0], nil
 	}
-	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id that stands in parentheses")
+	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id in parentheses")
 }
 
 // calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,
@@ -82,6 +82,6 @@ func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, aske
 		return e
 	}
 	e.Message += ": yours are " + namesWithIDs(caller, all)
-	e.Hint = "give the id that stands in parentheses"
+	e.Hint = "give the id in parentheses"
 	return e
 }

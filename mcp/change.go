@@ -27,15 +27,15 @@ func (b toolbox) changeTools() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_changes", title: "List changes",
-			description: "Lists who changed what, by any app or assistant, the latest first. undo_change takes a change_id, restore_event brings back what was deleted.",
+			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change takes a change_id; restore_event restores deleted items.",
 			begin:       doing(b.listChanges), gives: changesView{},
 		}), sending(b.changing(tool{
 			name: "undo_change", title: "Undo change",
-			description: "Takes back one change (change_id, from list_changes) or all that a token did since a time, if nothing changed it later.",
+			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, unless the item changed later.",
 			begin:       doing(b.undoChange), gives: undoView{},
 		})), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
-			description: "Brings back a deleted event or task as it was last. list_changes shows what was deleted.",
+			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			begin:       within(b, b.restoreEvent), gives: restoredView{},
 		}),
@@ -57,7 +57,7 @@ func (in *changesQuestion) takes() []field {
 		wordTo(&in.since, "since", "A time, words such as yesterday, or a ctag.").upTo(longestID),
 		takesOnly(&in.calendar),
 		textTo(&in.uid, "event_uid", "Only this event or task.").upTo(longestID),
-		wordTo(&in.token, "token", "Only what this token did, by name or id; own is yours.").upTo(longestID),
+		wordTo(&in.token, "token", "Only by this token (name or id); own: yours.").upTo(longestID),
 		numberTo(&in.limit, "limit", "Default 30.").between(1, mostChanges),
 		in.takesCursor(), in.takesZone(),
 	}
@@ -74,13 +74,13 @@ type changeView struct {
 	Did      calendar.ChangeKind `json:"did"`
 	Kind     string              `json:"kind"`
 	Title    shown               `json:"title,omitempty"`
-	What     shown               `json:"what,omitempty" doc:"What a modification did."`
+	What     shown               `json:"what,omitempty" doc:"Effect of a modification."`
 	Whom     shown               `json:"shared_with,omitempty"`
-	Given    string              `json:"permission,omitempty" doc:"What they were offered."`
+	Given    string              `json:"permission,omitempty" doc:"The access offered."`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
-	Together string              `json:"together_with,omitempty" doc:"The change that it is undone with."`
+	Together string              `json:"together_with,omitempty" doc:"The change it is undone with."`
 	Undoes   []string            `json:"undoes,omitempty"`
 	UndoneBy string              `json:"undone_by,omitempty"`
 	Lost     bool                `json:"forgotten,omitempty" doc:"Too old to be undone."`
@@ -93,7 +93,7 @@ type changesView struct {
 	Changes    []changeView `json:"changes"`
 	Truncated  bool         `json:"truncated"`
 	NextCursor string       `json:"next_cursor,omitempty"`
-	NotShown   []shown      `json:"not_shown,omitempty" doc:"Calendars shared for reading only, of which nothing is told."`
+	NotShown   []shown      `json:"not_shown,omitempty" doc:"Calendars shared read-only, whose changes are hidden."`
 	zoneView
 }
 
@@ -107,7 +107,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 		return answer{}, err
 	}
 	if marks.MatchString(string(in.uid)) {
-		return answer{}, errArgument(`"event_uid" %s is cut: leave it out, and ask for the calendar or a time`, quote(string(in.uid)))
+		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, quote(string(in.uid)))
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: in.uid,
@@ -121,7 +121,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 	}
 	if strings.HasPrefix(in.since, "urn:") {
 		if q.After, err = calendar.ParseSyncToken(in.since); err != nil {
-			err = errArgument(`"since" is no ctag of this server: %s; take it from get_calendar, or give a time`, quote(in.since))
+			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, quote(in.since))
 		}
 	} else if in.since != "" {
 		q.Since, err = b.readSince(c, z, in.since)
@@ -282,7 +282,7 @@ func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change
 		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
 	}
 	if v.NotShown != nil {
-		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", defused(strings.Join(texts(v.NotShown), "; ")))
+		fmt.Fprintf(&b, "\nNot shown, because they are shared for reading only: %s\n", defused(strings.Join(texts(v.NotShown), "; ")))
 	}
 	return prose(strings.TrimSpace(b.String()))
 }

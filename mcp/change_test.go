@@ -179,7 +179,7 @@ func TestChangesAreNobodyElses(t *testing.T) {
 		}
 	}
 	for args, says := range map[string]string{
-		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "no ctag of this server", `{"limit":1000}`: "from 1 to 100", `{"calendar_id":"x"}`: "no calendar",
+		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "not a ctag of this server", `{"limit":1000}`: "from 1 to 100", `{"calendar_id":"x"}`: "no calendar",
 	} {
 		if body := refusalOf(t, door, "alice", "list_changes", args); !strings.Contains(body, says) {
 			t.Errorf("list_changes %s: %s", args, body)

@@ -12,9 +12,9 @@ import (
 
 // undoneView is an object or calendar that an undo restored.
 type undoneView struct {
-	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can be undone itself."`
-	Did      calendar.ChangeKind `json:"did" doc:"What the undo did: created is there again, deleted is gone again."`
-	Changes  int                 `json:"changes" doc:"How many were taken back of it."`
+	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can itself be undone."`
+	Did      calendar.ChangeKind `json:"did" doc:"Effect of the undo: created is restored, deleted is removed again."`
+	Changes  int                 `json:"changes" doc:"How many of its changes were undone."`
 	Undoes   []string            `json:"undoes" doc:"The change_ids of the latest."`
 	Title    shown               `json:"title,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
@@ -34,11 +34,11 @@ type leftView struct {
 
 // undoView is the result of undo_change.
 type undoView struct {
-	Changes    int          `json:"changes" doc:"How many were taken back."`
+	Changes    int          `json:"changes" doc:"How many were undone."`
 	Undone     []undoneView `json:"undone"`
 	Left       []leftView   `json:"left"`
-	MoreUndone int          `json:"more_undone,omitempty" doc:"So many more were taken back, and are not listed."`
-	MoreLeft   int          `json:"more_left,omitempty" doc:"So many more were not, and are not listed."`
+	MoreUndone int          `json:"more_undone,omitempty" doc:"Further undone changes, not listed."`
+	MoreLeft   int          `json:"more_left,omitempty" doc:"Further changes not undone, not listed."`
 	toldView
 }
 
@@ -55,10 +55,10 @@ type undo struct {
 func (in *undo) takes() []field {
 	return []field{
 		wordTo(&in.change, "change_id", "").upTo(longestID),
-		wordTo(&in.since, "since", "All since this time; words such as today do."),
-		wordTo(&in.token, "token", "With since: whose; default: yours.").upTo(longestID),
-		yesTo(&in.leaveChanged, "leave_changed", "With since: leave what changed later; else all stays."),
-		yesTo(&in.preview, "preview", "With since: only tell."),
+		wordTo(&in.since, "since", "All since this time, or a word such as today."),
+		wordTo(&in.token, "token", "With since: this token's; default: yours.").upTo(longestID),
+		yesTo(&in.leaveChanged, "leave_changed", "With since: skip items changed later; else none is undone."),
+		yesTo(&in.preview, "preview", "With since: preview only."),
 		in.takesZone(),
 	}
 }
@@ -98,7 +98,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
 	case (in.change == "") == (in.since == ""):
-		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all that a token did`)
+		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
 	case in.change == "":
 		return b.takeBackSince(ctx, c, in)
 	}
@@ -153,15 +153,15 @@ func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar
 //
 //nolint:exhaustive // an undo has no other outcome
 var undoneWords = map[calendar.ChangeKind]string{
-	calendar.Created: "is there again", calendar.Modified: "is as it was", calendar.Deleted: "is gone again",
+	calendar.Created: "is restored", calendar.Modified: "is as before", calendar.Deleted: "is removed again",
 }
 
 // prose writes the result as text.
 func (v undoView) prose(preview bool) prose {
 	var b strings.Builder
-	heading := "Took back %s:\n"
+	heading := "Undid %s:\n"
 	if preview {
-		heading = "This would take back %s:\n"
+		heading = "This would undo %s:\n"
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
 	for i, s := range v.Undone {
@@ -179,7 +179,7 @@ func (v undoView) prose(preview bool) prose {
 		fmt.Fprintf(&b, "%d more are not listed.\n", v.MoreUndone)
 	}
 	if len(v.Left) > 0 {
-		b.WriteString("\nNot taken back:\n")
+		b.WriteString("\nNot undone:\n")
 	}
 	for _, left := range v.Left {
 		fmt.Fprintf(&b, "- %s%s\n", defused(string(left.Why)), left.Untrusted.mark())
@@ -211,10 +211,10 @@ func (in *lost) takes() []field { return in.takesEvent() }
 func (b toolbox) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
 	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal has forgotten it", quote(string(in.UID)), quote(cal.Name))
-		e.Hint, e.Cause = "list_changes shows what was deleted, and where", err
+		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no longer has it", quote(string(in.UID)), quote(cal.Name))
+		e.Hint, e.Cause = "list_changes shows deletions and their calendars", err
 		if marks.MatchString(string(in.UID)) {
-			e.Hint = "this uid is cut: undo_change takes back the deletion by its change_id, from list_changes"
+			e.Hint = "this uid is truncated: undo the deletion with undo_change and its change_id, from list_changes"
 		}
 		return answer{}, e
 	}

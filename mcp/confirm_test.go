@@ -119,10 +119,10 @@ func TestPersonsAreAsked(t *testing.T) {
 		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260310T150000Z", "scope": "this", "start": "2026-03-10T17:00"}, nil},
 		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z", "scope": "all", "location": "Room 1"}, nil},
 		{"patch_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260317T150000Z", "scope": "following", "start": "2026-03-18T16:00"}, []string{"moved \"1:1 with Eve\" from Tuesday 2026-03-17T16:00:00+01:00 on", "all that follow", "to Wednesday 2026-03-18T16:00:00+01:00"}},
-		{"delete_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z", "scope": "following"}, []string{"Tuesday 2026-03-03", "all that follow", "taken off \"1:1 with Eve\""}},
+		{"delete_event", params{"calendar_id": work, "event_uid": "oneonone", "recurrence_id": "20260303T150000Z", "scope": "following"}, []string{"Tuesday 2026-03-03", "all that follow", "removed \"1:1 with Eve\""}},
 		{"delete_event", params{"calendar_id": work, "event_uid": "oneonone", "scope": "all"}, []string{"deleted the event \"1:1 with Eve\"", "\"Work\""}},
 		{"change_many", deletions(6), []string{"single-0", "single-5", "deleted the event"}},
-		{"undo_change", params{"since": "2026-03-01T12:00:30Z"}, []string{"changes in all", "taken back"}},
+		{"undo_change", params{"since": "2026-03-01T12:00:30Z"}, []string{"changes in all", "undone"}},
 		{"share_calendar", params{"calendar_id": work, "username": "bob", "permission": "read"}, []string{"shared the calendar \"Work\" with \"bob\" to read"}},
 		{"delete_calendar", params{"calendar_id": work}, []string{"deleted the calendar \"Work\"", "events, tasks and notes"}},
 	}

@@ -60,7 +60,7 @@ func (in continued) place(c *call, into any) (bool, error) {
 }
 
 func errCursor(text string) error {
-	return errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
+	return errArgument(`"cursor" must be the next_cursor of the previous result, not %s`, quote(text))
 }
 
 // resume fills in the arguments that a call leaves out from its cursor, and refuses arguments that contradict the

@@ -39,7 +39,7 @@ func (b toolbox) eventTools() []tool {
 			begin:       about(anEvent, b.aim, b.updateEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "patch_event", title: "Change event",
-			description: "Changes only the fields that you give; an empty text or list removes one. Tells attendees. For the time only: move_event.",
+			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. For the time only: move_event.",
 			begin:       doing(b.patchEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "move_event", title: "Move event",

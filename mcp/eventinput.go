@@ -225,7 +225,7 @@ func (in *eventMove) takes() []field {
 		fieldTo(&in.end, "new_end", "Of whole days, the last."),
 		in.takesZoneKept(),
 		wordTo(&in.to, "to_calendar_id", "Instead of a time."),
-		yesTo(&in.copy, "copy", "Leave it there, too."),
+		yesTo(&in.copy, "copy", "Keep the original."),
 		in.takesMatch(),
 	})
 }

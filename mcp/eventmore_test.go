@@ -47,7 +47,7 @@ func TestEventsHaveMore(t *testing.T) {
 			}
 		}
 		for args, want := range map[string]string{
-			`"start":"2026-03-05","duration_minutes":90`:                                      "no number of days",
+			`"start":"2026-03-05","duration_minutes":90`:                                      "not a whole number of days",
 			`"start":"2026-03-05T09:00","end":"2026-03-05T10:00","duration_minutes":90`:       "not both",
 			`"start":"2026-03-05T09:00Z","timezone":"floating"`:                               "has an offset",
 			`"start":"2026-03-05","end_timezone":"Asia/Tokyo"`:                                "whole days",

@@ -33,7 +33,7 @@ func (p page) end() int { return p.skip + p.limit + 1 }
 // pageView says whether there are more rows, and at least how many.
 type pageView struct {
 	Truncated  bool   `json:"truncated"`
-	More       int    `json:"more,omitempty" doc:"So many are left out, at least."`
+	More       int    `json:"more,omitempty" doc:"At least this many are left out."`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 

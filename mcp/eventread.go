@@ -24,7 +24,7 @@ type fullView struct {
 // rawView is the stored iCalendar text or a part of it.
 type rawView struct {
 	Data string `json:"ical_data"`
-	Next int    `json:"ical_next_offset,omitempty" doc:"Where to go on; ical_data is whole, if missing."`
+	Next int    `json:"ical_next_offset,omitempty" doc:"Where to go on; if missing, ical_data is complete."`
 }
 
 func (v rawView) stored() string { return v.Data }
@@ -108,11 +108,11 @@ type queriedEvent struct {
 	Start        string        `json:"dtstart" doc:"As iCalendar: in UTC, a date, or floating."`
 	End          string        `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag `json:"etag"`
-	RecurrenceID string        `json:"recurrence_id,omitempty" doc:"Which instance of a series it is."`
+	RecurrenceID string        `json:"recurrence_id,omitempty" doc:"The instance of a series."`
 	StartLocal   string        `json:"start_local"`
 	StartWeekday string        `json:"start_weekday"`
 	EndLocal     string        `json:"end_local" doc:"Of whole days, the last."`
-	Unclear      bool          `json:"unclear,omitempty" doc:"It cannot be followed, and is at about that time."`
+	Unclear      bool          `json:"unclear,omitempty" doc:"Recurrence can't be followed; times are approximate."`
 	standingView
 }
 

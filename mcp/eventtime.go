@@ -55,7 +55,7 @@ func (b toolbox) land(in *eventValues, z zoned) error {
 // landing is the end of an event in its own time zone.
 func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
 	if end.date {
-		return edit.Field[ical.Time]{}, errArgument(`"end_timezone" is for what begins and ends at times: this takes whole days`)
+		return edit.Field[ical.Time]{}, errArgument(`"end_timezone" is for events with times: this one takes whole days`)
 	}
 	return edit.To(in.away.onClock(end)), nil
 }
@@ -111,7 +111,7 @@ func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 			return edit.Times{}, errArgument(`give "end" or "duration_minutes", not both`)
 		}
 		if s.found.Start.AllDay && minutes%minutesOfDay != 0 {
-			return edit.Times{}, errArgument(`the event takes whole days, and "duration_minutes" (%d) is no number of days`, minutes)
+			return edit.Times{}, errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole number of days`, minutes)
 		}
 		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay, basic: true, local: s.found.Start.Floating}
 		return s.zone.movedTo(s.found.Start, nil, &end), nil
@@ -124,7 +124,7 @@ func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 		return s.oneTime("start", in.start, "end", edit.Field[string]{})
 	}
 	if allDay, given := in.allDay.Value(); given && allDay != s.found.Start.AllDay {
-		return edit.Times{}, errArgument(`"all_day" changes what start and end are: give both of them, too`)
+		return edit.Times{}, errArgument(`"all_day" changes the form of start and end: give both, too`)
 	}
 	return s.oneTime("start", in.start, "end", in.end)
 }

@@ -59,7 +59,7 @@ func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err e
 	if to != "" {
 		end, err = in.away.read("end", to)
 		if err == nil && (end.date || start.date) {
-			err = errArgument(`"end_timezone" is for what begins and ends at times: this takes whole days`)
+			err = errArgument(`"end_timezone" is for events with times: this one takes whole days`)
 		}
 		return start, end, err
 	}
@@ -69,7 +69,7 @@ func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err e
 	}
 	days := cmp.Or(minutes, minutesOfDay) / minutesOfDay
 	if minutes%minutesOfDay != 0 {
-		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is no number of days: give a time, or 1440 for each day`, minutes)
+		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is not a whole number of days: give a time, or 1440 for each day`, minutes)
 	}
 	end.at, end.basic = start.at.AddDate(0, 0, days), true
 	return start, end, nil

@@ -22,7 +22,7 @@ type eventView struct {
 	Start        string              `json:"start" doc:"As iCalendar: in UTC, a date, or floating."`
 	End          string              `json:"end" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag       `json:"etag"`
-	RecurrenceID string              `json:"recurrence_id,omitempty" doc:"Which instance of a series it is."`
+	RecurrenceID string              `json:"recurrence_id,omitempty" doc:"The instance of a series."`
 }
 
 // readView is an event as the first version's reading tools return it.
@@ -55,8 +55,8 @@ type zoneView struct {
 type placedView struct {
 	timesView
 	zoneView
-	EventTimezone string `json:"event_timezone,omitempty" doc:"The zone whose clock the event keeps; floating: that of wherever one is."`
-	EndTimezone   string `json:"end_timezone,omitempty" doc:"Of its end, where that is another."`
+	EventTimezone string `json:"event_timezone,omitempty" doc:"The event's time zone; floating: the viewer's."`
+	EndTimezone   string `json:"end_timezone,omitempty" doc:"Of its end, if different."`
 	Recurring     bool   `json:"recurring"`
 }
 
@@ -71,8 +71,8 @@ type moreView struct {
 	Color       string  `json:"color,omitempty"`
 	Categories  []shown `json:"categories,omitempty"`
 	Alarms      []int   `json:"alarms,omitempty" doc:"Minutes before the start; of a task without one, before it is due."`
-	Others      []shown `json:"other_alarms,omitempty" doc:"They stay, unless alarms is given with such, or empty."`
-	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"So many are not shown: setting alarms would remove them."`
+	Others      []shown `json:"other_alarms,omitempty" doc:"Kept, unless alarms includes such, or is empty."`
+	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"Number not shown: setting alarms would remove them."`
 }
 
 // detailsView holds all details of an event.
@@ -82,7 +82,7 @@ type detailsView struct {
 	Location     shown   `json:"location,omitempty" in:"get_event"`
 	Status       string  `json:"status,omitempty" in:"get_event"`
 	Transparency string  `json:"transparency,omitempty" in:"get_event"`
-	Attendees    []shown `json:"attendees,omitempty" doc:"Each with the answer behind it." in:"get_event"`
+	Attendees    []shown `json:"attendees,omitempty" doc:"Each followed by the answer." in:"get_event"`
 	standingView `in:"get_event"`
 }
 

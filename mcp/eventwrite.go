@@ -16,7 +16,7 @@ import (
 // their model only one of them.
 type changedView struct {
 	eventView
-	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was divided: what comes before is still under this uid."`
+	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was split: its earlier part keeps this uid."`
 	detailsView
 	clashes
 	toldView
@@ -25,7 +25,7 @@ type changedView struct {
 // patchedView is an event that may have lost properties.
 type patchedView struct {
 	changedView
-	Removed []string `json:"removed,omitempty" doc:"What it had and has no longer."`
+	Removed []string `json:"removed,omitempty" doc:"Values that were removed."`
 }
 
 func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
@@ -95,7 +95,7 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 		return answer{}, err
 	}
 	if in.copy && in.to == "" {
-		return answer{}, errArgument(`"copy" is for "to_calendar_id": say into which calendar`)
+		return answer{}, errArgument(`"copy" needs "to_calendar_id", the calendar to copy to`)
 	}
 	if in.to != "" {
 		return b.moveToCalendar(ctx, c, s, in)
@@ -144,7 +144,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 	case err != nil:
 		return query.Instance{}, to, err
 	case to.ID == s.cal.ID:
-		return query.Instance{}, to, errArgument(`that is in %s already: "to_calendar_id" must be another calendar's id`, quote(to.Name))
+		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, quote(to.Name))
 	}
 	saved, err := carry(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
 	if err != nil {
@@ -240,7 +240,7 @@ type deletedView struct {
 	StartLocal   string              `json:"start_local"`
 	StartWeekday string              `json:"start_weekday"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
-	ETag         calendar.ETag       `json:"etag,omitempty" doc:"Of what is left of the series."`
+	ETag         calendar.ETag       `json:"etag,omitempty" doc:"Of the rest of the series."`
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 	toldView
 }

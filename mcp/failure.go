@@ -111,9 +111,9 @@ var advice = [...]struct {
 	rule calendar.Rule
 	hint string
 }{
-	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
+	{calendar.RulePrivileges, "list_calendars shows the user's access to each; if that is not enough, tell the user"},
 	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask the user which"},
-	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
+	{calendar.RuleSupportedKind, "list_calendars shows the kinds that each calendar holds"},
 	{calendar.RuleDiskSpace, "tell the user that the server's disk is full, and the administrator must free space"},
 }
 
@@ -135,7 +135,7 @@ func advised(err error) *calendar.Error {
 
 // errFault is the only information that a client gets about an internal error.
 func errFault(faultID string) *rpcError {
-	return rpcErrorf(codeInternal, "the server failed; its log tells more under %s", faultID)
+	return rpcErrorf(codeInternal, "the server failed; its log has the details under %s", faultID)
 }
 
 // reasonOf returns the reason from the tools' point of view. The service forbids an event in a calendar for tasks only,

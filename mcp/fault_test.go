@@ -38,7 +38,7 @@ func TestFaultsAreKeptInside(t *testing.T) {
 				t.Parallel()
 				h := newHouse(t, testdb.SQLite(t))
 				g := do(t, request(t, "POST", h.openWith(t, h.config(), failing(err)), "alice", calling(1, "fail"), versionHeader, version))
-				const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log tells more under request-1"}}`
+				const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`
 				if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 					t.Errorf("status %d, body %s", g.status, g.body)
 				}
@@ -115,7 +115,7 @@ func TestRefusalInAStream(t *testing.T) {
 		reporter("refuse", calendar.Errorf(calendar.NotFound, "", "nothing there")), reporter("fail", errors.New("secret")))
 	for name, want := range map[string]string{
 		"refuse": `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"nothing there"}}`,
-		"fail":   `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log tells more under request-1"}}`,
+		"fail":   `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`,
 	} {
 		g := do(t, request(t, "POST", door, "alice", calling(1, name)))
 		if g.header.Get("Content-Type") != "text/event-stream" || !strings.Contains(g.body, "event: message\n"+want+"\n\n") {

@@ -30,7 +30,7 @@ var dayWords = [...]string{
 func (b toolbox) findTools() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
+		description: "Finds times when the user and everyone named are free, in working hours, best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
 		begin:       doing(b.findTime), gives: slotsView{},
 	})}
 }
@@ -66,16 +66,16 @@ type slotsView struct {
 	Hours     string   `json:"working_hours"`
 	Days      []string `json:"days"`
 	Why       slot.Why `json:"why,omitempty" doc:"Why there is no slot."`
-	Calendars []shown  `json:"calendars,omitempty" doc:"Those that were looked at, if somebody is busy."`
+	Calendars []shown  `json:"calendars,omitempty" doc:"The calendars searched, if someone is busy."`
 	Truncated bool     `json:"truncated"`
-	Unread    int      `json:"unread,omitempty" doc:"So many events may take more time, since they can't be read or followed to their end."`
+	Unread    int      `json:"unread,omitempty" doc:"Number of events that may take more time: they can't be fully read or followed."`
 }
 
 type slotView struct {
 	Start     string `json:"start"`
 	End       string `json:"end"`
 	Weekday   string `json:"weekday"`
-	Tentative bool   `json:"tentative,omitempty" doc:"Somebody has something tentative then."`
+	Tentative bool   `json:"tentative,omitempty" doc:"Someone has a tentative event then."`
 }
 
 func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
@@ -117,7 +117,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, in.minutes, hours)
 	}
 	if !ask.From.Before(ask.Until) {
-		return answer{}, errArgument("all of the time asked for (%s) is over", w)
+		return answer{}, errArgument("the requested time (%s) is over", w)
 	}
 	// One more day at each end: how well a slot fits depends on the busy times around it.
 	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
@@ -151,7 +151,7 @@ func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, 
 	user := slices.IndexFunc(meet.people, func(u calendar.User) bool { return u.ID == c.caller.User.ID })
 	switch {
 	case in.withoutMe && meet.people == nil && meet.calendars == nil:
-		return asked{}, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
+		return asked{}, errArgument(`"without_me" needs "usernames" or "calendar_ids"`)
 	case !in.withoutMe && user < 0:
 		own, err := b.ownCalendars(ctx, c)
 		if err != nil {
@@ -181,10 +181,10 @@ func namesOf(who calendar.Caller, all []calendar.Calendar) []string {
 
 // reasons explain why there is no slot, and suggest how to find one.
 var reasons = map[slot.Why]string{
-	slot.Busy:      "at least one of them is busy or away at every time. Try fewer minutes, other hours or more days",
-	slot.Elsewhere: "hours_elsewhere leave nothing of these hours. Try other hours, or ask who can meet outside of theirs",
-	slot.Days:      "none of these weekdays is in that time. Give days to look at others",
-	slot.Opening:   "nothing as long as that is left of these hours in that time. Give other working_hours, or more days",
+	slot.Busy:      "someone is busy or away at every possible time. Try fewer minutes, other hours or more days",
+	slot.Elsewhere: "hours_elsewhere leaves none of these hours. Try other hours, or ask who can meet outside theirs",
+	slot.Days:      "none of these weekdays is in that time. Give other days",
+	slot.Opening:   "these hours have no slot that long left in that time. Give other working_hours, or more days",
 }
 
 // ownCalendars returns the calendars that count as busy for the user; there may be none.
@@ -253,9 +253,9 @@ func clock(text string) (time.Duration, error) {
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
 	if len(found) == 0 {
-		text := fmt.Sprintf("No time of %d minutes is free for all (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
+		text := fmt.Sprintf("No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
 		if v.Calendars != nil {
-			text += " Looked at: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
+			text += " Searched: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
 		}
 		return prose(strings.TrimSpace(text + " " + unreadProse(v.Unread)))
 	}
@@ -264,7 +264,7 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	for i, s := range found {
 		fmt.Fprintf(&b, "%d. %s", i+1, w.zone.spellTimes(s.Start, s.End))
 		if s.Tentative {
-			b.WriteString(" (somebody has something tentative then)")
+			b.WriteString(" (someone has a tentative event then)")
 		}
 		b.WriteString("\n")
 	}

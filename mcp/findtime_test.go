@@ -20,7 +20,7 @@ func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 		why  slot.Why
 		said []string
 	}{
-		"a weekend":          {params{"duration_minutes": 30, "date_range": "2026-03-07 to 2026-03-08"}, slot.Days, []string{"mon, tue, wed, thu, fri", "Give days"}},
+		"a weekend":          {params{"duration_minutes": 30, "date_range": "2026-03-07 to 2026-03-08"}, slot.Days, []string{"mon, tue, wed, thu, fri", "Give other days"}},
 		"an evening":         {params{"duration_minutes": 30, "start": "2026-03-03T18:00", "end": "2026-03-03T22:00"}, slot.Opening, []string{"09:00-17:00", "working_hours"}},
 		"a full day":         {params{"duration_minutes": 30, "date_range": "2026-03-03"}, slot.Busy, []string{"busy", `"Work" of alice`}},
 		"hours that are far": {params{"duration_minutes": 30, "date_range": "2026-03-04", "hours_elsewhere": []string{"bob 09:00-17:00 Pacific/Auckland"}}, slot.Elsewhere, []string{"hours_elsewhere"}},

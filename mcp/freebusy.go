@@ -37,7 +37,7 @@ func (in *whose) takes() []field {
 func (b toolbox) busyTools() []tool {
 	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Tells when the user, or calendars and people named, are busy, without titles. To find a time for all: find_time.",
+		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a common time: find_time.",
 		begin:       doing(b.freeBusy), gives: busyView{},
 	})}
 }
@@ -61,8 +61,8 @@ type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
 	Truncated  bool   `json:"truncated"`
-	Unread     int    `json:"unread,omitempty" doc:"So many events may take more time, since they can't be read or followed to their end."`
-	NextCursor string `json:"next_cursor,omitempty" doc:"The start_time to ask with for the rest."`
+	Unread     int    `json:"unread,omitempty" doc:"Number of events that may take more time: they can't be fully read or followed."`
+	NextCursor string `json:"next_cursor,omitempty" doc:"The start_time that continues the list."`
 }
 
 type blockView struct {
@@ -144,7 +144,7 @@ func unreadProse(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Perhaps there is more: %s could not be read or followed to the end.\n", calendar.Counted(n, "event"))
+	return fmt.Sprintf("There may be more: %s could not be read or followed to the end.\n", calendar.Counted(n, "event"))
 }
 
 // zoneOf returns the time zone of a free/busy call: the argument's, the user's, or the calendars' own if they share
@@ -271,6 +271,6 @@ func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
 	if len(rooms) > 0 {
 		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")
 	}
-	e.Hint = "give a login name or a mail address: a full name is enough for people with whom you share a calendar"
+	e.Hint = "give a login name or a mail address: a full name is enough only for people you share a calendar with"
 	return e
 }

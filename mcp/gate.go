@@ -59,7 +59,7 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return true
 	}
 	if len(origins) > 1 || !g.knowsOrigin(origins[0], r.Host) {
-		refuse(w, http.StatusForbidden, "pages of this origin may not call: add it to ALLOWED_ORIGINS if they should")
+		refuse(w, http.StatusForbidden, "this origin is not allowed: add it to ALLOWED_ORIGINS if it should be")
 		return false
 	}
 	if w.Header().Get("Access-Control-Allow-Origin") != "" {

@@ -13,7 +13,7 @@ import (
 // check refuses a change of nothing, and an empty start or end.
 func (in *eventPatch) check() error {
 	if in.empty() {
-		return errArgument("nothing was given that is to be changed").
+		return errArgument("nothing to change was given").
 			Advising("give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(), in.takesGuests(), in.takesRare())))
 	}
 	for _, side := range [...]struct {
@@ -38,7 +38,7 @@ func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 	if in.timezone == "" || slices.ContainsFunc(times, isTime) {
 		return nil
 	}
-	return errArgument(`"timezone" is the zone of times that you give, and none was given: by itself it changes nothing`).
+	return errArgument(`"timezone" is the zone of the times that you give, and you gave none: on its own it changes nothing`).
 		Advising(`leave "timezone" out, or give ` + names + " with it")
 }
 
@@ -77,7 +77,7 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
 			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, quote(attendeeOf(value).Address), now, quote(given)).
-				Advising("leave answers out, they stay as they are; everybody gives their own, the user by respond_to_event")
+				Advising("leave answers out to keep them; attendees answer for themselves, the user with respond_to_event")
 		}
 	}
 	return nil

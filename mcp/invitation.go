@@ -31,11 +31,11 @@ func (b toolbox) invitationTools() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_invitations", title: "List invitations",
-			description: "Lists invitations that wait for an answer, what else is on then, and times guests propose. Then respond_to_event.",
+			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. Then respond_to_event.",
 			begin:       doing(b.listInvitations), gives: invitationsView{},
 		}), sending(b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
-			description: "Answers an invitation or a proposal, and tells them. Ask first.",
+			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite, hints: hints{destructive: true, idempotent: true},
 			begin: about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
 		})),
@@ -53,7 +53,7 @@ func (in *eventAnswer) takes() []field {
 	return slices.Concat(in.takesEvent(), []field{
 		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative", proposing),
 		textTo(&in.comment, "comment", "").upTo(longestTitle),
-		fieldTo(&in.start, "start", "Which proposal, or yours."),
+		fieldTo(&in.start, "start", "Of the proposal, or yours."),
 		fieldTo(&in.end, "end", ""),
 		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
 		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),
@@ -78,7 +78,7 @@ type respondedView struct {
 
 // keptView lists the instances that a response to the whole series does not change.
 type keptView struct {
-	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep an answer of their own."`
+	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep their own answer."`
 	MoreKept int          `json:"more_kept_answers,omitempty"`
 	KeptHint string       `json:"kept_hint,omitempty"`
 }
@@ -94,7 +94,7 @@ type keptAnswer struct {
 const (
 	// mostKept limits the instances that are listed.
 	mostKept = 20
-	keptHint = "The days in kept_answers were answered by themselves, and this answer leaves them as they are. Tell the user; " +
+	keptHint = "The days in kept_answers have their own answers, which this answer does not change. Tell the user; " +
 		"to change one, call respond_to_event with its recurrence_id and scope this."
 )
 
@@ -109,7 +109,7 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eve
 		return b.decide(ctx, c, s, in, open)
 	}
 	if isTime(in.start) || isTime(in.end) {
-		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest proposes: nobody proposes this one`)
+		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest proposed: no guest proposed this one`)
 	}
 	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer], Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
@@ -156,7 +156,7 @@ func (in *invitationsQuestion) takes() []field {
 type invitationView struct {
 	listedEvent
 	Series bool    `json:"series,omitempty" doc:"Answer with scope all."`
-	Beside []shown `json:"conflicts,omitempty" doc:"What else is on."`
+	Beside []shown `json:"conflicts,omitempty" doc:"Overlapping events."`
 	Wishes []shown `json:"proposed,omitempty" doc:"By guests of the user's event."`
 }
 
@@ -166,8 +166,8 @@ type invitationsView struct {
 	Calendars   []legendView     `json:"calendars,omitempty"`
 	zoneView
 	Truncated bool          `json:"truncated"`
-	Unread    int           `json:"unread,omitempty" doc:"So many can't be followed."`
-	Refused   []shown       `json:"not_followed,omitempty" doc:"Mails that can't be trusted: in no calendar."`
+	Unread    int           `json:"unread,omitempty" doc:"Number that can't be followed."`
+	Refused   []shown       `json:"not_followed,omitempty" doc:"Untrusted mails, kept out of calendars."`
 	Offered   []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
 }
 
@@ -293,11 +293,11 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 		e := v.Invitations[i]
 		fmt.Fprintf(&b, "%d. %s\n", i+1, r.line(o, e.listedEvent, names.tell(r.who, o.Calendar, &legend)))
 		if e.Series {
-			b.WriteString("   All of the series waits: answer with scope all.\n")
+			b.WriteString("   The whole series is waiting: answer with scope all.\n")
 		}
 		writeWishes(&b, e.Wishes)
 		if e.Beside != nil {
-			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(e.Beside), "; ")))
+			fmt.Fprintf(&b, "   At the same time: %s\n", defused(strings.Join(texts(e.Beside), "; ")))
 		}
 	}
 	writeLegend(&b, legend)

@@ -20,14 +20,14 @@ func TestTasksAreNoMissingEvents(t *testing.T) {
 	door := h.open(t, h.config())
 	at := `{"calendar_id":"` + string(home) + `",`
 	for tool, more := range map[string]string{"get_event": "", "delete_event": "", "patch_event": `,"title":"x"`, "move_event": `,"new_start":"2026-03-04"`} {
-		if said := refusalOf(t, door, "alice", tool, at+`"event_uid":"t"`+more+"}"); !strings.Contains(said, "but a task") || !strings.Contains(said, "update_task") {
+		if said := refusalOf(t, door, "alice", tool, at+`"event_uid":"t"`+more+"}"); !strings.Contains(said, "is a task, not an event") || !strings.Contains(said, "update_task") {
 			t.Errorf("%s of a task: %s", tool, said)
 		}
 		if said := refusalOf(t, door, "alice", tool, at+`"event_uid":"j"`+more+"}"); !strings.Contains(said, "journal entry") {
 			t.Errorf("%s of a journal entry: %s", tool, said)
 		}
 	}
-	if said := refusalOf(t, door, "alice", "update_task", at+`"task_uid":"e"}`); !strings.Contains(said, "but an event") {
+	if said := refusalOf(t, door, "alice", "update_task", at+`"task_uid":"e"}`); !strings.Contains(said, "is an event, not a task") {
 		t.Errorf("update_task of an event: %s", said)
 	}
 }

@@ -18,12 +18,12 @@ import (
 func (b toolbox) linkedTools() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
-		description: "Shows a published .ics calendar among the user's, to read. Take no address but the user's.",
+		description: "Adds a published .ics calendar, read-only. Use only an address that the user gave.",
 		scope:       calendar.ScopeWrite, unbound: true, hints: hints{openWorld: true},
 		begin: doing(b.subscribeCalendar), gives: subscribedView{},
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
-		description: "Looks now at a linked account or feed, or unlinks it; its copies stay (keep) or go (drop).",
+		description: "Refreshes a linked account or feed, or unlinks it; keep keeps its copies, drop deletes them.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true, hints: hints{destructive: true, openWorld: true},
 		begin: doing(b.updateLinkedAccount), gives: lookedView{},
 	})}
@@ -70,7 +70,7 @@ type arrivedView struct {
 	Created  int `json:"created,omitempty"`
 	Modified int `json:"modified,omitempty"`
 	Deleted  int `json:"deleted,omitempty"`
-	Refused  int `json:"refused,omitempty" doc:"So many cannot be shown here."`
+	Refused  int `json:"refused,omitempty" doc:"Number that cannot be shown."`
 }
 
 // subscribedView is the result of subscribe_calendar.
@@ -169,7 +169,7 @@ func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error)
 func (v linkedView) prose() string {
 	var b strings.Builder
 	if len(v.Linked) > 0 {
-		b.WriteString("\nLinked accounts and feeds, whose calendars stand among the user's:")
+		b.WriteString("\nLinked accounts and feeds, whose calendars are among the user's:")
 	}
 	for _, a := range v.Linked {
 		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
@@ -179,17 +179,17 @@ func (v linkedView) prose() string {
 		b.WriteString(a.Untrusted.mark())
 		fmt.Fprintf(&b, "; %d calendars", a.Calendars)
 		if a.Checked != "" {
-			fmt.Fprintf(&b, ", last looked at %s", a.Checked)
+			fmt.Fprintf(&b, ", last checked %s", a.Checked)
 		}
 	}
 	if len(v.Unseen) > 0 {
-		b.WriteString("\nFollowed by the user's apps alone, and unseen here until subscribe_calendar is given the id:")
+		b.WriteString("\nFollowed only by the user's apps; to see them here, call subscribe_calendar with the id:")
 	}
 	for _, n := range v.Unseen {
 		fmt.Fprintf(&b, "\n- %s, id %s%s", quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
 	}
 	if v.LinkAt != "" {
-		fmt.Fprintf(&b, "\nThe user links calendars elsewhere, or signs in to them again, at %s", v.LinkAt)
+		fmt.Fprintf(&b, "\nTo link other calendars or sign in to them again, the user opens %s", v.LinkAt)
 	}
 	return b.String()
 }
@@ -209,7 +209,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 		}
 	}
 	err = c.confirm(question{
-		text: willHave("this server fetch a calendar regularly from "+quotedShort(at)+", and show it among yours") +
+		text: willHave("this server fetch a calendar regularly from "+quotedShort(at)+", and show it with yours") +
 			"Its publisher can change its content at any time.",
 		state: in.url,
 	})
@@ -248,7 +248,7 @@ func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror
 	if len(named) > 1 {
 		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), quote(word))
 	}
-	e.Hint = "take an id of calendar_auth_status"
+	e.Hint = "copy an id from calendar_auth_status"
 	return mirror.Linked{}, e
 }
 

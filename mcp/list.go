@@ -28,7 +28,7 @@ const (
 func (b toolbox) listTools() []tool {
 	return []tool{reading(tool{
 		name: "list_events", title: "List events",
-		description: "Lists what takes place in a time, in all calendars; each instance of a series with its recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
+		description: "Lists events in a time range, in all calendars; each instance of a series with its recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
 		begin:       doing(b.listEvents), gives: listView{},
 	})}
 }
@@ -58,8 +58,8 @@ type listView struct {
 	Calendars []legendView  `json:"calendars,omitempty"`
 	windowView
 	Truncated  bool   `json:"truncated"`
-	More       int    `json:"more,omitempty" doc:"So many are left out."`
-	Unread     int    `json:"unread,omitempty" doc:"So many are not listed, since their recurrence can't be followed."`
+	More       int    `json:"more,omitempty" doc:"Number left out."`
+	Unread     int    `json:"unread,omitempty" doc:"Number not listed: their recurrence can't be followed."`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
@@ -104,7 +104,7 @@ func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	var b strings.Builder
 	heading := "Found %s (%s):\n"
 	if w.continued {
-		heading = "Going on with the other %s (%s):\n"
+		heading = "Continuing with the other %s (%s):\n"
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(len(v.Events)+v.More, "event"), w)
 	r.write(&b, found, v.Events)

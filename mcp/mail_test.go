@@ -380,7 +380,7 @@ func TestMailRightsEnd(t *testing.T) {
 		}
 		var status mailStatusView
 		use(t, p.door, "alice-mail", "gmail_status", params{}, &status)
-		if status.Authorized || status.Email == "" || !strings.Contains(string(status.Message), "anew") || status.URL == "" {
+		if status.Authorized || status.Email == "" || !strings.Contains(string(status.Message), "The user has to link it again.") || status.URL == "" {
 			t.Errorf("status %+v", status)
 		}
 		p.gmail.Grant("another-key", gmail.Scope)

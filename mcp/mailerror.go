@@ -63,9 +63,9 @@ func asMailError(err error, linking string) error {
 	}
 	switch {
 	case p.Unlinked:
-		p.url, p.hint = linking, "gmail_authorize tells how to link it"
+		p.url, p.hint = linking, "gmail_authorize explains how to link it"
 		if linking != "" {
-			p.hint = "the user links it at " + linking + ", after which the call can be repeated"
+			p.hint = "the user links it at " + linking + ", then the call can be repeated"
 		}
 	case p.After > 0 && p.hint == "":
 		p.hint = fmt.Sprintf("try it again in %d seconds", p.seconds())

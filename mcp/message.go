@@ -22,10 +22,10 @@ type message struct {
 func parse(body []byte) (message, *rpcError) {
 	var fields map[string]json.RawMessage
 	if !json.Valid(body) || !utf8.Valid(body) {
-		return message{}, rpcErrorf(codeParse, "the body is no JSON text")
+		return message{}, rpcErrorf(codeParse, "the body is not JSON")
 	}
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return message{}, rpcErrorf(codeRequest, "the body must be one JSON object: send each message by itself, batches are not taken")
+		return message{}, rpcErrorf(codeRequest, "the body must be one JSON object: send each message by itself, batches are not accepted")
 	}
 	m := message{answer: fields["result"] != nil || fields["error"] != nil, result: fields["result"]}
 	if id := fields["id"]; id != nil {

@@ -149,7 +149,7 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	if unreadable, ok := errors.AsType[*timetext.Error](err); ok && !unreadable.Impossible {
 		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, quote(value), timeForms)
 	} else if ok {
-		return moment{}, errArgument(`%q: no calendar and no clock shows %s`, parameter, quote(value))
+		return moment{}, errArgument(`%q: there is no such date or time as %s`, parameter, quote(value))
 	}
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
@@ -179,7 +179,7 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 		return nil
 	}
 	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, quote(value), z.Name())
-	e.Hint = fmt.Sprintf("write %s if the clocks there shall show %s, or %s if that very moment is meant; or leave out \"timezone\"",
+	e.Hint = fmt.Sprintf("write %s if clocks there should show %s, or %s for exactly that moment; or leave out \"timezone\"",
 		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
 	return e
 }
@@ -193,6 +193,6 @@ func (z zoned) serves(t edit.Times, series bool) error {
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
 		return nil
 	}
-	return errArgument("a series needs the clock of a place, and \"timezone\" %s is only an offset, which knows no summer", quote(z.Name())).
-		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series shall keep to that")
+	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", quote(z.Name())).
+		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series stays in UTC")
 }

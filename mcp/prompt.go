@@ -36,19 +36,19 @@ var weeks = []string{"this week", "next week"}
 func (toolbox) prompts() []prompt {
 	return []prompt{{
 		name: "find_a_time", title: "Find a time",
-		description: "Look for a time at which everybody can, and book it.",
+		description: "Find a time when everybody is free, and book it.",
 		asks:        func() form { return new(timeToFind) },
 	}, {
 		name: "plan_my_week", title: "Plan my week",
-		description: "Go through a week, say what clashes, and find times for the tasks that are due.",
+		description: "Go through a week, point out conflicts, and find times for the tasks that are due.",
 		asks:        func() form { return new(weekPlan) },
 	}, {
 		name: "prepare_for_meeting", title: "Prepare for a meeting",
-		description: "Gather what the calendar knows about a meeting and those before it.",
+		description: "Collect the details of a meeting and the notes of earlier ones.",
 		asks:        func() form { return new(preparation) },
 	}, {
 		name: "tidy_up", title: "Tidy up",
-		description: "Find duplicates, clashes and leftovers, and mend those that the user picks.",
+		description: "Find duplicates, conflicts and leftovers, and fix the ones that the user picks.",
 		asks:        func() form { return new(cleaning) },
 	}}
 }
@@ -57,10 +57,10 @@ type timeToFind struct{ what, minutes, with, when string }
 
 func (in *timeToFind) takes() []field {
 	return []field{
-		textTo(&in.what, "what", "What it is for.").needed().upTo(longestTitle),
-		textTo(&in.minutes, "minutes", "How long it takes, 30 if missing.").upTo(longestTitle),
+		textTo(&in.what, "what", "The purpose of the meeting.").needed().upTo(longestTitle),
+		textTo(&in.minutes, "minutes", "Its length in minutes, 30 if missing.").upTo(longestTitle),
 		textTo(&in.with, "with", "Who else takes part: names of users here, separated by commas.").upTo(longestTitle),
-		textTo(&in.when, "when", "In which days, such as next week. If missing: the next 7 days.").upTo(longestTitle),
+		textTo(&in.when, "when", "The days, such as next week. If missing: the next 7 days.").upTo(longestTitle),
 	}
 }
 
@@ -69,8 +69,8 @@ func (in *timeToFind) lines() []string {
 		"Find a time for this: " + said(in.what, "") + ", of " + said(in.minutes, "30") + " minutes, with " + said(in.with, "me alone") +
 			", in " + said(in.when, usualRange) + ".",
 		"1. Call `find_time` with that length, those people and that range. If a name is not known there, ask me instead of leaving it out.",
-		"2. Show me at most three times, each with its weekday and date, and say what speaks for it.",
-		"3. When I have picked one, make it with `create_event`, in the calendar that I name or else my default one, and tell me of the conflicts that it reports.",
+		"2. Show me at most three times, each with its weekday and date, and say why it is a good choice.",
+		"3. When I have picked one, book it with `create_event`, in the calendar that I name or otherwise my default one, and tell me about the conflicts that it reports.",
 	}
 }
 
@@ -86,9 +86,9 @@ func (in *weekPlan) lines() []string {
 		"Plan " + week + " with me.",
 		"1. Read `list_events` with date_range " + week + ", and `list_tasks`.",
 		"2. Show the week day by day, with times, titles and places. Use the weekdays of the results.",
-		"3. Say what clashes, where there is no time to get from one place to the next, and which tasks are due without time set aside for them.",
-		"4. Propose times for these tasks in what is free, and wait for my answer.",
-		"5. Then make what I agreed to with `create_event` or `move_event`, and show me what you made.",
+		"3. Point out conflicts, places that I have no time to travel between, and tasks that are due without time set aside for them.",
+		"4. Propose free times for these tasks, and wait for my answer.",
+		"5. Then book the times that I agreed to with `create_event` or `move_event`, and show me the result.",
 	}
 }
 
@@ -101,31 +101,31 @@ func (in *preparation) takes() []field {
 func (in *preparation) lines() []string {
 	find := "1. Find my next meeting with `list_events`: the first that has other people in it."
 	if in.meeting != "" {
-		find = "1. Find the next meeting about " + said(in.meeting, "") + " with `search_events`. If several may be meant, ask me which."
+		find = "1. Find the next meeting about " + said(in.meeting, "") + " with `search_events`. If several match, ask me which one."
 	}
 	return []string{
 		"Prepare me for a meeting. Change nothing in my calendars.",
 		find,
-		"2. Read it with `get_event`: who takes part, where, and what its notes say.",
-		"3. Look for earlier ones with `search_events` and include_past, by the words of its title and by the people, and read the notes of the last.",
-		"4. Tell me in a few lines: when and where it is, who comes and has not answered, what it is about, what was left open before, and what I have right before and after it.",
+		"2. Read it with `get_event`: attendees, place and notes.",
+		"3. Look for earlier meetings with `search_events` and include_past, by the words of its title and by its attendees, and read the notes of the latest.",
+		"4. Tell me in a few lines: its time and place, who is coming, who has not answered, its subject, open points from earlier meetings, and my events right before and after it.",
 	}
 }
 
 type cleaning struct{ when string }
 
 func (in *cleaning) takes() []field {
-	return []field{textTo(&in.when, "when", "In which days, such as this month. If missing: the next 7 days.").upTo(longestTitle)}
+	return []field{textTo(&in.when, "when", "The days, such as this month. If missing: the next 7 days.").upTo(longestTitle)}
 }
 
 func (in *cleaning) lines() []string {
 	return []string{
 		"Tidy up my calendars with me.",
 		"1. Read `list_events` with date_range " + said(in.when, usualRange) + ", and `list_tasks` with status all.",
-		"2. Look for events that are there twice, that overlap, that are cancelled or have no title, and for tasks that are long overdue or long done.",
-		"3. Show what you found as a numbered list, each with what you would do about it. Change nothing before I have said which.",
-		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done, or `delete_task`. Of a series, ask whether this, following or all are meant.",
-		"5. Tell me what you did, and that `undo_change` takes it back if I say so.",
+		"2. Look for events that are duplicates, overlap, are cancelled or have no title, and for tasks that are long overdue or long done.",
+		"3. Show your findings as a numbered list, each with a suggestion. Change nothing before I have picked.",
+		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done, or `delete_task`. For a series, ask whether I mean this, following or all.",
+		"5. Tell me what you did, and offer to undo it with `undo_change`.",
 	}
 }
 

@@ -23,7 +23,7 @@ const proposing = "propose"
 // propose sends the organizer a proposal for another time.
 func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if !isTime(in.start) {
-		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" where it is to last longer or shorter`)
+		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" if its length changes`)
 	}
 	times, err := s.oneTime("start", in.start, "end", in.end)
 	if err != nil {
@@ -116,7 +116,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
 	}
 	if d.Accept && !isTime(in.start) {
-		return answer{}, errArgument(`to accept, say the time that the user has seen and wants: %s`, s.zone.wanted(all)).Advising(`give its "start", and its "end"`)
+		return answer{}, errArgument(`to accept, give the time that the user has seen and chosen: %s`, s.zone.wanted(all)).Advising(`give its "start", and its "end"`)
 	}
 	if err := s.oneWish(all); err != nil {
 		return answer{}, err
@@ -184,7 +184,7 @@ func partly(failed []error, down []string) error {
 		}
 	}
 	if e.Message = strings.Join(why, "; "); len(down) > 0 {
-		e.Message += "; turned down were the proposals of " + strings.Join(down, ", ")
+		e.Message += "; declined were the proposals of " + strings.Join(down, ", ")
 	}
 	return &e
 }
@@ -193,8 +193,8 @@ func partly(failed []error, down []string) error {
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
 		if p.Proposal.Start != all[0].Proposal.Start || until(p) != until(all[0]) {
-			return errArgument(`guests propose different times for this event, and it was not said which of them is meant: %s`, s.zone.wanted(all)).
-				Advising(`give the "start" of the one that the user means, and its "end"`)
+			return errArgument(`guests proposed different times for this event, and the call does not name one: %s`, s.zone.wanted(all)).
+				Advising(`give the "start" and "end" of the one that the user means`)
 		}
 	}
 	return nil

@@ -65,13 +65,13 @@ func TestProposals(t *testing.T) {
 		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "tentative"}))); !strings.Contains(said, "accept") {
 			t.Errorf("neither yes nor no: %s", said)
 		}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said, "nobody proposes") {
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
 			t.Errorf("another time: %s", said)
 		}
 		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept"}))); !strings.Contains(said, "2026-03-06T12:00:00Z") {
 			t.Errorf("no time: %s", said)
 		}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z", "end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "nobody proposes") {
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z", "end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
 			t.Errorf("another end: %s", said)
 		}
 		var after struct {
@@ -279,7 +279,7 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 		}
 	}
 	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}))
-	for _, want := range []string{why, "turned down were the proposals of ann@example.net, eve@example.net"} {
+	for _, want := range []string{why, "declined were the proposals of ann@example.net, eve@example.net"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("there is no %q in %s", want, said)
 		}

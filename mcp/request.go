@@ -31,7 +31,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()
 	}
-	h.log.LogAttrs(ctx, slog.LevelInfo, "request attended to", slog.String("method", x.message.method), slog.String("user", c.caller.User.Name),
+	h.log.LogAttrs(ctx, slog.LevelInfo, "request handled", slog.String("method", x.message.method), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome),
 		slog.Duration("duration", h.now().Sub(started)))
 	if err == nil {

@@ -73,7 +73,7 @@ func skipped(cursor mcpgo.Cursor) (int, error) {
 	place, _ := base64.StdEncoding.DecodeString(string(cursor))
 	skip, err := strconv.Atoi(string(place))
 	if err != nil || skip < 0 {
-		return 0, errArgument(`"cursor" is the nextCursor of the answer before, not %s`, quote(string(cursor)))
+		return 0, errArgument(`"cursor" must be the nextCursor of the previous result, not %s`, quote(string(cursor)))
 	}
 	return skip, nil
 }
@@ -141,7 +141,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 	})
 	if out.full {
 		return nil, calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource).
-			Advising("list what you need of it with list_events")
+			Advising("list the events that you need with list_events")
 	}
 	return out.Bytes(), err
 }

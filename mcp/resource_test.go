@@ -102,7 +102,7 @@ func TestFaultsOfRequests(t *testing.T) {
 		"completion/complete": `{"ref":{"type":"ref/resource","uri":"calendar://{id}"},"argument":{"name":"id","value":""}}`,
 	} {
 		g := ask(t, door, "alice", method, params, nil)
-		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log tells more under request-1"}}`
+		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`
 		if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 			t.Errorf("%s: status %d, body %s", method, g.status, g.body)
 		}

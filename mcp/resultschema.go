@@ -66,11 +66,11 @@ func (s *resultSchemas) of(result any) json.RawMessage {
 	fields := s.properties(reflect.TypeOf(result))
 	if !s.refuses {
 		s.refuses = true
-		fields = append(fields, member{"error", members{{"type", group}, {"description", "Of all tools: why not."}}})
+		fields = append(fields, member{"error", members{{"type", group}, {"description", "Of all tools: the error."}}})
 	}
 	schema := objectSchema(fields, nil)
 	if s.reader != "" {
-		schema = append(schema, member{"description", "With all that " + s.reader + " tells."})
+		schema = append(schema, member{"description", "With all fields of " + s.reader + "."})
 	}
 	return encodeSchema(schema)
 }

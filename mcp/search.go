@@ -26,7 +26,7 @@ const (
 func (b toolbox) searchTools() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
-		description: "Finds events by words of title, notes, place or people (all words, or their beginnings), the next first. For a time, without words: list_events.",
+		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), next first. For a time, without words: list_events.",
 		begin:       doing(b.searchEvents), gives: foundView{},
 	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
@@ -34,7 +34,7 @@ func (b toolbox) searchTools() []tool {
 		begin:       doing(b.search), gives: resultsView{},
 	}), reading(tool{
 		name: "fetch", title: "Fetch (for connectors)",
-		description: "For connectors: what search found; otherwise use get_event.",
+		description: "For connectors: reads a search result; otherwise use get_event.",
 		begin:       doing(b.fetch), gives: fetchedView{},
 	})}
 }
@@ -57,7 +57,7 @@ type searchQuestion struct {
 
 func (in *searchQuestion) takes() []field {
 	return append(in.wanted.takes(),
-		yesTo(&in.past, "include_past", "Also what is over, the latest first."),
+		yesTo(&in.past, "include_past", "Also past events, latest first."),
 		takesOnly(&in.calendar),
 		numberTo(&in.limit, "limit", "Default 20.").between(1, mostFound),
 		in.takesZone(),
@@ -70,8 +70,8 @@ type foundView struct {
 	Calendars []legendView  `json:"calendars,omitempty"`
 	Truncated bool          `json:"truncated"`
 	Window    spanView      `json:"window"`
-	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing has the words asked for; these were found."`
-	Tasks     int           `json:"tasks,omitempty" doc:"No event, but so many tasks have these words: list_tasks with them as query."`
+	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing matches the words; these were found instead."`
+	Tasks     int           `json:"tasks,omitempty" doc:"No event, but this many tasks match: list_tasks with the same query."`
 	zoneView
 	// Untrusted covers did_you_mean, whose words come from the events.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
@@ -127,7 +127,7 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	case v.Truncated:
 		b.WriteString("\nThere are more: use more words, or a higher limit.\n")
 	case len(v.Events) == 0 && !q.Past:
-		b.WriteString("\nOnly events to come were looked at: set include_past for the others.\n")
+		b.WriteString("\nOnly upcoming events were searched: set include_past for past ones.\n")
 	}
 	if v.Tasks > 0 {
 		b.WriteString("\n" + tasksHave(v.Tasks) + "\n")
@@ -249,7 +249,7 @@ func more(v detailsView) []string {
 		}
 	}
 	if v.Free {
-		lines = append(lines, "It takes none of the user's time.")
+		lines = append(lines, "It blocks none of the user's time.")
 	}
 	return lines
 }

@@ -124,7 +124,7 @@ func tasksHave(n int) string {
 
 // foundTask holds the extra fields of a task that was found; for an event it is empty.
 type foundTask struct {
-	Kind   string `json:"kind,omitempty" doc:"task; none is an event."`
+	Kind   string `json:"kind,omitempty" doc:"task; if missing, an event."`
 	Due    string `json:"due_local,omitempty"`
 	Status string `json:"status,omitempty"`
 }
@@ -201,7 +201,7 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 		o := query.Occurrence{Calendar: s.cal, Instance: i}
 		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), s.zone.foundTask(i).words(s.zone, i))), standing(c.caller, s.cal, i.Component).Untrusted}
 		m.Subtasks = append(m.Subtasks, part)
-		lines = append(lines, fmt.Sprintf("Subtask: %s, to be fetched as %s%s", part.Title, part.ID, part.Untrusted.mark()))
+		lines = append(lines, fmt.Sprintf("Subtask: %s, fetch it as %s%s", part.Title, part.ID, part.Untrusted.mark()))
 	}
 	if more {
 		lines = append(lines, "There are more subtasks: get_task or list_tasks.")

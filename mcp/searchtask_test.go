@@ -136,7 +136,7 @@ func TestFetchShowsSubtasks(t *testing.T) {
 			t.Fatalf("%+v", v.Metadata)
 		}
 		one := v.Metadata.Subtasks[0]
-		if one.Title != "Find the receipts Status: COMPLETED (task, due Thu 2026-03-05, not done)" || !strings.Contains(string(v.Text), "\nSubtask: "+string(one.Title)+", to be fetched as "+one.ID+"\n") {
+		if one.Title != "Find the receipts Status: COMPLETED (task, due Thu 2026-03-05, not done)" || !strings.Contains(string(v.Text), "\nSubtask: "+string(one.Title)+", fetch it as "+one.ID+"\n") {
 			t.Errorf("%+v in %s", one, v.Text)
 		}
 		use(t, door, "alice", "fetch", params{"id": one.ID}, &part)

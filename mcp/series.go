@@ -54,11 +54,11 @@ var (
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
-			return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but %s: %s", quote(string(o.UID)), quote(cal.Name), n.name, other.one, quote(o.Summary)).
+			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", quote(string(o.UID)), quote(cal.Name), other.one, n.one, quote(o.Summary)).
 				Advising(other.instead)
 		}
 	}
-	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
+	return calendar.Errorf(calendar.NotFound, "", "%s in %s is a journal entry, not %s; no tool supports journal entries", quote(string(o.UID)), quote(cal.Name), n.one)
 }
 
 // reference identifies an event, a task, or part of a series in a call.
@@ -140,9 +140,9 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject
 		return s, err
 	}
 	if s.scope != "" {
-		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: say which instance is meant`, quote(string(s.scope)))
+		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: name the instance`, quote(string(s.scope)))
 	}
-	e := errArgument("the %s %s is a series, and it was not said how much of it is meant", n.name, quote(s.found.Object.Summary))
+	e := errArgument("the %s %s is a series, and the call does not say how much of it is meant", n.name, quote(s.found.Object.Summary))
 	e.Hint = `give the "recurrence_id" of the instance that is meant, as listed, with "scope": "this", "following" or "all"`
 	if !s.id.IsZero() {
 		e.Hint = `give "scope": "this" for this instance alone, "following" for it and those after it, or "all"`
@@ -179,7 +179,7 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 		return o, err
 	}
 	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name)).
-		Advising("take the uid from " + n.list + ", and mind the calendar")
+		Advising("take the uid from " + n.list + ", and check the calendar")
 }
 
 // writerIn names the author of an object's texts, unless that is the user.

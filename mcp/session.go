@@ -176,7 +176,7 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 	}
 	id := sessionID(r.Header.Get(sessionHeader))
 	if id == "" {
-		refuse(w, http.StatusBadRequest, "say which session with the header "+sessionHeader)
+		refuse(w, http.StatusBadRequest, "name the session in the header "+sessionHeader)
 		return
 	}
 	if _, ok := h.sessions.resume(ownerOf(caller), id); !ok {

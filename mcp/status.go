@@ -15,7 +15,7 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Tells the date, time and weekday, the user's zone, what this connection may do, and the accounts linked. Call it before you turn \"tomorrow\" into a date.",
+		description: "Returns date, time, weekday, the user's zone, this connection's permissions and the linked accounts. Call it before you turn \"tomorrow\" into a date.",
 		scope:       0, // every token may call it
 		hints:       hints{readOnly: true},
 		begin:       doing(b.status), gives: statusView{},
@@ -28,9 +28,9 @@ type statusView struct {
 	DisplayName shown                 `json:"display_name"`
 	Email       shown                 `json:"email,omitempty"`
 	TokenID     calendar.TokenID      `json:"token_id,omitempty"`
-	TokenName   shown                 `json:"token_name,omitempty" doc:"As list_changes tells of it."`
+	TokenName   shown                 `json:"token_name,omitempty" doc:"As in list_changes."`
 	Scopes      []string              `json:"scopes"`
-	Calendars   []calendar.CalendarID `json:"calendar_ids,omitzero" doc:"The only ones that it reaches; all, if missing."`
+	Calendars   []calendar.CalendarID `json:"calendar_ids,omitzero" doc:"The only ones it may use; all, if missing."`
 	Expires     string                `json:"expires,omitempty"`
 	Now         string                `json:"now"`
 	Weekday     string                `json:"weekday"`
@@ -68,7 +68,7 @@ func (v statusView) prose() prose {
 	}
 	fmt.Fprintf(&b, ". %s may %s", which, cmp.Or(strings.Join(v.Scopes, ", "), "neither read nor change calendars"))
 	if v.Calendars != nil {
-		fmt.Fprintf(&b, ", in %d of the user's calendars alone", len(v.Calendars))
+		fmt.Fprintf(&b, ", in only %d of the user's calendars", len(v.Calendars))
 	}
 	ends := "does not expire"
 	if v.Expires != "" {
@@ -76,7 +76,7 @@ func (v statusView) prose() prose {
 	}
 	fmt.Fprintf(&b, "; it %s.\nIt is %s, %s in %s", ends, v.Weekday, v.Now, v.Timezone)
 	if v.TimezoneSource == zoneOfNobody {
-		b.WriteString(", for the user has set no time zone: ask for it")
+		b.WriteString(", because the user has set no time zone: ask for it")
 	}
 	b.WriteString(".")
 	b.WriteString(v.linkedView.prose())

@@ -23,7 +23,7 @@ func (b toolbox) taskTools() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_tasks", title: "List tasks",
-			description: "Lists tasks, what is due first on top; of one that recurs, the next open instance. For events: list_events.",
+			description: "Lists tasks by due date; of a recurring one, the next open instance. For events: list_events.",
 			begin:       doing(b.listTasks), gives: tasksView{},
 		}), reading(tool{
 			name: "get_task", title: "Get task",
@@ -31,12 +31,12 @@ func (b toolbox) taskTools() []tool {
 			begin:       about(aTask, b.subject, b.getTask), gives: wholeTask{},
 		}), b.once(tool{
 			name: "create_task", title: "Create task",
-			description: "Creates a task, in a calendar that holds tasks. For what takes time: create_event.",
+			description: "Creates a task, in a calendar that holds tasks. To block time: create_event.",
 			scope:       calendar.ScopeWrite,
 			begin:       within(b, b.createTask), gives: taskDetailsView{},
 		}), sending(b.changing(tool{
 			name: "update_task", title: "Change or complete task",
-			description: "Changes only the fields that you give; an empty text or list removes one. completed: true is done, false opens it again.",
+			description: "Changes only the fields you give; an empty text or list removes one. completed: true is done, false opens it again.",
 			begin:       doing(b.updateTask), gives: changedTask{},
 		})), sending(b.changing(tool{
 			name: "move_task", title: "Move task",
@@ -44,7 +44,7 @@ func (b toolbox) taskTools() []tool {
 			begin:       doing(b.moveTask), gives: taskDetailsView{},
 		})), sending(b.once(tool{
 			name: "delete_task", title: "Delete task",
-			description: "Deletes a task or instances. What is done: update_task with completed.",
+			description: "Deletes a task or instances. To mark it done: update_task with completed.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
 			begin: about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
 		})),
@@ -70,7 +70,7 @@ func (in *taskValues) takesMore() []field {
 	return []field{
 		fieldTo(&in.values.Description, "description", "").upTo(longestText),
 		fieldTo(&in.values.Location, "location", "").upTo(longestTitle),
-		fieldTo(&in.values.Parent, "parent_uid", "Of which it is a part.").upTo(longestID),
+		fieldTo(&in.values.Parent, "parent_uid", "The task it is part of.").upTo(longestID),
 		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
 		numberFieldTo(&in.values.Percent, "percent", "").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
@@ -118,7 +118,7 @@ func (in *taskPatch) check() error {
 	done, said := in.completed.Value()
 	percent, counted := in.values.Percent.Value()
 	if said && counted && done != (percent == mostPercent) {
-		return errArgument(`"completed" is %t and "percent" is %d: give one of them, or make them say the same`, done, percent)
+		return errArgument(`"completed" is %t and "percent" is %d: give one of them, or make them agree`, done, percent)
 	}
 	return nil
 }

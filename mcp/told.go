@@ -20,7 +20,7 @@ type toldView struct {
 const (
 	untoldByToken = "this token lacks the scope invite: the others in this event were sent nothing"
 	untoldByUser  = "the user has no mail address here, so that nobody can be invited: the others in this event were sent nothing"
-	untoldByTrash = "restoring from the trash sends no messages: the others in this event hear only of its next change; undo_change with the deletion's change_id would have told them"
+	untoldByTrash = "restoring from the trash sends no messages: the other attendees will only learn of its next change; undo_change with the deletion's change_id would have told them"
 	untoldByEvent = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
 )
 

@@ -227,7 +227,7 @@ func (t tool) errClosed(c calendar.Caller, needs calendar.Scope) error {
 	}
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
 		"this token may not use %s%s: it has the scopes %q and lacks %q", t.name, so, auth.ScopeList(c.Scopes), auth.ScopeList(needs&^c.Scopes))
-	e.Hint = "tell the user that it takes another token"
+	e.Hint = "tell the user that a different token is needed"
 	return e
 }
 

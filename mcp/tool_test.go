@@ -168,7 +168,7 @@ func TestPlainMistakesAreTaken(t *testing.T) {
 }
 
 // withAll matches the reference in a result's description to the tool with the other fields.
-var withAll = regexp.MustCompile(`^With all that (\w+) tells\.$`)
+var withAll = regexp.MustCompile(`^With all fields of (\w+)\.$`)
 
 // closed is a schema that allows only its own properties and those of the tool that it refers to.
 func closed(t *testing.T, tools []listed, schema json.RawMessage) json.RawMessage {

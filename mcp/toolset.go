@@ -67,8 +67,8 @@ func (b besides) check(c calendar.Caller) error {
 	if b.to(c) {
 		return nil
 	}
-	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, which do not give this resource").
-		Advising("use the tools that are listed, or tell the user that it takes another token")
+	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may only use certain tools, and none of them returns this resource").
+		Advising("use the listed tools, or tell the user that a different token is needed")
 }
 
 // kindsGiven returns the component types that the caller may read in full outside of tool calls, or nil for all. No

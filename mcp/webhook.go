@@ -23,7 +23,7 @@ func (b toolbox) webhookTools() []tool {
 	}
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
-		description: "Has an https address told of each change in the user's calendars. add shows the secret that signs, once; resume turns on one that was turned off. Take no address but the user's.",
+		description: "Notifies an https address of each change in the user's calendars. add shows the signing secret, once; resume turns a webhook on again. Use only an address that the user gave.",
 		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: hints{destructive: true, openWorld: true},
 		begin: doing(b.webhooks), gives: webhooksView{},
 	}}
@@ -43,7 +43,7 @@ func (in *webhookCall) takes() []field {
 	return []field{
 		textTo(&in.action, "action", "").needed().oneOf(webhookActions...), id, address,
 		listTo(&in.kinds, "kinds", "").oneOf(string(calendar.Created), string(calendar.Modified), string(calendar.Deleted)),
-		yesTo(&in.titles, "titles", "Not ids alone."),
+		yesTo(&in.titles, "titles", "Not only ids."),
 	}
 }
 
@@ -98,7 +98,7 @@ type webhooksView struct {
 func (b toolbox) webhooks(ctx context.Context, c *call, in *webhookCall) (answer, error) {
 	switch {
 	case in.action == "add" && in.url == "":
-		return answer{}, errArgument(`"url" is missing: the https address that is to be told`)
+		return answer{}, errArgument(`"url" is missing: the https address to notify`)
 	case in.action != "add" && in.action != "list" && in.id == "":
 		return answer{}, errArgument(`"webhook_id" is missing: the action list has the ids`)
 	}

@@ -128,11 +128,11 @@ func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledge
 	}
 	from := fmt.Sprintf("%s from %s on", quotedShort(s.found.Object.Summary), at(s.found.Start))
 	if planned.Split == nil {
-		return "taken off " + from
+		return "removed " + from
 	}
 	now, err := b.after(ctx, c, s, planned, nil)
 	if err != nil || now.Start.Time.Equal(s.found.Start.Time) && now.End.Time.Equal(s.found.End.Time) {
-		return "changed how long or how often there is " + from
+		return "changed the length or recurrence of " + from
 	}
 	return fmt.Sprintf("moved %s to %s, until %s", from, at(now.Start), at(now.End))
 }
@@ -161,14 +161,14 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 		n += len(s.Undoes)
 		state = append(state, fmt.Sprint(s.In.ID, s.Undoes))
 		if i < mostInQuestion {
-			deeds = append(deeds, fmt.Sprintf("taken back %s: %s in %s %s", calendar.Counted(len(s.Undoes), "change"), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
+			deeds = append(deeds, fmt.Sprintf("undone %s: %s in %s %s", calendar.Counted(len(s.Undoes), "change"), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
 		}
 	}
 	if n <= mostUnasked {
 		return nil
 	}
 	if more := len(would.Steps) - len(deeds); more > 0 {
-		deeds = append(deeds, fmt.Sprintf("done so to %d more", more))
+		deeds = append(deeds, fmt.Sprintf("undone changes to %d more", more))
 	}
 	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.", state: strings.Join(state, " ")})
 }

@@ -62,5 +62,5 @@ func foreign(origins []string, host string) string {
 	if ofHost(origins, host) {
 		return "this server does not know the name in the address of this page; set BASE_URL to it, or open the pages by IP address"
 	}
-	return "pages of this origin may not call this server; ALLOWED_ORIGINS can allow them"
+	return "this origin is not allowed; ALLOWED_ORIGINS lists the allowed ones"
 }

@@ -16,7 +16,7 @@ import (
 type fileMemory struct {
 	db   *sql.DB
 	conn *sql.Conn
-	mu sync.Mutex
+	mu   sync.Mutex
 	// version is PRAGMA data_version, prepared on conn.
 	version *sql.Stmt
 	// of is the data_version at which the answers were read.

@@ -97,7 +97,7 @@ func (t *undoIn) refused(ctx context.Context, user calendar.UserID, access calen
 func (t *undoIn) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
 	u, err := t.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.Stale, "", "the user with whom the calendar was shared no longer exists")
+		err = calendar.Errorf(calendar.Stale, "", "the user that the calendar was shared with no longer exists")
 	}
 	return u, err
 }

@@ -63,6 +63,6 @@ func errToken(name string, named []calendar.TokenID, known []calendar.Actor) err
 	if named != nil {
 		e = calendar.Errorf(calendar.Invalid, "", "several tokens are called %.80q: %s", name, strings.Join(list, ", "))
 	}
-	e.Hint = "give the id that stands in parentheses, or own for the token in use"
+	e.Hint = "give the id in parentheses, or own for the token in use"
 	return e
 }

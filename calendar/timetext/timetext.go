@@ -24,7 +24,7 @@ type Error struct {
 // Error names the accepted forms.
 func (e *Error) Error() string {
 	if e.Impossible {
-		return fmt.Sprintf("no calendar and no clock shows %.50q", e.Text)
+		return fmt.Sprintf("there is no such date or time as %.50q", e.Text)
 	}
 	return fmt.Sprintf("%.50q is not a time that can be read; write it %s", e.Text, Forms)
 }

@@ -77,7 +77,7 @@ var secondHelp = map[store.SecondOutcome]string{
 	store.SecondBehind:   "Reads answered by the primary because the replica was not at the same position.",
 	store.SecondConflict: "Reads that the replica cancelled because of a replay conflict.",
 	store.SecondSlow:     "Reads that timed out on the replica.",
-	store.SecondAway:     "Reads for which the replica was unreachable.",
+	store.SecondAway:     "Reads that failed because the replica was unreachable.",
 	store.SecondLeads:    "Reads refused because the replica was not a standby.",
 	store.SecondOther:    "Reads refused because the replica followed another primary.",
 	store.SecondFailed:   "Reads that failed on the replica.",

@@ -105,11 +105,11 @@ func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
 
 // words describes it for people.
 func (r revived) words() string {
-	const others = "passwords and shares are those of the backup: change them with set-password and unshare\n"
+	const others = "passwords and shares are as in the backup: change them with set-password and unshare\n"
 	if r.Ended {
 		return fmt.Sprintf("ended %d tokens and %d public links; create new ones with create-token and create-link\n", r.Tokens, r.Links) + others
 	}
-	return fmt.Sprintf("%d tokens and %d public links of the backup are valid, including those that ended after it was made: "+
+	return fmt.Sprintf("%d tokens and %d public links of the backup are valid, including any that ended after it was made: "+
 		"see list-tokens and list-links, or end all with migrate --restored --revoke-all\n", r.Tokens, r.Links) + others
 }
 

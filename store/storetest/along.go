@@ -12,7 +12,7 @@ import (
 
 func alongTests() []test {
 	return []test{
-		{"returns the same as a query, whatever was changed", alongAsAlone},
+		{"returns the same as a query, also after changes", alongAsAlone},
 		{"is used once, and only for a short time", alongOnce},
 		{"is used only for its user and calendar", alongForOne},
 		{"covers only the user's own calendars", alongOfOwn},

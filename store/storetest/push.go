@@ -14,7 +14,7 @@ func pushTests() []test {
 		{"a sharee is notified of their own parts", pushOfOwnParts},
 		{"a client is not notified of its own change", pushIsQuiet},
 		{"the first to expire make room for new ones", pushesAreBounded},
-		{"those of a home are limited", homesAreBounded},
+		{"each home has a limit", homesAreBounded},
 		{"users take turns", pushesTakeTurns},
 		{"they expire, and are deleted with the user or password", pushEnds},
 	}
@@ -184,7 +184,7 @@ func pushesAreBounded(b *bundle) {
 	kept, err := b.RegisterPush(b.Context(), early, 3, 3)
 	b.must(err)
 	b.put(cal, "a.ics")
-	same(b, "the new one, and those that expire last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+	same(b, "the new one, and the last to expire", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
 }
 
 func homesAreBounded(b *bundle) {

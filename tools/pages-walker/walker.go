@@ -142,7 +142,7 @@ func (w *walker) signIn() error {
 	if wrong, err := ask[string](w, `document.querySelector("[role=alert]").textContent`); err != nil || !strings.Contains(wrong, "did not match") {
 		return fmt.Errorf("a wrong password is answered %q, %w", wrong, err)
 	}
-	if err := w.look("sign-in with what is wrong"); err != nil {
+	if err := w.look("sign-in with a wrong password"); err != nil {
 		return err
 	}
 	if err := w.enter(w.password); err != nil {
