@@ -80,7 +80,7 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 		}
 		v := &vigil{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
 		proof.renew = v.renew //nolint:contextcheck // the request carries it
-		w, r = v.watch() //nolint:contextcheck // the request carries it
+		w, r = v.watch()      //nolint:contextcheck // the request carries it
 		next(w, r, caller)
 	})
 }

@@ -47,10 +47,11 @@ func TestLines(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := report(&out, map[string]int{"docs": 100}, map[string]int{"docs": 2}); err != nil {
+	at := int(limits["docs"] * 10)
+	if err := report(&out, map[string]int{"docs": 1000}, map[string]int{"docs": at}); err != nil {
 		t.Error(err)
 	}
-	if err := report(&out, map[string]int{"docs": 100}, map[string]int{"docs": 3}); err == nil || !strings.Contains(err.Error(), "docs") {
+	if err := report(&out, map[string]int{"docs": 1000}, map[string]int{"docs": at + 1}); err == nil || !strings.Contains(err.Error(), "docs") {
 		t.Errorf("got %v", err)
 	}
 }
