@@ -73,14 +73,14 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 		asked := s.now()
 		ctx, proof := withProof(r.Context())
 		r = r.WithContext(ctx)
-		caller, err := s.identify(d, r) //nolint:contextcheck // the request carries it
+		caller, err := s.identify(d, r)
 		if err != nil {
 			s.refuse(d, w, r, err)
 			return
 		}
 		v := &vigil{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
-		proof.renew = v.renew //nolint:contextcheck // the request carries it
-		w, r = v.watch()      //nolint:contextcheck // the request carries it
+		proof.renew = v.renew
+		w, r = v.watch() //nolint:contextcheck // the request carries it
 		next(w, r, caller)
 	})
 }

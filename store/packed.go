@@ -280,15 +280,6 @@ func scanObject(row scanner) (calendar.Object, error) {
 	return s.one.whole(s.data)
 }
 
-// unpackStored parses a row of wholeColumns.
-func unpackStored(p packedRow) (calendar.Object, error) {
-	var o objectRow
-	if err := packedWhole.read(p.text, &o); err != nil {
-		return calendar.Object{}, err
-	}
-	return o.whole(p.data)
-}
-
 // whole returns the object of a row with all columns.
 func (o *objectRow) whole(data []byte) (calendar.Object, error) {
 	var err error

@@ -15,9 +15,8 @@ const lockWait = 5 * time.Second
 // queues has a queue for each calendar that changes of this process wait for. They wait there without a connection. In front of the row's
 // lock each would hold one, and a few busy calendars would take all connections from everybody else.
 type queues struct {
-	patience time.Duration
-	mu       sync.Mutex
-	all      map[calendar.CalendarID]*queue
+	mu  sync.Mutex
+	all map[calendar.CalendarID]*queue
 }
 
 // queue lets the changes of one calendar through one at a time, first come first served.
@@ -29,14 +28,12 @@ type queue struct {
 	users int
 }
 
-func newQueues() *queues {
-	return &queues{patience: lockWait, all: map[calendar.CalendarID]*queue{}}
-}
+func newQueues() *queues { return &queues{all: map[calendar.CalendarID]*queue{}} }
 
 // enter waits for the turn at a calendar. Each enter that succeeds is followed by a leave.
 func (q *queues) enter(ctx context.Context, id calendar.CalendarID) (*queue, error) {
 	at := q.join(id)
-	patience := time.NewTimer(q.patience)
+	patience := time.NewTimer(lockWait)
 	defer patience.Stop()
 	select {
 	case at.turn <- struct{}{}:

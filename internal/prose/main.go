@@ -10,6 +10,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"io"
+	"log"
 	"os"
 	"os/exec"
 	"regexp"
@@ -71,14 +72,16 @@ func (l line) found() (names []string) {
 func main() {
 	list := flag.Bool("list", false, "list all hits")
 	flag.Parse()
-	if err := run(os.Stdout, *list, flag.Args()); err != nil {
-		fmt.Fprintln(os.Stderr, "prose:", err)
-		os.Exit(1)
+	var out strings.Builder
+	err := run(&out, *list, flag.Args())
+	_, _ = io.WriteString(os.Stdout, out.String())
+	if err != nil {
+		log.Fatal("prose: ", err)
 	}
 }
 
 // run counts the lines of all files in git, or of those below some paths.
-func run(w io.Writer, list bool, below []string) error {
+func run(w *strings.Builder, list bool, below []string) error {
 	out, err := exec.Command("git", append([]string{"ls-files", "--"}, below...)...).Output() //nolint:gosec,noctx // a developer's paths
 	if err != nil {
 		return fmt.Errorf("listing files: %w", err)
@@ -103,7 +106,7 @@ func run(w io.Writer, list bool, below []string) error {
 }
 
 // report prints the shares, and returns an error for those above their limits.
-func report(w io.Writer, total, hits map[string]int) error {
+func report(w *strings.Builder, total, hits map[string]int) error {
 	var above []string
 	for _, kind := range []string{"comments", "docs", "messages"} {
 		share := 100 * float64(hits[kind]) / float64(max(1, total[kind]))
