@@ -3,7 +3,7 @@ package caldav
 // The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
 // not set.
 
-// privilegeNode is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
+// privilegeTree is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
 // §5.3, appendix B; RFC 4791 §6.1.1).
 type privilegeNode struct {
 	tag, description string
@@ -41,24 +41,24 @@ func supportedPrivileges() privilegeNode {
 }
 
 func (r *resource) supportedPrivileges(m *markup) error {
-	m.privilegeNode(supportedPrivileges())
+	privilegeTree(m, supportedPrivileges())
 	return nil
 }
 
-func (m *markup) privilegeNode(n privilegeNode) {
+func privilegeTree(m *markup, n privilegeNode) {
 	m.raw("<d:supported-privilege>")
-	m.privilege(n.tag)
+	privilegeElement(m, n.tag)
 	if n.abstract {
 		m.raw("<d:abstract/>")
 	}
 	m.raw(`<d:description xml:lang="en">`).text(n.description).raw("</d:description>")
 	for _, inner := range n.within {
-		m.privilegeNode(inner)
+		privilegeTree(m, inner)
 	}
 	m.raw("</d:supported-privilege>")
 }
 
-func (m *markup) privilege(tag string) {
+func privilegeElement(m *markup, tag string) {
 	m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
 }
 
@@ -72,11 +72,11 @@ func (r *resource) accessList(m *markup) error {
 	case r.other != nil:
 		return errAbsent
 	case r.at.kind()&personal != 0:
-		m.grant("<d:property><d:owner/></d:property>", "d:all")
+		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
 	case r.at.kind()&(atCalendar|atObject) == 0:
-		m.grant("<d:authenticated/>", "d:read")
+		protectedGrant(m, "<d:authenticated/>", "d:read")
 	case mayReadACL(r) == nil:
-		m.grant("<d:property><d:owner/></d:property>", "d:all")
+		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
 		return r.shareGrants(m)
 	default:
 		return errAbsent
@@ -84,10 +84,10 @@ func (r *resource) accessList(m *markup) error {
 	return nil
 }
 
-// grant writes a protected entry.
-func (m *markup) grant(principal, privilege string) {
+// protectedGrant writes a protected entry.
+func protectedGrant(m *markup, principal, privilege string) {
 	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>")
-	m.privilege(privilege)
+	privilegeElement(m, privilege)
 	m.raw("</d:grant><d:protected/></d:ace>")
 }
 

@@ -1,39 +1,11 @@
 package caldav
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 )
-
-// failure is a refusal as it is sent: a status, and the condition that was not met if an RFC names one.
-type failure struct {
-	status int
-	// condition is the element of the failed pre- or postcondition (RFC 4918 §16), with its prefix; "" for none.
-	condition string
-	// details writes the content of the condition's element; nil if it is empty.
-	details func(*markup)
-	message string
-	// cause is for the log only.
-	cause error
-}
-
-// Error returns the message for the user.
-func (f *failure) Error() string { return f.message }
-
-// Unwrap returns the cause.
-func (f *failure) Unwrap() error { return f.cause }
-
-func refuseWith(status int, format string, args ...any) *failure {
-	return &failure{status: status, message: fmt.Sprintf(format, args...)}
-}
-
-// breach is a failed condition. RFC 4791 §1.3: 403 means that the same request would fail again.
-func breach(condition, format string, args ...any) *failure {
-	return &failure{status: http.StatusForbidden, condition: condition, message: fmt.Sprintf(format, args...)}
-}
 
 // statuses maps a reason of package calendar to its HTTP status.
 var statuses = [...]int{
@@ -120,7 +92,7 @@ func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 		}
 		at.calendar = cal.Address()
 	}
-	return func(m *markup) { m.hrefElement(at) }
+	return func(m *markup) { m.href(at) }
 }
 
 // neededPrivilege names the privilege that the method needs and the resource it needs it on. That is the parent if a
@@ -135,6 +107,6 @@ func (x *exchange) neededPrivilege(m *markup) {
 		at = at.parent()
 	}
 	m.raw("<d:resource>")
-	m.hrefElement(at)
+	m.href(at)
 	m.raw("<d:privilege><").raw(privilege).raw("/></d:privilege></d:resource>")
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -76,15 +75,6 @@ func (r *resource) lastModified(m *markup) error {
 	return m.date(changed, http.TimeFormat)
 }
 
-// date writes a date, or returns errAbsent for the zero time that busy times have.
-func (m *markup) date(at time.Time, layout string) error {
-	if at.IsZero() {
-		return errAbsent
-	}
-	m.buf = at.UTC().AppendFormat(m.buf, layout)
-	return nil
-}
-
 func (r *resource) creationDate(m *markup) error {
 	made, _ := r.node().times(r)
 	return m.date(made, time.RFC3339)
@@ -97,18 +87,18 @@ func (r *resource) owner(m *markup) error {
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
 	}
-	return m.hrefElement(principalOf(name)).ok()
+	return m.href(principalOf(name)).ok()
 }
 
 func (r *resource) ownPrincipal(m *markup) error {
-	return m.hrefElement(principalOf(r.x.caller.User.Name)).ok()
+	return m.href(principalOf(r.x.caller.User.Name)).ok()
 }
 
 func (r *resource) principalCollections(m *markup) error {
-	return m.hrefElement(place{form: formPrincipals}).ok()
+	return m.href(place{form: formPrincipals}).ok()
 }
 
-func (r *resource) principalURL(m *markup) error { return m.hrefElement(r.at).ok() }
+func (r *resource) principalURL(m *markup) error { return m.href(&r.at).ok() }
 
 func (r *resource) home(m *markup) error { return r.ownPlace(m, formHome) }
 
@@ -189,11 +179,11 @@ func (r *resource) order(m *markup) error {
 
 func (r *resource) kinds(m *markup) error {
 	if r.x.caller.SeesBusyAlone(r.calendar) {
-		m.kindElement(calendar.Event)
+		kindElement(m, calendar.Event)
 		return nil
 	}
 	for _, k := range r.calendar.Kinds {
-		m.kindElement(k)
+		kindElement(m, k)
 	}
 	return nil
 }
@@ -228,7 +218,7 @@ func (r *resource) kindSets(m *markup) error {
 	for _, set := range sets {
 		m.raw("<c:supported-calendar-component-set>")
 		for _, k := range set {
-			m.kindElement(k)
+			kindElement(m, k)
 		}
 		m.raw("</c:supported-calendar-component-set>")
 	}
@@ -262,7 +252,7 @@ func (r *resource) userAddresses(m *markup) error {
 	for _, mail := range mails {
 		m.element("d:href", "mailto:"+mail)
 	}
-	return m.hrefElement(r.at).ok()
+	return m.href(&r.at).ok()
 }
 
 // publishedURL writes the configured base URL; it is empty if none is set.
@@ -302,7 +292,7 @@ func (r *resource) members(m *markup) error {
 		return nil
 	}
 	all, err := r.x.Service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
-	return m.principals(all, err)
+	return principalHrefs(m, all, err)
 }
 
 // membership lists the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
@@ -311,12 +301,12 @@ func (r *resource) membership(m *markup) error {
 		return nil
 	}
 	all, err := r.x.Service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
-	return m.principals(all, err)
+	return principalHrefs(m, all, err)
 }
 
-func (m *markup) principals(all []calendar.User, err error) error {
+func principalHrefs(m *markup, all []calendar.User, err error) error {
 	for _, u := range all {
-		m.hrefElement(principalOf(u.Name))
+		m.href(principalOf(u.Name))
 	}
 	return err
 }
@@ -325,18 +315,5 @@ func (r *resource) emailAddresses(m *markup) error {
 	if mail := r.person().Email; mail != "" {
 		m.element("cs:email-address", mail)
 	}
-	return nil
-}
-
-// optional writes a text that may be unset.
-func (m *markup) optional(s *string) error {
-	if s == nil {
-		return errAbsent
-	}
-	return m.text(*s).ok()
-}
-
-func (m *markup) number(n int64) error {
-	m.buf = strconv.AppendInt(m.buf, n, 10)
 	return nil
 }

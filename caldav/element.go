@@ -87,3 +87,24 @@ func (e *element) attr(local string) string {
 	}
 	return ""
 }
+
+// names are the names of an element's children. Their content is ignored.
+type names []xml.Name
+
+// UnmarshalXML reads the names and skips the content.
+func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+	if *n == nil {
+		*n = names{}
+	}
+	return within(d, func(t xml.StartElement) error {
+		*n = append(*n, t.Name)
+		return d.Skip()
+	}, nil)
+}
+
+// textOf reads the text of the element that was just opened, without the text of nested elements.
+func textOf(d *xml.Decoder) (string, error) {
+	text := make([]byte, 0, 128)
+	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
+	return string(text), err
+}

@@ -131,3 +131,17 @@ func (x *exchange) depth() (depth, error) {
 	}
 	return d, nil
 }
+
+// markup takes a buffer from the pool; release returns it.
+func (x *exchange) markup() *markup {
+	m, _ := x.buffers.Get().(*markup)
+	m.buf, m.absent = m.buf[:0], m.absent[:0]
+	return m
+}
+
+func (x *exchange) release(m *markup) {
+	if cap(m.buf) <= keptBytes {
+		x.buffers.Put(m)
+	}
+}
+

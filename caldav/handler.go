@@ -17,30 +17,6 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// Limits bound the cost of one request before its content is known.
-type Limits struct {
-	// BodyBytes is the largest XML body after decompression; objects have their own limit.
-	BodyBytes int64
-	// TokenBytes is the largest tag or text within it.
-	TokenBytes int
-	// Depth limits how deep elements nest, Elements how many there are (except hrefs), Attributes how many each one
-	// has.
-	Depth, Elements, Attributes int
-	// Hrefs limits the addresses of a multiget, Properties the properties of a request.
-	Hrefs, Properties int
-	// Filters limits the filters of a query: each one is tested on every object.
-	Filters int
-}
-
-// DefaultLimits returns limits that leave every known client ample room: Evolution fetches all objects of a calendar
-// in one multiget.
-func DefaultLimits() Limits {
-	return Limits{
-		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 5_000, Attributes: 64,
-		Hrefs: 10_000, Properties: 256, Filters: 256,
-	}
-}
-
 // Config has the parts and settings of a Handler.
 type Config struct {
 	Service *service.Service
@@ -103,7 +79,7 @@ func New(c Config) (*Handler, error) {
 	if c.BaseURL != nil {
 		h.host, h.published = c.BaseURL.Hostname(), c.BaseURL.String()
 	}
-	h.buffers.New = func() any { return &markup{addresses: at} }
+	h.buffers.New = func() any { return &markup{names: vocabulary, base: at.prefix} }
 	h.gzips.New = func() any {
 		// The error is impossible: the level is valid.
 		gz, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
@@ -117,7 +93,7 @@ func rowsByName(rows []property) map[xml.Name]*property {
 	byName := make(map[xml.Name]*property, len(rows))
 	for i := range rows {
 		p := &rows[i]
-		if p.tag = tagOf(p.name); p.tag == "" {
+		if p.tag = vocabulary.tag(p.name); p.tag == "" {
 			p.tag, p.scope = p.name.Local, ` xmlns="`+p.name.Space+`"`
 		}
 		byName[p.name] = p

@@ -41,7 +41,7 @@ func (r *resource) ownPlace(m *markup, at form) error {
 	if r.other != nil {
 		return errAbsent
 	}
-	return m.hrefElement(place{form: at, user: r.at.user}).ok()
+	return m.href(place{form: at, user: r.at.user}).ok()
 }
 
 // scheduling returns the caller's scheduling settings, or errAbsent if the caller may not see them.
@@ -70,7 +70,7 @@ func (r *resource) defaultCalendar(m *markup) error {
 	all, err := r.x.calendarsInHome()
 	for _, cal := range all {
 		if cal.ID == said.Default {
-			m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
+			m.href(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
 		}
 	}
 	return err

@@ -33,7 +33,7 @@ func (r *resource) feedModified(m *markup) error {
 }
 
 func (r *resource) feedPrivileges(m *markup) error {
-	m.privilege("d:read")
+	privilegeElement(m, "d:read")
 	return nil
 }
 

@@ -4,49 +4,59 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/xml"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
 	"unicode/utf8"
-
-	"caldav-mcp-server/calendar"
 )
 
 const xmlType = "application/xml; charset=utf-8"
 
-// The namespaces that every response declares on its root element.
-const (
-	davNS      = "DAV:"
-	caldavNS   = "urn:ietf:params:xml:ns:caldav"
-	serverNS   = "http://calendarserver.org/ns/"
-	appleNS    = "http://apple.com/ns/ical/"
-	owncloudNS = "http://owncloud.org/ns"
-	namespaces = ` xmlns:d="` + davNS + `" xmlns:c="` + caldavNS + `" xmlns:cs="` + serverNS + `" xmlns:a="` + appleNS + `" xmlns:oc="` + owncloudNS + `">`
-)
+// namespaces are the namespaces that every response declares on its root element.
+type namespaces struct {
+	// declarations are their attributes, prefixes the prefix of each with its colon.
+	declarations string
+	prefixes     map[string]string
+}
 
-// prefixes are the namespace prefixes used in responses.
-var prefixes = map[string]string{davNS: "d:", caldavNS: "c:", serverNS: "cs:", appleNS: "a:", owncloudNS: "oc:"}
+// newNamespaces returns namespaces from pairs of a prefix and a namespace.
+func newNamespaces(pairs ...[2]string) *namespaces {
+	n := &namespaces{prefixes: make(map[string]string, len(pairs))}
+	for _, p := range pairs {
+		n.declarations += " xmlns:" + p[0] + `="` + p[1] + `"`
+		n.prefixes[p[1]] = p[0] + ":"
+	}
+	return n
+}
 
-// tagOf returns the name with its prefix, or "" if no prefix is declared for its namespace.
-func tagOf(n xml.Name) string {
-	if p, ok := prefixes[n.Space]; ok {
-		return p + n.Local
+// tag returns the name with its prefix, or "" if no prefix is declared for its namespace.
+func (n *namespaces) tag(name xml.Name) string {
+	if p, ok := n.prefixes[name.Space]; ok {
+		return p + name.Local
 	}
 	return ""
 }
 
+// address is the path of a resource below the path of the service.
+type address interface {
+	// AppendPath appends the encoded path.
+	AppendPath(dst []byte) []byte
+}
+
+// errAbsent is returned for a property that other resources of this kind have.
+var errAbsent = errors.New("property absent")
+
 // markup is a buffer for XML. The XML is written by hand, because encoding/xml takes longer for a response than the
 // database takes for its rows.
 type markup struct {
-	addresses
-	buf []byte
+	names *namespaces
+	// base is the encoded path of the service, without a final slash.
+	base string
+	buf  []byte
 	// absent are the properties that the current resource lacks. When a response is nested in another resource's
 	// property, the outer resource's entries come first.
 	absent []xml.Name
-}
-
-// markup takes a buffer from the pool; release returns it.
-func (x *exchange) markup() *markup {
-	m, _ := x.buffers.Get().(*markup)
-	m.buf, m.absent = m.buf[:0], m.absent[:0]
-	return m
 }
 
 // keptBytes is the size of the largest buffer that is kept for the next request.
@@ -60,12 +70,6 @@ func (m *markup) shrink() {
 	}
 }
 
-func (x *exchange) release(m *markup) {
-	if cap(m.buf) <= keptBytes {
-		x.buffers.Put(m)
-	}
-}
-
 func (m *markup) raw(s string) *markup {
 	m.buf = append(m.buf, s...)
 	return m
@@ -76,7 +80,7 @@ func (*markup) ok() error { return nil }
 
 // begin writes the XML declaration and a root element with its namespaces.
 func (m *markup) begin(root string) {
-	m.raw(`<?xml version="1.0" encoding="utf-8"?>` + "\n<").raw(root).raw(namespaces)
+	m.raw(`<?xml version="1.0" encoding="utf-8"?>` + "\n<").raw(root).raw(m.names.declarations).raw(">")
 }
 
 // Write appends bytes; it makes markup an io.Writer for xml.EscapeText.
@@ -109,7 +113,7 @@ func (m *markup) element(tag, text string) *markup {
 
 // empty writes an empty element of any name.
 func (m *markup) empty(n xml.Name) {
-	if tag := tagOf(n); tag != "" {
+	if tag := m.names.tag(n); tag != "" {
 		m.raw("<").raw(tag).raw("/>")
 		return
 	}
@@ -120,22 +124,22 @@ func (m *markup) empty(n xml.Name) {
 	m.raw("<x:").raw(n.Local).raw(` xmlns:x="`).attribute(n.Space).raw(`"/>`)
 }
 
-// address writes the href of a place as text.
-func (m *markup) address(p place) *markup {
+// href writes the address of a resource as DAV:href.
+func (m *markup) href(at address) *markup {
+	m.raw("<d:href>")
 	start := len(m.buf)
-	m.buf = m.append(m.buf, p)
+	m.buf = at.AppendPath(append(m.buf, m.base...))
 	// The ampersand is the only character of an encoded path that XML reserves.
 	if bytes.IndexByte(m.buf[start:], '&') >= 0 {
 		href := string(m.buf[start:])
 		m.buf = m.buf[:start]
 		m.text(href)
 	}
-	return m
+	return m.raw("</d:href>")
 }
 
-func (m *markup) hrefElement(p place) *markup {
-	return m.raw("<d:href>").address(p).raw("</d:href>")
-}
+// path returns the address of a resource.
+func (m *markup) path(at address) string { return string(at.AppendPath([]byte(m.base))) }
 
 // cdata writes calendar data. Plain character data would have to escape every CR, which adds a quarter to the size
 // for nothing: clients accept both line endings.
@@ -195,7 +199,47 @@ func legibleRune(r rune) rune {
 	return r
 }
 
-// kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
-func (m *markup) kindElement(k calendar.Kind) {
-	m.raw(`<c:comp name="`).attribute(string(k)).raw(`"/>`)
+// optional writes a text that may be unset.
+func (m *markup) optional(s *string) error {
+	if s == nil {
+		return errAbsent
+	}
+	return m.text(*s).ok()
+}
+
+func (m *markup) number(n int64) error {
+	m.buf = strconv.AppendInt(m.buf, n, 10)
+	return nil
+}
+
+// date writes a date, or returns errAbsent for the zero time that busy times have.
+func (m *markup) date(at time.Time, layout string) error {
+	if at.IsZero() {
+		return errAbsent
+	}
+	m.buf = at.UTC().AppendFormat(m.buf, layout)
+	return nil
+}
+
+// propstat writes the status of some properties, without their values.
+func (m *markup) propstat(names []xml.Name, f *failure) {
+	m.raw("<d:propstat><d:prop>")
+	for _, n := range names {
+		m.empty(n)
+	}
+	m.raw("</d:prop>").status(f.status)
+	if f.condition != "" {
+		m.raw("<d:error>")
+		m.condition(f)
+		m.raw("</d:error>")
+	}
+	if f.message != "" {
+		m.element("d:responsedescription", f.message)
+	}
+	m.raw("</d:propstat>")
+}
+
+// status writes a status line inside of a multistatus.
+func (m *markup) status(status int) *markup {
+	return m.raw("<d:status>HTTP/1.1 ").raw(strconv.Itoa(status)).raw(" ").raw(http.StatusText(status)).raw("</d:status>")
 }

@@ -112,7 +112,7 @@ func (x *exchange) refuseCalendar(o outcome) error {
 	m := x.markup()
 	defer x.release(m)
 	m.begin("d:multistatus")
-	m.raw("<d:response>").hrefElement(x.at)
+	m.raw("<d:response>").href(&x.at)
 	o.write(m)
 	m.raw("</d:response></d:multistatus>\n")
 	x.reply(http.StatusMultiStatus, xmlType, m.buf)

@@ -48,13 +48,6 @@ func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
 	return d.Skip()
 }
 
-// textOf reads the text of the element that was just opened, without the text of nested elements.
-func textOf(d *xml.Decoder) (string, error) {
-	text := make([]byte, 0, 128)
-	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
-	return string(text), err
-}
-
 // chunk is the number of objects, and chunkBytes the number of bytes, that are fetched into memory at a time. Objects
 // of a chunk beyond chunkBytes are fetched one by one.
 const (

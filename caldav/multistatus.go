@@ -51,7 +51,7 @@ func (ms *multistatus) add(r *resource) error {
 // response writes the planned properties of a resource: first those it has, then those it lacks, then those it
 // refuses.
 func (m *markup) response(r *resource, p *plan) error {
-	m.raw("<d:response>").hrefElement(r.at)
+	m.raw("<d:response>").href(&r.at)
 	if err := m.propstats(r, p); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (r *resource) lost() bool {
 func (ms *multistatus) unread(r *resource) {
 	ms.x.Logger.LogAttrs(ms.x.r.Context(), slog.LevelError, "an object cannot be shown", slog.String("method", ms.x.r.Method),
 		slog.String("error", service.ForLog(r.object.CheckText())))
-	ms.raw("<d:response>").hrefElement(r.at).status(http.StatusInternalServerError).raw("</d:response>")
+	ms.raw("<d:response>").href(&r.at).status(http.StatusInternalServerError).raw("</d:response>")
 }
 
 // gone writes a 404 for an address, as the client wrote it or as we would.
@@ -138,7 +138,7 @@ func (ms *multistatus) truncated(at place) {
 
 // refused writes a failed condition in place of an address's properties.
 func (ms *multistatus) refused(at place, status int, condition string) {
-	ms.raw("<d:response>").hrefElement(at).status(status).raw("<d:error><").raw(condition).raw("/></d:error></d:response>")
+	ms.raw("<d:response>").href(at).status(status).raw("<d:error><").raw(condition).raw("/></d:error></d:response>")
 }
 
 // end finishes the response.
@@ -165,27 +165,4 @@ func (ms *multistatus) flush(least int) error {
 	_, err := ms.x.w.Write(ms.buf)
 	ms.shrink()
 	return err
-}
-
-// propstat writes the status of some properties, without their values.
-func (m *markup) propstat(names []xml.Name, f *failure) {
-	m.raw("<d:propstat><d:prop>")
-	for _, n := range names {
-		m.empty(n)
-	}
-	m.raw("</d:prop>").status(f.status)
-	if f.condition != "" {
-		m.raw("<d:error>")
-		m.condition(f)
-		m.raw("</d:error>")
-	}
-	if f.message != "" {
-		m.element("d:responsedescription", f.message)
-	}
-	m.raw("</d:propstat>")
-}
-
-// status writes a status line inside of a multistatus.
-func (m *markup) status(status int) *markup {
-	return m.raw("<d:status>HTTP/1.1 ").raw(strconv.Itoa(status)).raw(" ").raw(http.StatusText(status)).raw("</d:status>")
 }

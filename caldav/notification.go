@@ -36,38 +36,44 @@ func (r *resource) noticeType(m *markup) error {
 	return m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>").ok()
 }
 
-// document writes a notification (caldav-sharing §4, §6.24).
-func (m *markup) document(n calendar.Notification) {
+// noticeDocument writes a notification (caldav-sharing §4, §6.24).
+func noticeDocument(m *markup, n calendar.Notification) {
 	m.begin("cs:notification")
 	m.raw("<cs:dtstamp>")
 	m.buf = n.Created.UTC().AppendFormat(m.buf, "20060102T150405Z")
 	name := noticeTag(n)
 	m.raw("</cs:dtstamp><").raw(name).raw(sharedSort).raw(">")
 	if n.Reply {
-		m.replied(n)
+		repliedElement(m, n)
 	} else {
-		m.invited(n)
+		invitedElement(m, n)
 	}
 	m.raw("</").raw(name).raw("></cs:notification>\n")
 }
 
-// invited writes the invitation for a sharee.
-func (m *markup) invited(n calendar.Notification) {
-	m.element("cs:uid", string(n.Invitation)).addressOf(n.Sharee).raw(statusTags[n.Status])
-	m.accessElement(n.Access).hostURL(n.Owner.Name, n.Segment).organizer(n.Owner)
+// invitedElement writes the invitation for a sharee.
+func invitedElement(m *markup, n calendar.Notification) {
+	m.element("cs:uid", string(n.Invitation))
+	addressOf(m, n.Sharee)
+	m.raw(statusTags[n.Status])
+	accessElement(m, n.Access)
+	hostURL(m, n.Owner.Name, n.Segment)
+	organizerElement(m, n.Owner)
 	if n.Title != "" {
 		m.element("cs:summary", n.Title)
 	}
 	m.raw("<c:supported-calendar-component-set>")
 	for _, k := range n.Kinds {
-		m.kindElement(k)
+		kindElement(m, k)
 	}
 	m.raw("</c:supported-calendar-component-set>")
 }
 
-// replied writes a sharee's reply for the owner.
-func (m *markup) replied(n calendar.Notification) {
-	m.addressOf(n.Sharee).raw(statusTags[n.Status]).hostURL(n.Owner.Name, n.Segment)
+// repliedElement writes a sharee's reply for the owner.
+func repliedElement(m *markup, n calendar.Notification) {
+	addressOf(m, n.Sharee)
+	m.raw(statusTags[n.Status])
+	hostURL(m, n.Owner.Name, n.Segment)
 	m.element("cs:in-reply-to", string(n.Invitation))
 	if n.Title != "" {
 		m.element("cs:summary", n.Title)
@@ -79,7 +85,7 @@ func (m *markup) replied(n calendar.Notification) {
 func (r *resource) rendered() []byte {
 	m := r.x.markup()
 	defer r.x.release(m)
-	m.document(r.notification)
+	noticeDocument(m, r.notification)
 	return bytes.Clone(m.buf)
 }
 

@@ -66,4 +66,4 @@ func (x *exchange) addObject() error {
 }
 
 // addMember writes the address to POST to (RFC 5995 §3.2.1).
-func (r *resource) addMember(m *markup) error { return m.hrefElement(r.at).ok() }
+func (r *resource) addMember(m *markup) error { return m.href(&r.at).ok() }

@@ -85,7 +85,7 @@ func mayUnbind(r *resource) error {
 func (r *resource) privileges(m *markup) error {
 	for _, p := range privileges {
 		if p.on&r.at.kind() != 0 && p.may(r) == nil {
-			m.privilege(p.tag)
+			privilegeElement(m, p.tag)
 		}
 	}
 	return nil

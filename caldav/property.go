@@ -44,15 +44,6 @@ const (
 	ofHome
 )
 
-// errAbsent is returned for a property that other resources of this kind have.
-var errAbsent = errors.New("property absent")
-
-func dav(local string) xml.Name      { return xml.Name{Space: davNS, Local: local} }
-func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
-func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
-func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
-func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
-
 // properties is the table of all properties, in the order of allprop.
 func properties() []property {
 	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
@@ -216,4 +207,9 @@ func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 		return m.raw("<").raw(p.tag).raw(p.scope).raw("/>").ok()
 	}
 	return m.raw("</").raw(p.tag).raw(">").ok()
+}
+
+// kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
+func kindElement(m *markup, k calendar.Kind) {
+	m.raw(`<c:comp name="`).attribute(string(k)).raw(`"/>`)
 }

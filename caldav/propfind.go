@@ -15,20 +15,6 @@ type propfindRequest struct {
 	Include  names     `xml:"DAV: include"`
 }
 
-// names are the names of an element's children. Their content is ignored.
-type names []xml.Name
-
-// UnmarshalXML reads the names and skips the content.
-func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	if *n == nil {
-		*n = names{}
-	}
-	return within(d, func(t xml.StartElement) error {
-		*n = append(*n, t.Name)
-		return d.Skip()
-	}, nil)
-}
-
 // plan plans for the requested properties. A request with several forms is refused.
 func (q propfindRequest) plan(x *exchange) (plan, error) {
 	asked := 0

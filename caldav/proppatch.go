@@ -131,7 +131,7 @@ func (x *exchange) proppatch() error {
 		return x.blank(http.StatusOK) // RFC 8144 §2.2
 	}
 	ms := x.multistatus(plan{})
-	ms.raw("<d:response>").hrefElement(x.at)
+	ms.raw("<d:response>").href(&x.at)
 	o.write(ms.markup)
 	ms.raw("</d:response>")
 	return ms.end()

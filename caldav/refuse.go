@@ -79,40 +79,6 @@ func (x *exchange) failureOf(err error) *failure {
 	return refuseWith(http.StatusInternalServerError, "something went wrong here; the log of the server says what")
 }
 
-func (f *failure) mediaType() string {
-	if f.condition == "" {
-		return "text/plain; charset=utf-8"
-	}
-	return xmlType
-}
-
-// descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC 4918
-// §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is added.
-const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
-
-// failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
-// text.
-func (m *markup) failure(f *failure) {
-	if f.condition == "" {
-		m.raw(f.message).raw("\n")
-		return
-	}
-	m.begin("d:error")
-	m.condition(f)
-	m.raw(`<error-description xmlns="`).raw(descriptionNS).raw(`">`).text(f.message).raw("</error-description></d:error>")
-}
-
-// condition writes the element of a failed condition.
-func (m *markup) condition(f *failure) {
-	if f.details == nil {
-		m.raw("<").raw(f.condition).raw("/>")
-		return
-	}
-	m.raw("<").raw(f.condition).raw(">")
-	f.details(m)
-	m.raw("</").raw(f.condition).raw(">")
-}
-
 // reply sends a complete response.
 func (x *exchange) reply(status int, mediaType string, body []byte) {
 	h := x.w.Header()

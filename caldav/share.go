@@ -34,9 +34,9 @@ func (r *resource) shareGrants(m *markup) error {
 		if given == calendar.NoAccess {
 			continue
 		}
-		m.raw("<d:ace><d:principal>").hrefElement(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
+		m.raw("<d:ace><d:principal>").href(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
 		for _, tag := range granted[given] {
-			m.privilege(tag)
+			privilegeElement(m, tag)
 		}
 		m.raw("</d:grant><d:protected/></d:ace>")
 	}
@@ -65,7 +65,7 @@ func (r *resource) sharedURL(m *markup) error {
 	if r.calendar.Access == calendar.OwnerAccess {
 		return errAbsent
 	}
-	m.hosted(r.calendar.OwnerName, r.calendar.Segment)
+	hostedHref(m, r.calendar.OwnerName, r.calendar.Segment)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (r *resource) invitees(m *markup) error {
 	start := len(m.buf)
 	for _, s := range shares {
 		if s.Access > calendar.FreeBusyAccess {
-			m.invitee(s)
+			inviteeElement(m, s)
 		}
 	}
 	if len(m.buf) == start {
@@ -92,7 +92,7 @@ func (r *resource) invitees(m *markup) error {
 	return nil
 }
 
-// invitee writes the owner and the caller for a sharee.
+// inviteeElement writes the owner and the caller for a sharee.
 func (r *resource) invitee(m *markup) error {
 	people, err := r.x.visible()
 	if err != nil {
@@ -102,54 +102,60 @@ func (r *resource) invitee(m *markup) error {
 	if i := slices.IndexFunc(people, func(u calendar.User) bool { return u.ID == r.calendar.Owner }); i >= 0 {
 		owner = calendar.PersonOf(people[i])
 	}
-	m.organizer(owner)
+	organizerElement(m, owner)
 	if r.calendar.Access > calendar.FreeBusyAccess {
-		m.invitee(calendar.Share{
+		inviteeElement(m, calendar.Share{
 			Calendar: r.calendar.ID, User: r.x.caller.User, Access: r.calendar.Access, Status: calendar.ShareAccepted,
 		})
 	}
 	return nil
 }
 
-// invitee writes CS:user in the element order of Apple's server.
-func (m *markup) invitee(s calendar.Share) {
+// inviteeElement writes CS:user in the element order of Apple's server.
+func inviteeElement(m *markup, s calendar.Share) {
 	name := s.CommonName
 	if name == "" || s.User.DisplayName != "" {
 		name = s.User.Title()
 	}
-	m.raw("<cs:user>").element("cs:uid", string(s.Invitation())).addressOf(calendar.PersonOf(s.User))
-	m.element("cs:common-name", name).accessElement(s.Access).raw(statusTags[s.Status]).raw("</cs:user>")
+	m.raw("<cs:user>").element("cs:uid", string(s.Invitation()))
+	addressOf(m, calendar.PersonOf(s.User))
+	m.element("cs:common-name", name)
+	accessElement(m, s.Access)
+	m.raw(statusTags[s.Status]).raw("</cs:user>")
 }
 
 // addressOf writes a person's address: their mail address if they have one, otherwise the principal.
-func (m *markup) addressOf(p calendar.Person) *markup {
+func addressOf(m *markup, p calendar.Person) {
 	if p.Email != "" {
-		return m.element("d:href", "mailto:"+p.Email)
+		m.element("d:href", "mailto:"+p.Email)
+	} else {
+		m.href(principalOf(p.Name))
 	}
-	return m.hrefElement(principalOf(p.Name))
 }
 
-// organizer writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
-func (m *markup) organizer(p calendar.Person) {
-	m.raw("<cs:organizer>").hrefElement(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
+// organizerElement writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
+func organizerElement(m *markup, p calendar.Person) {
+	m.raw("<cs:organizer>").href(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
 }
 
-// hosted writes the address of a calendar in its owner's home.
-func (m *markup) hosted(owner string, segment calendar.Segment) {
+// hostedHref writes the address of a calendar in its owner's home.
+func hostedHref(m *markup, owner string, segment calendar.Segment) {
 	at := place{form: formCalendar, user: userName(owner), calendar: segment}
-	m.element("d:href", bare(m.href(at)))
+	m.element("d:href", bare(m.path(at)))
 }
 
 // hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
-func (m *markup) hostURL(owner string, segment calendar.Segment) *markup {
-	m.raw("<cs:hosturl>").hosted(owner, segment)
-	return m.raw("</cs:hosturl>")
+func hostURL(m *markup, owner string, segment calendar.Segment) {
+	m.raw("<cs:hosturl>")
+	hostedHref(m, owner, segment)
+	m.raw("</cs:hosturl>")
 }
 
 // accessElement is CS:access (caldav-sharing §6.11).
-func (m *markup) accessElement(a calendar.Access) *markup {
+func accessElement(m *markup, a calendar.Access) {
 	if a >= calendar.WriteAccess {
-		return m.raw("<cs:access><cs:read-write/></cs:access>")
+		m.raw("<cs:access><cs:read-write/></cs:access>")
+	} else {
+		m.raw("<cs:access><cs:read/></cs:access>")
 	}
-	return m.raw("<cs:access><cs:read/></cs:access>")
 }
