@@ -1,5 +1,7 @@
 package caldav
 
+import "caldav-mcp-server/caldav/dav"
+
 // The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
 // not set.
 
@@ -40,37 +42,37 @@ func supportedPrivileges() privilegeNode {
 	}}
 }
 
-func (r *resource) supportedPrivileges(m *markup) error {
+func (r *resource) supportedPrivileges(m *dav.Markup) error {
 	privilegeTree(m, supportedPrivileges())
 	return nil
 }
 
-func privilegeTree(m *markup, n privilegeNode) {
-	m.raw("<d:supported-privilege>")
+func privilegeTree(m *dav.Markup, n privilegeNode) {
+	m.Raw("<d:supported-privilege>")
 	privilegeElement(m, n.tag)
 	if n.abstract {
-		m.raw("<d:abstract/>")
+		m.Raw("<d:abstract/>")
 	}
-	m.raw(`<d:description xml:lang="en">`).text(n.description).raw("</d:description>")
+	m.Raw(`<d:description xml:lang="en">`).Text(n.description).Raw("</d:description>")
 	for _, inner := range n.within {
 		privilegeTree(m, inner)
 	}
-	m.raw("</d:supported-privilege>")
+	m.Raw("</d:supported-privilege>")
 }
 
-func privilegeElement(m *markup, tag string) {
-	m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
+func privilegeElement(m *dav.Markup, tag string) {
+	m.Raw("<d:privilege><").Raw(tag).Raw("/></d:privilege>")
 }
 
 // owned are the kinds of resources that have an owner.
 const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
 
 // accessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
-func (r *resource) accessList(m *markup) error {
+func (r *resource) accessList(m *dav.Markup) error {
 	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
 	switch {
 	case r.other != nil:
-		return errAbsent
+		return dav.ErrAbsent
 	case r.at.kind()&personal != 0:
 		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
 	case r.at.kind()&(atCalendar|atObject) == 0:
@@ -79,21 +81,21 @@ func (r *resource) accessList(m *markup) error {
 		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
 		return r.shareGrants(m)
 	default:
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	return nil
 }
 
 // protectedGrant writes a protected entry.
-func protectedGrant(m *markup, principal, privilege string) {
-	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>")
+func protectedGrant(m *dav.Markup, principal, privilege string) {
+	m.Raw("<d:ace><d:principal>").Raw(principal).Raw("</d:principal><d:grant>")
 	privilegeElement(m, privilege)
-	m.raw("</d:grant><d:protected/></d:ace>")
+	m.Raw("</d:grant><d:protected/></d:ace>")
 }
 
 // accessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
-func (r *resource) accessRestrictions(m *markup) error {
-	return m.raw("<d:grant-only/><d:no-invert/>").ok()
+func (r *resource) accessRestrictions(m *dav.Markup) error {
+	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
 }
 
 // acl answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
@@ -105,5 +107,5 @@ func (x *exchange) acl() error {
 	if err != nil {
 		return err
 	}
-	return breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")
+	return dav.Breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")
 }

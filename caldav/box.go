@@ -24,7 +24,7 @@ func (b box[T]) in(n *node) { n.members, n.token, n.sync = b.members, b.token, b
 // listing of the surrounding collections still works.
 func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 	return func(yield func(*resource, error) bool) {
-		all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+		all, err := b.changes(r.x.Service, r.x.R.Context(), r.x.caller, calendar.SyncToken{})
 		if err != nil {
 			if calendar.ReasonOf(err) != calendar.Forbidden {
 				yield(nil, err)
@@ -40,13 +40,13 @@ func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 }
 
 func (b box[T]) token(r *resource) (string, error) {
-	now, err := b.state(r.x.Service, r.x.r.Context(), r.x.caller)
+	now, err := b.state(r.x.Service, r.x.R.Context(), r.x.caller)
 	return now.String(), err
 }
 
 // sync reports the items that were added, changed or removed.
 func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
-	changes, err := b.changes(x.Service, x.r.Context(), x.caller, since)
+	changes, err := b.changes(x.Service, x.R.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}
@@ -64,8 +64,8 @@ func takeOut[Name any](x *exchange, name Name, remove func(context.Context, cale
 	if err != nil {
 		return err
 	}
-	if err := remove(x.r.Context(), x.caller, name, when); err != nil {
+	if err := remove(x.R.Context(), x.caller, name, when); err != nil {
 		return err
 	}
-	return x.done(false)
+	return x.Done(false)
 }

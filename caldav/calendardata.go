@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/render"
@@ -14,13 +15,13 @@ import (
 
 // requested is the DAV:prop of a report. Its calendar-data may describe a shape.
 type requested struct {
-	names names
+	names dav.Names
 	data  *calendarData
 }
 
 // UnmarshalXML reads the names, and the shape of calendar-data.
 func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	return within(d, func(t xml.StartElement) error {
+	return dav.Within(d, func(t xml.StartElement) error {
 		q.names = append(q.names, t.Name)
 		if t.Name != caldav("calendar-data") {
 			return d.Skip()
@@ -67,10 +68,10 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 		return s, nil
 	}
 	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") || c.Version != "" && c.Version != "2.0" {
-		return s, breach("c:supported-calendar-data", "calendar data is available as text/calendar, version 2.0 only")
+		return s, dav.Breach("c:supported-calendar-data", "calendar data is available as text/calendar, version 2.0 only")
 	}
 	if c.Expand != nil && c.Recurrences != nil {
-		return s, refuseWith(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
+		return s, dav.Refuse(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
 	}
 	for _, window := range []struct {
 		asked *timeRange
@@ -81,13 +82,13 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 		}
 		r, err := window.asked.whole()
 		if err != nil {
-			return s, refuseWith(http.StatusBadRequest, "the time in calendar-data %s", err)
+			return s, dav.Refuse(http.StatusBadRequest, "the time in calendar-data %s", err)
 		}
 		*window.into = &r
 	}
 	if c.Comp != nil {
 		if !strings.EqualFold(c.Comp.Name, "VCALENDAR") {
-			return s, refuseWith(http.StatusBadRequest, "the outermost comp in calendar-data must be VCALENDAR")
+			return s, dav.Refuse(http.StatusBadRequest, "the outermost comp in calendar-data must be VCALENDAR")
 		}
 		selected := c.Comp.component()
 		s.Select = &selected
@@ -144,33 +145,33 @@ func instant(text string) (time.Time, error) {
 }
 
 // errEnough ends a request that has used up its limit for shaping calendar data.
-var errEnough = breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
+var errEnough = dav.Breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
 
 // data writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is refused:
 // one endless series must not keep all other objects from a client.
-func (r *resource) data(m *markup) error {
+func (r *resource) data(m *dav.Markup) error {
 	if r.object.Data == nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	if r.x.view.Shape.Whole() {
-		if err := r.x.meter.Hold(3 * r.object.Size); err != nil {
+		if err := r.x.Meter.Hold(3 * r.object.Size); err != nil {
 			return r.x.unshown(err)
 		}
-		m.cdata(render.Legible(r.object.Data))
+		m.CDATA(render.Legible(r.object.Data))
 		return nil
 	}
-	data, err := r.x.Service.Render(r.x.r.Context(), r.calendar, r.object, r.x.view)
+	data, err := r.x.Service.Render(r.x.R.Context(), r.calendar, r.object, r.x.view)
 	if err != nil {
 		return r.x.unshown(err)
 	}
-	m.cdata(render.Legible(data))
+	m.CDATA(render.Legible(data))
 	return nil
 }
 
 // unshown limits an error about calendar data to this object if the rest of the answer can still be given.
 func (x *exchange) unshown(err error) error {
 	reason := calendar.ReasonOf(err)
-	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.begun {
+	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.Begun {
 		return x.failureOf(err)
 	}
 	return err

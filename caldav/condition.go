@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -65,39 +66,39 @@ var conditions = map[calendar.Rule]struct {
 }
 
 // translate turns an error of package calendar into a failure.
-func (x *exchange) translate(e *calendar.Error) *failure {
-	f := &failure{status: statuses[e.Reason], message: e.Error(), cause: e.Cause}
+func (x *exchange) translate(e *calendar.Error) *dav.Failure {
+	f := &dav.Failure{Status: statuses[e.Reason], Message: e.Error(), Cause: e.Cause}
 	if row, ok := conditions[e.Rule]; ok {
-		f.status, f.condition = row.status, row.tag
+		f.Status, f.Condition = row.status, row.tag
 	}
 	if (e.Rule == calendar.RuleUIDConflict || e.Rule == calendar.RuleUniqueScheduling) && e.Conflict != "" {
-		f.details = x.conflictAt(e)
+		f.Details = x.conflictAt(e)
 	}
 	if e.Rule == calendar.RulePrivileges {
-		f.details = x.neededPrivilege
+		f.Details = x.neededPrivilege
 	}
 	return f
 }
 
 // conflictAt names the conflicting object. Thunderbird needs this: it may store an invitation and only then notice
 // that the server has it already.
-func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
+func (x *exchange) conflictAt(e *calendar.Error) func(*dav.Markup) {
 	at := x.subject
 	at.form, at.object = formObject, e.Conflict
 	if e.ConflictIn != "" {
 		// If the object is in another calendar, the caller may not see that calendar.
-		cal, err := x.Service.Calendar(x.r.Context(), x.caller, e.ConflictIn)
+		cal, err := x.Service.Calendar(x.R.Context(), x.caller, e.ConflictIn)
 		if err != nil {
 			return nil
 		}
 		at.calendar = cal.Address()
 	}
-	return func(m *markup) { m.href(at) }
+	return func(m *dav.Markup) { m.Href(at) }
 }
 
 // neededPrivilege names the privilege that the method needs and the resource it needs it on. That is the parent if a
 // member would be added or removed (RFC 3744 §3.9, §3.10).
-func (x *exchange) neededPrivilege(m *markup) {
+func (x *exchange) neededPrivilege(m *dav.Markup) {
 	privilege, at := x.needs, x.subject
 	if privilege == "" {
 		privilege = x.method.needs
@@ -106,7 +107,7 @@ func (x *exchange) neededPrivilege(m *markup) {
 	if strings.HasSuffix(privilege, "bind") && x.method.name != http.MethodPost {
 		at = at.parent()
 	}
-	m.raw("<d:resource>")
-	m.href(at)
-	m.raw("<d:privilege><").raw(privilege).raw("/></d:privilege></d:resource>")
+	m.Raw("<d:resource>")
+	m.Href(at)
+	m.Raw("<d:privilege><").Raw(privilege).Raw("/></d:privilege></d:resource>")
 }

@@ -3,9 +3,8 @@ package caldav
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/service"
@@ -26,10 +25,10 @@ func (x *exchange) move() error {
 }
 
 var (
-	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
-	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
-	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
-	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
+	errNoPlace    = dav.Refuse(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
+	errOtherHost  = dav.Refuse(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
+	errInTheWay   = dav.Refuse(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
+	errUnderneath = dav.Refuse(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
 )
 
 func (x *exchange) transfer(carry transfer) error {
@@ -37,15 +36,15 @@ func (x *exchange) transfer(carry transfer) error {
 	if err != nil {
 		return err
 	}
-	saved, err := carry(x.Service, x.r.Context(), x.caller, t)
+	saved, err := carry(x.Service, x.R.Context(), x.caller, t)
 	if err != nil {
 		return err
 	}
 	if saved.Created {
 		// RFC 9110 §15.3.2: without a Location, the request line would name the created resource.
-		x.w.Header().Set("Location", x.href(x.subject))
+		x.W.Header().Set("Location", x.href(x.subject))
 	}
-	return x.done(saved.Created)
+	return x.Done(saved.Created)
 }
 
 // transferred reads the source, the destination and the conditions of a COPY or MOVE of an object.
@@ -88,7 +87,7 @@ func (x *exchange) moveCalendar() error {
 	if err != nil {
 		return err
 	}
-	if d, err := x.depth(); err != nil || d == depthZero || d == depthOne {
+	if d, err := x.Depth(); err != nil || d == dav.DepthZero || d == dav.DepthOne {
 		return errUnderneath
 	}
 	if to.kind() != atCalendar {
@@ -101,33 +100,33 @@ func (x *exchange) moveCalendar() error {
 	_, err = x.calendarAt(to)
 	switch {
 	case to == x.at:
-		return refuseWith(http.StatusForbidden, "the calendar is already at this address")
+		return dav.Refuse(http.StatusForbidden, "the calendar is already at this address")
 	case err == nil && !overwrite:
 		return errInTheWay
 	case err == nil:
 		// A calendar must not vanish because another one takes its address.
-		return breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
+		return dav.Breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
 	case !missing(err):
 		return err
 	}
-	if err := x.Service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
+	if err := x.Service.MoveCalendar(x.R.Context(), x.caller, cal.ID, to.calendar); err != nil {
 		return err
 	}
-	x.w.Header().Set("Location", x.href(to))
-	return x.done(true)
+	x.W.Header().Set("Location", x.href(to))
+	return x.Done(true)
 }
 
-// destination reads Destination and Overwrite (RFC 4918 §10.3, §10.6). An address outside of the caller's part of the
-// tree is refused in the same way whether it exists or not.
+// destination reads Destination and Overwrite. An address outside of the caller's part of the tree is refused in the
+// same way whether it exists or not.
 func (x *exchange) destination() (at place, overwrite bool, err error) {
-	u, err := url.Parse(strings.TrimSpace(x.r.Header.Get("Destination")))
-	if err != nil || u.Opaque != "" || u.Host == "" && u.Path == "" {
-		return at, false, refuseWith(http.StatusBadRequest, "this method takes a Destination: a path or a URL")
+	u, err := x.Destination()
+	if err != nil {
+		return at, false, err
 	}
-	if u.Host != "" && !x.isOurs(u) {
+	if !x.IsHere(u, x.host) {
 		return at, false, errOtherHost
 	}
-	at, err = x.parse(pathOf(u))
+	at, err = x.parse(dav.PathOf(u))
 	if err == nil {
 		err = x.reach(at)
 	}
@@ -137,19 +136,6 @@ func (x *exchange) destination() (at place, overwrite bool, err error) {
 	if err != nil {
 		return at, false, err
 	}
-	switch v := strings.TrimSpace(x.r.Header.Get("Overwrite")); strings.ToUpper(v) {
-	case "", "T":
-		return at, true, nil
-	case "F":
-		return at, false, nil
-	default:
-		return at, false, refuseWith(http.StatusBadRequest, "Overwrite must be T or F")
-	}
-}
-
-// isOurs reports whether a URL points to this server: its host is the request's, or the host of the base URL. Ports
-// are not compared, since proxies often do not forward them.
-func (x *exchange) isOurs(u *url.URL) bool {
-	came := url.URL{Host: x.r.Host}
-	return strings.EqualFold(u.Hostname(), came.Hostname()) || strings.EqualFold(u.Hostname(), x.host)
+	overwrite, err = x.Overwrite()
+	return at, overwrite, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -63,21 +64,21 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 			return nil, err
 		}
 	}
-	return x.Service.DeadProperties(x.r.Context(), x.caller, h)
+	return x.Service.DeadProperties(x.R.Context(), x.caller, h)
 }
 
 // deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
 func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
 	if x.homeDead == nil {
 		var err error
-		if x.homeDead, err = x.Service.DeadPropertiesInHome(x.r.Context(), x.caller); err != nil {
+		if x.homeDead, err = x.Service.DeadPropertiesInHome(x.R.Context(), x.caller); err != nil {
 			return nil, err
 		}
 	}
 	return x.homeDead[id], nil
 }
 
-// keptAs returns the stored value of the property n, or errAbsent.
+// keptAs returns the stored value of the property n, or dav.ErrAbsent.
 func (r *resource) keptAs(n xml.Name) (string, error) {
 	list, err := r.listDead()
 	if err != nil {
@@ -88,24 +89,24 @@ func (r *resource) keptAs(n xml.Name) (string, error) {
 			return k.Value, nil
 		}
 	}
-	return "", errAbsent
+	return "", dav.ErrAbsent
 }
 
 // writeDead writes the dead property n.
-func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
+func (r *resource) writeDead(n xml.Name, m *dav.Markup, nameOnly bool) error {
 	value, err := r.keptAs(n)
 	if err != nil {
 		return err
 	}
 	if nameOnly {
-		m.empty(n)
+		m.Empty(n)
 		return nil
 	}
-	return m.raw(value).ok()
+	return m.Raw(value).OK()
 }
 
 // writeAllDead writes all dead properties except the names in but: RFC 4918 §9.1 includes them in allprop.
-func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
+func (r *resource) writeAllDead(m *dav.Markup, but dav.Names, nameOnly bool) error {
 	list, err := r.listDead()
 	if err != nil {
 		return err
@@ -116,9 +117,9 @@ func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 			continue
 		}
 		if nameOnly {
-			m.empty(n)
+			m.Empty(n)
 		} else {
-			m.raw(k.Value)
+			m.Raw(k.Value)
 		}
 	}
 	return nil
@@ -126,32 +127,31 @@ func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 
 // dress replaces a property that was just written by the stored element, which has the attributes of its PROPPATCH
 // (xml:lang, Apple's symbolic-color). It does nothing if the value has changed since in another way.
-func (p *property) dress(r *resource, m *markup, start, inside int) error {
+func (p *property) dress(r *resource, m *dav.Markup, start, inside int) error {
 	value, err := r.keptAs(p.name)
 	if err != nil {
 		return err
 	}
-	content := m.buf[inside:]
+	content := m.Buf[inside:]
 	end := "</" + p.name.Local + ">"
 	if head, ok := strings.CutSuffix(value, end); ok && strings.HasSuffix(head, ">"+string(content)) {
-		m.buf = append(m.buf[:start], value...)
+		m.Buf = append(m.Buf[:start], value...)
 		return nil
 	}
-	return errAbsent
+	return dav.ErrAbsent
 }
 
 // keep returns the change that stores the edit's element unchanged, or removes it.
-func (e edit) keep() (calendar.DeadProperty, error) {
-	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.name.Space, Local: e.name.Local}}
-	if e.value == nil {
+func keep(e dav.Edit) (calendar.DeadProperty, error) {
+	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.Name.Space, Local: e.Name.Local}}
+	if e.Value == nil {
 		return k, nil
 	}
-	var m markup
-	m.foreign(e.value, "", e.lang)
-	if len(m.buf) > calendar.MaxDeadPropertyBytes {
+	text := e.Text()
+	if len(text) > calendar.MaxDeadPropertyBytes {
 		// RFC 4918 §9.2.1 names this status.
-		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
+		return k, dav.Refuse(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
 	}
-	k.Value = string(m.buf)
+	k.Value = text
 	return k, nil
 }

@@ -13,14 +13,14 @@ func (x *exchange) deleteCalendar() error {
 		return err
 	}
 	if cal.Access != calendar.OwnerAccess {
-		err = x.Service.Leave(x.r.Context(), x.caller, cal.ID)
+		err = x.Service.Leave(x.R.Context(), x.caller, cal.ID)
 	} else {
-		_, err = x.Service.DeleteCalendarTelling(x.r.Context(), x.caller, cal.ID, x.telling())
+		_, err = x.Service.DeleteCalendarTelling(x.R.Context(), x.caller, cal.ID, x.telling())
 	}
 	if err != nil {
 		return err
 	}
-	return x.done(false)
+	return x.Done(false)
 }
 
 func (x *exchange) deleteObject() error {
@@ -32,8 +32,8 @@ func (x *exchange) deleteObject() error {
 	if err != nil {
 		return err
 	}
-	if err := x.Service.DeleteTelling(x.r.Context(), x.caller, cal, x.at.object, when, x.telling()); err != nil {
+	if err := x.Service.DeleteTelling(x.R.Context(), x.caller, cal, x.at.object, when, x.telling()); err != nil {
 		return x.unlessStale(err, cal)
 	}
-	return x.done(false)
+	return x.Done(false)
 }

@@ -8,35 +8,36 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/filter"
 )
 
 // nothing writes properties that always exist and are always empty: this server has no locks (RFC 4918 §15.8,
 // §15.10).
-func nothing(*resource, *markup) error { return nil }
+func nothing(*resource, *dav.Markup) error { return nil }
 
-func (r *resource) resourceType(m *markup) error { return m.raw(r.node().types(r)).ok() }
+func (r *resource) resourceType(m *dav.Markup) error { return m.Raw(r.node().types(r)).OK() }
 
-func (r *resource) displayName(m *markup) error {
+func (r *resource) displayName(m *dav.Markup) error {
 	name := r.person().Title()
 	if r.at.kind() == atCalendar {
 		name = r.calendar.Name
 	}
-	return m.text(name).ok()
+	return m.Text(name).OK()
 }
 
 // etag writes the tag that GET sends. For a calendar it is the weak tag of its text.
-func (r *resource) etag(m *markup) error {
+func (r *resource) etag(m *dav.Markup) error {
 	if r.at.kind() == atCalendar {
 		token, err := r.token()
 		if closed(err) {
-			return errAbsent
+			return dav.ErrAbsent
 		}
-		m.text("W/" + string(textTag(token)))
+		m.Text("W/" + string(textTag(token)))
 		return err
 	}
-	return m.text(string(cmp.Or(r.object.ETag, r.notification.ETag))).ok()
+	return m.Text(string(cmp.Or(r.object.ETag, r.notification.ETag))).OK()
 }
 
 // calendarType also names the component (RFC 5545 §8.1), so that a client can tell a task from an event in a listing.
@@ -44,79 +45,79 @@ const calendarType = "text/calendar; charset=utf-8; component="
 
 func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
 
-func (r *resource) contentType(m *markup) error {
+func (r *resource) contentType(m *dav.Markup) error {
 	if r.at.kind() == atNotice {
-		return m.text(xmlType).ok()
+		return m.Text(dav.XMLType).OK()
 	}
-	return m.raw(calendarType).text(string(r.object.Kind)).ok()
+	return m.Raw(calendarType).Text(string(r.object.Kind)).OK()
 }
 
 // contentLength is the length of GET's response. The length of a calendar's text is unknown until all of its objects
 // have been read.
-func (r *resource) contentLength(m *markup) error {
+func (r *resource) contentLength(m *dav.Markup) error {
 	switch r.at.kind() {
 	case atNotice:
-		return m.number(int64(len(r.rendered())))
+		return m.Number(int64(len(r.rendered())))
 	case atObject, atItem:
 		if r.at.kind() == atObject && r.object.Data == nil && r.calendar.Access != calendar.OwnerAccess {
-			return errAbsent // the size includes the caller's own part, which only reading the object reveals
+			return dav.ErrAbsent // the size includes the caller's own part, which only reading the object reveals
 		}
-		return m.number(r.object.Size)
+		return m.Number(r.object.Size)
 	default:
-		return m.number(int64(len(page)))
+		return m.Number(int64(len(page)))
 	}
 }
 
-func (r *resource) lastModified(m *markup) error {
+func (r *resource) lastModified(m *dav.Markup) error {
 	if r.at.kind() == atCalendar && closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	_, changed := r.node().times(r)
-	return m.date(changed, http.TimeFormat)
+	return m.Date(changed, http.TimeFormat)
 }
 
-func (r *resource) creationDate(m *markup) error {
+func (r *resource) creationDate(m *dav.Markup) error {
 	made, _ := r.node().times(r)
-	return m.date(made, time.RFC3339)
+	return m.Date(made, time.RFC3339)
 }
 
 func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
 
-func (r *resource) owner(m *markup) error {
+func (r *resource) owner(m *dav.Markup) error {
 	name := r.person().Name
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
 	}
-	return m.href(principalOf(name)).ok()
+	return m.Href(principalOf(name)).OK()
 }
 
-func (r *resource) ownPrincipal(m *markup) error {
-	return m.href(principalOf(r.x.caller.User.Name)).ok()
+func (r *resource) ownPrincipal(m *dav.Markup) error {
+	return m.Href(principalOf(r.x.caller.User.Name)).OK()
 }
 
-func (r *resource) principalCollections(m *markup) error {
-	return m.href(place{form: formPrincipals}).ok()
+func (r *resource) principalCollections(m *dav.Markup) error {
+	return m.Href(place{form: formPrincipals}).OK()
 }
 
-func (r *resource) principalURL(m *markup) error { return m.href(&r.at).ok() }
+func (r *resource) principalURL(m *dav.Markup) error { return m.Href(&r.at).OK() }
 
-func (r *resource) home(m *markup) error { return r.ownPlace(m, formHome) }
+func (r *resource) home(m *dav.Markup) error { return r.ownPlace(m, formHome) }
 
-func (r *resource) supportedMethods(m *markup) error {
+func (r *resource) supportedMethods(m *dav.Markup) error {
 	for _, row := range r.x.methods {
 		if row.on&r.at.kind() != 0 {
-			m.raw(`<d:supported-method name="`).raw(row.name).raw(`"/>`)
+			m.Raw(`<d:supported-method name="`).Raw(row.name).Raw(`"/>`)
 		}
 	}
 	return nil
 }
 
-func (r *resource) supportedReports(m *markup) error {
+func (r *resource) supportedReports(m *dav.Markup) error {
 	for _, row := range r.x.reports {
 		if row.on&r.at.kind() != 0 {
-			m.raw("<d:supported-report><d:report>")
-			m.empty(row.name)
-			m.raw("</d:report></d:supported-report>")
+			m.Raw("<d:supported-report><d:report>")
+			m.Empty(row.name)
+			m.Raw("</d:report></d:supported-report>")
 		}
 	}
 	return nil
@@ -124,12 +125,12 @@ func (r *resource) supportedReports(m *markup) error {
 
 // syncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar, or
 // in one of the calendars of a home, changes.
-func (r *resource) syncToken(m *markup) error {
+func (r *resource) syncToken(m *dav.Markup) error {
 	token, err := r.token()
 	if closed(err) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	m.text(token)
+	m.Text(token)
 	return err
 }
 
@@ -140,7 +141,7 @@ func closed(err error) bool {
 }
 
 // resourceID identifies the resource for its lifetime, wherever it is moved.
-func (r *resource) resourceID(m *markup) error {
+func (r *resource) resourceID(m *dav.Markup) error {
 	// A user has one ID but two resources: the principal and the home.
 	id := string(r.person().ID)
 	if r.at.kind() == atCalendar {
@@ -151,33 +152,33 @@ func (r *resource) resourceID(m *markup) error {
 	// RFC 9562 §5.8: a UUID whose bits we define ourselves.
 	sum := sha256.Sum256([]byte(id))
 	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
-	return m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).ok()
+	return m.Element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).OK()
 }
 
-func (r *resource) description(m *markup) error {
+func (r *resource) description(m *dav.Markup) error {
 	if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.optional(r.calendar.Description)
+	return m.Optional(r.calendar.Description)
 }
 
-func (r *resource) enabled(m *markup) error {
+func (r *resource) enabled(m *dav.Markup) error {
 	if r.calendar.Hidden {
-		return m.number(0)
+		return m.Number(0)
 	}
-	return m.number(1)
+	return m.Number(1)
 }
 
-func (r *resource) color(m *markup) error { return m.optional(r.calendar.Color) }
+func (r *resource) color(m *dav.Markup) error { return m.Optional(r.calendar.Color) }
 
-func (r *resource) order(m *markup) error {
+func (r *resource) order(m *dav.Markup) error {
 	if r.calendar.Order == nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.number(*r.calendar.Order)
+	return m.Number(*r.calendar.Order)
 }
 
-func (r *resource) kinds(m *markup) error {
+func (r *resource) kinds(m *dav.Markup) error {
 	if r.x.caller.SeesBusyAlone(r.calendar) {
 		kindElement(m, calendar.Event)
 		return nil
@@ -188,87 +189,87 @@ func (r *resource) kinds(m *markup) error {
 	return nil
 }
 
-func (r *resource) mediaTypes(m *markup) error {
-	return m.raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).ok()
+func (r *resource) mediaTypes(m *dav.Markup) error {
+	return m.Raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).OK()
 }
 
-func (r *resource) maxSize(m *markup) error {
-	return m.number(r.x.Service.Limits().ObjectBytes)
+func (r *resource) maxSize(m *dav.Markup) error {
+	return m.Number(r.x.Service.Limits().ObjectBytes)
 }
 
 // minTime and maxTime are the limits of the dates that the server accepts.
-func (r *resource) minTime(m *markup) error { return m.raw("10000101T000000Z").ok() }
+func (r *resource) minTime(m *dav.Markup) error { return m.Raw("10000101T000000Z").OK() }
 
-func (r *resource) maxTime(m *markup) error { return m.raw("99991231T235959Z").ok() }
+func (r *resource) maxTime(m *dav.Markup) error { return m.Raw("99991231T235959Z").OK() }
 
-func (r *resource) collations(m *markup) error {
+func (r *resource) collations(m *dav.Markup) error {
 	for _, c := range filter.Collations() {
-		m.element("c:supported-collation", string(c))
+		m.Element("c:supported-collation", string(c))
 	}
 	return nil
 }
 
 // kindSets lists the sets of components that a new calendar may have: each one alone, as Apple's clients create
 // calendars, and all together.
-func (r *resource) kindSets(m *markup) error {
+func (r *resource) kindSets(m *dav.Markup) error {
 	sets := []calendar.Kinds{calendar.AllKinds()}
 	for _, k := range calendar.AllKinds() {
 		sets = append(sets, calendar.Kinds{k})
 	}
 	for _, set := range sets {
-		m.raw("<c:supported-calendar-component-set>")
+		m.Raw("<c:supported-calendar-component-set>")
 		for _, k := range set {
 			kindElement(m, k)
 		}
-		m.raw("</c:supported-calendar-component-set>")
+		m.Raw("</c:supported-calendar-component-set>")
 	}
 	return nil
 }
 
-func (r *resource) maxInstances(m *markup) error {
-	return m.number(int64(r.x.Service.Limits().Instances))
+func (r *resource) maxInstances(m *dav.Markup) error {
+	return m.Number(int64(r.x.Service.Limits().Instances))
 }
 
-func (r *resource) maxAttendees(m *markup) error {
-	return m.number(int64(r.x.Service.Limits().Attendees))
+func (r *resource) maxAttendees(m *dav.Markup) error {
+	return m.Number(int64(r.x.Service.Limits().Attendees))
 }
 
-func (r *resource) transparency(m *markup) error {
+func (r *resource) transparency(m *dav.Markup) error {
 	if r.calendar.Transparent {
-		m.raw("<c:transparent/>")
+		m.Raw("<c:transparent/>")
 	} else {
-		m.raw("<c:opaque/>")
+		m.Raw("<c:opaque/>")
 	}
 	return nil
 }
 
 // userAddresses lists the user's addresses as an attendee: first the mail addresses, which Apple's programs expect
 // first, then the principal.
-func (r *resource) userAddresses(m *markup) error {
-	mails, err := r.x.Service.Mails(r.x.r.Context(), r.person())
+func (r *resource) userAddresses(m *dav.Markup) error {
+	mails, err := r.x.Service.Mails(r.x.R.Context(), r.person())
 	if err != nil {
 		return err
 	}
 	for _, mail := range mails {
-		m.element("d:href", "mailto:"+mail)
+		m.Element("d:href", "mailto:"+mail)
 	}
-	return m.href(&r.at).ok()
+	return m.Href(&r.at).OK()
 }
 
 // publishedURL writes the configured base URL; it is empty if none is set.
-func (r *resource) publishedURL(m *markup) error {
+func (r *resource) publishedURL(m *dav.Markup) error {
 	if r.other != nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(r.x.published).ok()
+	return m.Text(r.x.published).OK()
 }
 
 // wayHere writes how this request reached the server.
-func (r *resource) wayHere(m *markup) error {
+func (r *resource) wayHere(m *dav.Markup) error {
 	if r.other != nil || r.x.Way == nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(r.x.Way(r.x.r)).ok()
+	return m.Text(r.x.Way(r.x.R)).OK()
 }
 
 // individual and group are the calendar user types (RFC 6638 §2.4.2) of principals that are no room or resource.
@@ -284,36 +285,36 @@ func userType(u calendar.User) string {
 	return individual
 }
 
-func (r *resource) userType(m *markup) error { return m.raw(userType(r.person())).ok() }
+func (r *resource) userType(m *dav.Markup) error { return m.Raw(userType(r.person())).OK() }
 
 // members lists the members of a group (RFC 3744 §4.3); a person has none.
-func (r *resource) members(m *markup) error {
+func (r *resource) members(m *dav.Markup) error {
 	if !r.person().Group {
 		return nil
 	}
-	all, err := r.x.Service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.MembersOf(r.x.R.Context(), r.x.caller, r.person())
 	return principalHrefs(m, all, err)
 }
 
 // membership lists the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
-func (r *resource) membership(m *markup) error {
+func (r *resource) membership(m *dav.Markup) error {
 	if r.person().Group {
 		return nil
 	}
-	all, err := r.x.Service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.GroupsOf(r.x.R.Context(), r.x.caller, r.person())
 	return principalHrefs(m, all, err)
 }
 
-func principalHrefs(m *markup, all []calendar.User, err error) error {
+func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 	for _, u := range all {
-		m.href(principalOf(u.Name))
+		m.Href(principalOf(u.Name))
 	}
 	return err
 }
 
-func (r *resource) emailAddresses(m *markup) error {
+func (r *resource) emailAddresses(m *dav.Markup) error {
 	if mail := r.person().Email; mail != "" {
-		m.element("cs:email-address", mail)
+		m.Element("cs:email-address", mail)
 	}
 	return nil
 }

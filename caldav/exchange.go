@@ -3,30 +3,22 @@ package caldav
 import (
 	"context"
 	"net/http"
-	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/query"
 )
 
 // exchange is one request and its response.
 type exchange struct {
 	*Handler
-	w      http.ResponseWriter
-	r      *http.Request
+	dav.Exchange
 	caller calendar.Caller
 	// at is the address in the request line, method its row in the table.
 	at     place
 	method *method
-	// begun is set once a part of a streamed response has been sent.
-	begun bool
-	// guard checks the tokens of the body for its decoder.
-	guard *guard
 	// view describes the requested calendar data.
 	view query.View
-	// meter counts the cost of the response.
-	meter *meter.Meter
 	// subject is the resource that a refusal is about, if it differs from at. needs is the privilege that was
 	// missing, if it differs from the method's own.
 	subject place
@@ -55,7 +47,7 @@ type exchange struct {
 }
 
 // errToolsOnly refuses a token limited to certain tools of assistants: CalDAV would give it more access than that.
-var errToolsOnly = refuseWith(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
+var errToolsOnly = dav.Refuse(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
 
 // serve resolves the address and the method, and runs the method.
 func (x *exchange) serve() error {
@@ -65,7 +57,7 @@ func (x *exchange) serve() error {
 	if id, is := x.registrationAt(); is {
 		return x.serveRegistration(id)
 	}
-	at, err := x.parse(pathOf(x.r.URL))
+	at, err := x.parse(dav.PathOf(x.R.URL))
 	if err != nil {
 		return err
 	}
@@ -73,9 +65,9 @@ func (x *exchange) serve() error {
 	if err := x.reach(at); err != nil {
 		return err
 	}
-	m := x.methodNamed(x.r.Method)
+	m := x.methodNamed(x.R.Method)
 	if m == nil {
-		return refuseWith(http.StatusMethodNotAllowed, "this server does not support this method")
+		return dav.Refuse(http.StatusMethodNotAllowed, "this server does not support this method")
 	}
 	x.method = m
 	if m.on&at.kind() == 0 {
@@ -84,7 +76,7 @@ func (x *exchange) serve() error {
 	if err := x.require(); err != nil {
 		return err
 	}
-	if x.r.Header.Get(dontNotify) == "" {
+	if x.R.Header.Get(dontNotify) == "" {
 		return m.serve(x)
 	}
 	return x.quietly(m.serve)
@@ -95,7 +87,7 @@ func once[T any](x *exchange, known *map[calendar.CalendarID]T, cal calendar.Cal
 	if answer, is := (*known)[cal.ID]; is {
 		return answer, nil
 	}
-	answer, err := ask(x.r.Context(), x.caller, cal)
+	answer, err := ask(x.R.Context(), x.caller, cal)
 	if err == nil && *known == nil {
 		*known = map[calendar.CalendarID]T{}
 	}
@@ -108,40 +100,6 @@ func once[T any](x *exchange, known *map[calendar.CalendarID]T, cal calendar.Cal
 // did reports the action of the request, for methods such as POST that have several.
 func (x *exchange) did(what string) {
 	if x.Did != nil {
-		x.Did(x.r.Context(), what)
+		x.Did(x.R.Context(), what)
 	}
 }
-
-// depth is the Depth header of RFC 4918 §10.2.
-type depth uint8
-
-const (
-	depthMissing depth = iota
-	depthZero
-	depthOne
-	depthInfinity
-)
-
-var depths = map[string]depth{"": depthMissing, "0": depthZero, "1": depthOne, "infinity": depthInfinity}
-
-func (x *exchange) depth() (depth, error) {
-	d, ok := depths[strings.ToLower(strings.TrimSpace(x.r.Header.Get("Depth")))]
-	if !ok {
-		return d, refuseWith(http.StatusBadRequest, "Depth must be 0, 1 or infinity")
-	}
-	return d, nil
-}
-
-// markup takes a buffer from the pool; release returns it.
-func (x *exchange) markup() *markup {
-	m, _ := x.buffers.Get().(*markup)
-	m.buf, m.absent = m.buf[:0], m.absent[:0]
-	return m
-}
-
-func (x *exchange) release(m *markup) {
-	if cap(m.buf) <= keptBytes {
-		x.buffers.Put(m)
-	}
-}
-

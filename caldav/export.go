@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
@@ -29,7 +30,7 @@ func (x *exchange) getCalendar(r *resource) error {
 		modified = time.Time{} // the date would reveal changes that the caller may not see
 	}
 	t := calendarText{textTag(token), modified, r.calendar.Name + ".ics", func(to io.Writer) error {
-		_, err := x.Service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
+		_, err := x.Service.Export(x.R.Context(), x.Meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
 	return x.wholeText(t)
@@ -64,7 +65,7 @@ type calendarText struct {
 
 // wholeText answers with a calendar's text, or with 304 if the client has it already.
 func (x *exchange) wholeText(t calendarText) error {
-	h := x.w.Header()
+	h := x.W.Header()
 	// The text is generated for each request, so the tag is a weak one (RFC 9110 §8.8.1).
 	h.Set("ETag", "W/"+string(t.tag))
 	if !t.modified.IsZero() {
@@ -77,17 +78,17 @@ func (x *exchange) wholeText(t calendarText) error {
 		return err
 	}
 	if when.NoneMatchAny || slices.Contains(when.NoneMatch, t.tag) {
-		x.w.WriteHeader(http.StatusNotModified)
+		x.W.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Type", "text/calendar; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": t.file}))
-	if x.r.Method == http.MethodHead {
-		x.w.WriteHeader(http.StatusOK)
+	if x.R.Method == http.MethodHead {
+		x.W.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out := bufio.NewWriterSize(streamed{x}, flushBytes)
+	out := bufio.NewWriterSize(x.Stream(), dav.FlushBytes)
 	if err := t.write(out); err != nil {
 		return err
 	}
@@ -96,15 +97,6 @@ func (x *exchange) wholeText(t calendarText) error {
 
 // leftOut logs an object that is missing from the text of its calendar.
 func (x *exchange) leftOut(o calendar.Object, err error) {
-	x.Logger.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
+	x.Logger.WarnContext(x.R.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
-}
-
-// streamed is a response sent in parts. Once it has begun, no error can be reported.
-type streamed struct{ x *exchange }
-
-func (s streamed) Write(p []byte) (int, error) {
-	s.x.begun = true
-	s.x.meter.Rest() // the client may take its time
-	return s.x.w.Write(p)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 )
@@ -18,20 +19,20 @@ type busyRequest struct {
 // ignores Depth: leaving out deeper objects would show a busy user as free.
 func (x *exchange) freeBusyQuery(r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
-		return refuseWith(http.StatusBadRequest, "free-busy-query needs a time-range")
+		return dav.Refuse(http.StatusBadRequest, "free-busy-query needs a time-range")
 	}
 	window, err := q.TimeRange.whole()
 	if err != nil {
-		return refuseWith(http.StatusBadRequest, "the time-range %s", err)
+		return dav.Refuse(http.StatusBadRequest, "the time-range %s", err)
 	}
-	ask := query.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.meter}
+	ask := query.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.Meter}
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}
-	busy, err := x.Service.FreeBusy(x.r.Context(), x.caller, ask)
+	busy, err := x.Service.FreeBusy(x.R.Context(), x.caller, ask)
 	if err != nil {
 		return err
 	}
-	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.Service.BusyText(ask, busy))
+	x.Reply(http.StatusOK, "text/calendar; charset=utf-8", x.Service.BusyText(ask, busy))
 	return nil
 }

@@ -18,16 +18,16 @@ func (x *exchange) get() error {
 }
 
 func (x *exchange) getPage(*resource) error {
-	x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
+	x.Reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
 	return nil
 }
 
 // getObject answers with an object, or with a message from an inbox.
 func (x *exchange) getObject(r *resource) error {
 	if r.object.ScheduleTag != "" {
-		x.w.Header().Set("Schedule-Tag", string(r.object.ScheduleTag))
+		x.W.Header().Set("Schedule-Tag", string(r.object.ScheduleTag))
 	}
-	h := x.w.Header()
+	h := x.W.Header()
 	h.Set("ETag", string(r.object.ETag))
 	h.Set("Content-Type", mediaTypeOf(r.object))
 	// Text from a stranger's invitation must never run as a page of this host.
@@ -35,6 +35,6 @@ func (x *exchange) getObject(r *resource) error {
 	h.Set("Content-Disposition", "attachment")
 	// Without this, RFC 9111 §4.2.2 lets a client derive a freshness lifetime from Last-Modified.
 	h.Set("Cache-Control", "private, no-cache")
-	http.ServeContent(x.w, x.r, "", r.object.Modified, bytes.NewReader(r.object.Data))
+	http.ServeContent(x.W, x.R, "", r.object.Modified, bytes.NewReader(r.object.Data))
 	return nil
 }

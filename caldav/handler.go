@@ -1,7 +1,6 @@
 package caldav
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -13,9 +12,20 @@ import (
 	"time"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
+
+// Limits bound the cost of one request before its content is known.
+type Limits struct {
+	dav.Limits
+	// Filters limits the filters of a query: each one is tested on every object.
+	Filters int
+}
+
+// DefaultLimits returns limits that leave every known client ample room.
+func DefaultLimits() Limits { return Limits{Limits: dav.DefaultLimits(), Filters: 256} }
 
 // Config has the parts and settings of a Handler.
 type Config struct {
@@ -46,17 +56,15 @@ type Handler struct {
 	// classes are the values of the DAV header.
 	classes []string
 
+	webdav     *dav.Server
 	methods    []method
 	reports    []report
 	nodes      [len(layout)]node
 	properties []property
 	// byName indexes the properties by name, ofLinks the properties of public links.
 	byName, ofLinks map[xml.Name]*property
-	// buffers pools the memory of responses, gzips their compressors.
-	buffers, gzips sync.Pool
 	// timezones caches rendered VTIMEZONEs by zone name. The number of known zones limits it.
 	timezones sync.Map
-	repeated  repeated
 }
 
 // New makes a Handler.
@@ -79,12 +87,7 @@ func New(c Config) (*Handler, error) {
 	if c.BaseURL != nil {
 		h.host, h.published = c.BaseURL.Hostname(), c.BaseURL.String()
 	}
-	h.buffers.New = func() any { return &markup{names: vocabulary, base: at.prefix} }
-	h.gzips.New = func() any {
-		// The error is impossible: the level is valid.
-		gz, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-		return gz
-	}
+	h.webdav = dav.NewServer(c.Limits.Limits, vocabulary, at.prefix, lapsed)
 	return h, nil
 }
 
@@ -93,7 +96,7 @@ func rowsByName(rows []property) map[xml.Name]*property {
 	byName := make(map[xml.Name]*property, len(rows))
 	for i := range rows {
 		p := &rows[i]
-		if p.tag = vocabulary.tag(p.name); p.tag == "" {
+		if p.tag = vocabulary.Tag(p.name); p.tag == "" {
 			p.tag, p.scope = p.name.Local, ` xmlns="`+p.name.Space+`"`
 		}
 		byName[p.name] = p
@@ -103,19 +106,19 @@ func rowsByName(rows []property) map[xml.Name]*property {
 
 // ServeDAV answers a request of an authenticated caller.
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
-	answer := h.compress(w, r)
-	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
+	answer := h.webdav.Compress(w, r)
+	x := &exchange{Handler: h, Exchange: h.webdav.Exchange(answer, r), caller: caller}
 	x.watch()
-	x.meter = h.Service.Meter(x.r.Context(), caller)
-	x.view.Meter = x.meter
-	defer x.meter.Close()
+	x.Meter = h.Service.Meter(x.R.Context(), caller)
+	x.view.Meter = x.Meter
+	defer x.Meter.Close()
 	// Old Apple clients look for this header on PROPFIND, others on OPTIONS, so every response has it. RFC 4918 §10.1
 	// writes it in capitals, and some clients do not recognize it in any other case.
 	w.Header()["DAV"] = h.classes
 	if err := x.serve(); err != nil {
 		x.refuse(err)
 	}
-	answer.end()
+	answer.End()
 }
 
 // Public answers the requests that need no login and passes all others to private. It must not be mounted under an
@@ -124,7 +127,7 @@ func (h *Handler) Public(private http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's may not follow, so a
 		// PROPFIND is answered in place after login.
-		if r.Method == "PROPFIND" || !h.isWellKnown(pathOf(r.URL)) {
+		if r.Method == "PROPFIND" || !h.isWellKnown(dav.PathOf(r.URL)) {
 			private.ServeHTTP(w, h.along(r))
 			return
 		}
@@ -136,7 +139,7 @@ func (h *Handler) Public(private http.Handler) http.Handler {
 
 // along adds the calendar and object of a request to its context, to prefetch them during authentication.
 func (h *Handler) along(r *http.Request) *http.Request {
-	at, err := h.parse(pathOf(r.URL))
+	at, err := h.parse(dav.PathOf(r.URL))
 	if err != nil || at.calendar == "" {
 		return r
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -33,25 +34,25 @@ func schedulingProperties() []property {
 	)
 }
 
-func (r *resource) inboxURL(m *markup) error  { return r.ownPlace(m, formInbox) }
-func (r *resource) outboxURL(m *markup) error { return r.ownPlace(m, formOutbox) }
+func (r *resource) inboxURL(m *dav.Markup) error  { return r.ownPlace(m, formInbox) }
+func (r *resource) outboxURL(m *dav.Markup) error { return r.ownPlace(m, formOutbox) }
 
 // ownPlace writes the address of one of the caller's own collections. For any other user it is absent.
-func (r *resource) ownPlace(m *markup, at form) error {
+func (r *resource) ownPlace(m *dav.Markup, at form) error {
 	if r.other != nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.href(place{form: at, user: r.at.user}).ok()
+	return m.Href(place{form: at, user: r.at.user}).OK()
 }
 
-// scheduling returns the caller's scheduling settings, or errAbsent if the caller may not see them.
+// scheduling returns the caller's scheduling settings, or dav.ErrAbsent if the caller may not see them.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
 	if r.x.said != nil {
 		return *r.x.said, nil
 	}
-	said, err := r.x.Service.Scheduling(r.x.r.Context(), r.x.caller)
+	said, err := r.x.Service.Scheduling(r.x.R.Context(), r.x.caller)
 	if closed(err) {
-		return said, errAbsent
+		return said, dav.ErrAbsent
 	}
 	if err == nil {
 		r.x.said = &said
@@ -59,7 +60,7 @@ func (r *resource) scheduling() (calendar.Scheduling, error) {
 	return said, err
 }
 
-func (r *resource) defaultCalendar(m *markup) error {
+func (r *resource) defaultCalendar(m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
@@ -70,23 +71,23 @@ func (r *resource) defaultCalendar(m *markup) error {
 	all, err := r.x.calendarsInHome()
 	for _, cal := range all {
 		if cal.ID == said.Default {
-			m.href(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
+			m.Href(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
 		}
 	}
 	return err
 }
 
-func (r *resource) availability(m *markup) error {
+func (r *resource) availability(m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
 	}
-	return m.optional(said.Availability)
+	return m.Optional(said.Availability)
 }
 
 // scheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few objects
 // have one.
-func (r *resource) scheduleTag(m *markup) error {
+func (r *resource) scheduleTag(m *dav.Markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
 		tags, err := once(r.x, &r.x.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
@@ -96,12 +97,12 @@ func (r *resource) scheduleTag(m *markup) error {
 		tag = tags[r.object.Name]
 	}
 	if tag == "" {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(string(tag)).ok()
+	return m.Text(string(tag)).OK()
 }
 
-func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error {
+func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *dav.Element) error {
 	s.Availability = nil
 	if e != nil && strings.TrimSpace(e.Text) != "" {
 		s.Availability = &e.Text
@@ -109,14 +110,14 @@ func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error 
 	return nil
 }
 
-func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
+func arrangeDefault(x *exchange, s *calendar.Scheduling, e *dav.Element) error {
 	s.Default = ""
 	if e == nil {
 		return nil
 	}
-	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
+	wrong := dav.Breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
 	for _, c := range e.Children {
-		if c.XMLName != dav("href") {
+		if c.XMLName != dav.Name("href") {
 			continue
 		}
 		at, err := x.parseHref(c.Text)
@@ -134,31 +135,30 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 }
 
 // patchInbox changes the caller's scheduling settings.
-func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
-	err = x.Service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
-		o = outcome{}
+func (x *exchange) patchInbox(all []dav.Edit) (o changes, err error) {
+	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
+		o = changes{}
 		for _, e := range all {
-			v := verdict{name: e.name}
-			row := x.byName[e.name]
+			var refusal *dav.Failure
+			row := x.byName[e.Name]
 			switch {
 			case row == nil || row.on&atInbox == 0:
-				v.refusal = refuseWith(http.StatusForbidden, "this resource stores no properties")
+				refusal = dav.Refuse(http.StatusForbidden, "this resource stores no properties")
 			case row.arrange == nil:
-				v.refusal = breach("d:cannot-modify-protected-property", "only the server sets this property")
+				refusal = dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
 			default:
-				if err := row.arrange(x, s, e.value); err != nil {
-					v.refusal = x.failureOf(err)
+				if err := row.arrange(x, s, e.Value); err != nil {
+					refusal = x.failureOf(err)
 				}
 			}
-			o.failed = o.failed || v.refusal != nil
-			o.verdicts = append(o.verdicts, v)
+			o.Add(e.Name, refusal)
 		}
-		if o.failed {
+		if o.Failed {
 			return errRefused
 		}
 		return nil
 	})
-	if o.failed {
+	if o.Failed {
 		return o, nil
 	}
 	return o, err
@@ -171,7 +171,7 @@ func (r *resource) message(i calendar.InboxItem) *resource {
 
 // getMessages answers a multiget of an inbox.
 func (r *resource) getMessages(p plan, hrefs []string) error {
-	all, err := r.x.Service.Messages(r.x.r.Context(), r.x.caller)
+	all, err := r.x.Service.Messages(r.x.R.Context(), r.x.caller)
 	if err != nil {
 		return err
 	}
@@ -188,13 +188,13 @@ func (r *resource) getMessages(p plan, hrefs []string) error {
 			delete(there, at)
 			err = ms.add(m)
 		} else {
-			err = ms.gone(href)
+			err = ms.Gone(href)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return ms.end()
+	return ms.End()
 }
 
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
@@ -203,7 +203,7 @@ func (x *exchange) discard() error { return takeOut(x, x.at.object, x.Service.Di
 // telling reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
 // send the decline.
 func (x *exchange) telling() calendar.Telling {
-	if strings.EqualFold(strings.TrimSpace(x.r.Header.Get("Schedule-Reply")), "F") {
+	if strings.EqualFold(strings.TrimSpace(x.R.Header.Get("Schedule-Reply")), "F") {
 		return calendar.TellNobody
 	}
 	return calendar.TellAll

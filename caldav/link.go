@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 )
@@ -65,7 +66,7 @@ func (a addresses) linkHref(at linkAddress) string {
 // linkAt parses the address of a public link. It returns false if the path has another form. The title between the
 // secret and the extension is ignored; older links have none.
 func (a addresses) linkAt(escaped string) (linkAddress, bool) {
-	segments, err := split(escaped)
+	segments, err := dav.Split(escaped)
 	if err != nil {
 		return linkAddress{}, false
 	}
@@ -91,7 +92,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 // Links answers requests for public links, which need no login, and passes all others to next.
 func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if at, ok := h.linkAt(pathOf(r.URL)); ok {
+		if at, ok := h.linkAt(dav.PathOf(r.URL)); ok {
 			h.serveLink(w, r, verify, at) //nolint:contextcheck // the request carries it
 			return
 		}
@@ -105,13 +106,13 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
-	answer := h.compress(w, r)
-	x := &exchange{Handler: h, w: answer, r: r}
+	answer := h.webdav.Compress(w, r)
+	x := &exchange{Handler: h, Exchange: h.webdav.Exchange(answer, r)}
 	x.watch()
 	if err := x.follow(verify, at); err != nil {
 		x.refuseLink(err)
 	}
-	answer.end()
+	answer.End()
 }
 
 // linkMethods are the methods that work on public links, as an Allow header.
@@ -119,11 +120,11 @@ const linkMethods = "OPTIONS, GET, HEAD, PROPFIND"
 
 // follow answers a request for a public link.
 func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
-	switch x.r.Method {
+	switch x.R.Method {
 	case http.MethodOptions:
 		// As in [exchange.options], the answer does not depend on whether the link exists.
-		x.w.Header().Set("Allow", linkMethods)
-		return x.blank(http.StatusOK)
+		x.W.Header().Set("Allow", linkMethods)
+		return x.Blank(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
 		return x.enter(verify, at, (*exchange).feedText)
 	case "PROPFIND":
@@ -134,13 +135,13 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 
 // enter verifies the link and answers with serve.
 func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
-	link, err := verify(x.r.Context(), at.secret)
+	link, err := verify(x.R.Context(), at.secret)
 	if err != nil {
 		return err
 	}
 	x.caller = link.Caller()
-	x.meter = x.Service.Meter(x.r.Context(), x.caller)
-	defer x.meter.Close()
+	x.Meter = x.Service.Meter(x.R.Context(), x.caller)
+	defer x.Meter.Close()
 	x.good = func(ctx context.Context) error {
 		_, err := verify(ctx, at.secret)
 		return err
@@ -151,34 +152,34 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 
 // feedText answers with the calendar text of a link.
 func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
-	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+	feed, err := x.Service.Feed(x.R.Context(), x.Meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}
 	return x.wholeText(calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
-		return feed.Write(x.r.Context(), to, x.leftOut)
+		return feed.Write(x.R.Context(), to, x.leftOut)
 	}})
 }
 
 // refuseLink renders an error for an anonymous visitor. Every invalid link gets the same 404.
 func (x *exchange) refuseLink(err error) {
-	h := x.w.Header()
+	h := x.W.Header()
 	for _, name := range [...]string{"ETag", "Last-Modified", "Content-Disposition"} {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
 	var (
-		refused *failure
+		refused *dav.Failure
 		large   *http.MaxBytesError
 	)
 	switch {
 	case errors.Is(err, errNotAllowed):
 		h.Set("Allow", linkMethods)
-		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
+		x.Reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
-	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
+	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.R.Context().Err() != nil:
 	default:
 		// Messages for the owner must not reach strangers.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above

@@ -3,6 +3,7 @@ package caldav
 import (
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -11,60 +12,60 @@ import (
 // property.
 func linkProperties() []property {
 	return []property{
-		row(dav("resourcetype"), everything, allprop, nothing),
-		row(dav("displayname"), everything, allprop, (*resource).feedName),
-		row(dav("getetag"), everything, allprop, (*resource).feedTag),
-		row(dav("getcontenttype"), everything, allprop, (*resource).feedType),
-		row(dav("getlastmodified"), everything, allprop, (*resource).feedModified),
-		row(dav("current-user-privilege-set"), everything, 0, (*resource).feedPrivileges),
+		row(dav.Name("resourcetype"), everything, allprop, nothing),
+		row(dav.Name("displayname"), everything, allprop, (*resource).feedName),
+		row(dav.Name("getetag"), everything, allprop, (*resource).feedTag),
+		row(dav.Name("getcontenttype"), everything, allprop, (*resource).feedType),
+		row(dav.Name("getlastmodified"), everything, allprop, (*resource).feedModified),
+		row(dav.Name("current-user-privilege-set"), everything, 0, (*resource).feedPrivileges),
 		row(apple("calendar-color"), everything, 0, (*resource).feedColor),
 	}
 }
 
-func (r *resource) feedName(m *markup) error { return m.text(r.feed.Name).ok() }
+func (r *resource) feedName(m *dav.Markup) error { return m.Text(r.feed.Name).OK() }
 
-func (r *resource) feedTag(m *markup) error { return m.text("W/" + string(r.feed.Tag)).ok() }
+func (r *resource) feedTag(m *dav.Markup) error { return m.Text("W/" + string(r.feed.Tag)).OK() }
 
 // feedType has no charset: Thunderbird compares the whole value to recognize a calendar.
-func (r *resource) feedType(m *markup) error { return m.raw("text/calendar").ok() }
+func (r *resource) feedType(m *dav.Markup) error { return m.Raw("text/calendar").OK() }
 
-func (r *resource) feedModified(m *markup) error {
-	return m.date(r.feed.Modified, http.TimeFormat)
+func (r *resource) feedModified(m *dav.Markup) error {
+	return m.Date(r.feed.Modified, http.TimeFormat)
 }
 
-func (r *resource) feedPrivileges(m *markup) error {
+func (r *resource) feedPrivileges(m *dav.Markup) error {
 	privilegeElement(m, "d:read")
 	return nil
 }
 
-func (r *resource) feedColor(m *markup) error { return m.optional(r.feed.Color) }
+func (r *resource) feedColor(m *dav.Markup) error { return m.Optional(r.feed.Color) }
 
 // describeFeed answers PROPFIND of a public link. It has no members, so every Depth means 0.
 func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
-	if _, err := x.depth(); err != nil {
+	if _, err := x.Depth(); err != nil {
 		return err
 	}
-	x.method = x.methodNamed(x.r.Method)
+	x.method = x.methodNamed(x.R.Method)
 	p, err := x.asked()
 	if err != nil {
 		return err
 	}
 	// The body may arrive slowly, and the link may have been revoked in the meantime.
-	if err := x.good(x.r.Context()); err != nil {
+	if err := x.good(x.R.Context()); err != nil {
 		return err
 	}
-	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+	feed, err := x.Service.Feed(x.R.Context(), x.Meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}
-	m := x.markup()
-	defer x.release(m)
-	m.begin("d:multistatus")
-	m.raw("<d:response>").element("d:href", x.linkHref(at))
-	if err := m.propstats(&resource{x: x, feed: &feed}, &p); err != nil {
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("d:multistatus")
+	m.Raw("<d:response>").Element("d:href", x.linkHref(at))
+	if err := p.Propstats(m, &resource{x: x, feed: &feed}); err != nil {
 		return err
 	}
-	m.raw("</d:response></d:multistatus>\n")
-	x.reply(http.StatusMultiStatus, xmlType, m.buf)
+	m.Raw("</d:response></d:multistatus>\n")
+	x.Reply(http.StatusMultiStatus, dav.XMLType, m.Buf)
 	return nil
 }

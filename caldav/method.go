@@ -3,6 +3,8 @@ package caldav
 import (
 	"net/http"
 	"strings"
+
+	"caldav-mcp-server/caldav/dav"
 )
 
 // davClasses is the DAV header (RFC 4918 §10.1). It names only what works; class 2 would be locks.
@@ -16,18 +18,18 @@ type method struct {
 	needs string
 	serve func(*exchange) error
 	// elsewhere is the refusal for other kinds of resources.
-	elsewhere *failure
+	elsewhere *dav.Failure
 	// source is the section that defines the method.
 	source string
 }
 
 var (
-	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
-	errNoCopy     = refuseWith(http.StatusForbidden, "only single objects can be copied, not collections")
+	errNotAllowed = dav.Refuse(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
+	errNoCopy     = dav.Refuse(http.StatusForbidden, "only single objects can be copied, not collections")
 	// RFC 4918 §9.3.1: 405 would mean that the address is taken.
-	errNoCollection = refuseWith(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
+	errNoCollection = dav.Refuse(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
 	// RFC 4791 §5.3.1.1: calendars lie directly in a calendar home, never inside one another.
-	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
+	errWrongLocation = dav.Breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
 )
 
 // methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
@@ -51,7 +53,7 @@ func methods() []method {
 }
 
 // refusal returns the refusal for a kind of resource that does not support the method.
-func (m *method) refusal(k kind) *failure {
+func (m *method) refusal(k kind) *dav.Failure {
 	if m.name == "MKCOL" && k&leaves != 0 {
 		return errNoCollection
 	}
@@ -84,6 +86,6 @@ func allowed(methods []method, k kind) string {
 // options lists the methods for the address, whether or not a resource exists there: clients also ask before they
 // create a calendar.
 func (x *exchange) options() error {
-	x.w.Header().Set("Allow", allowed(x.methods, x.at.kind()))
-	return x.blank(http.StatusOK)
+	x.W.Header().Set("Allow", allowed(x.methods, x.at.kind()))
+	return x.Blank(http.StatusOK)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -37,7 +38,7 @@ func TestMultigetRequests(t *testing.T) {
 		if err := xml.Unmarshal([]byte(b.String()), &want); err != nil {
 			t.Fatal(err)
 		}
-		got := multigetRequest{guard: newGuard(strings.NewReader(b.String()), DefaultLimits())}
+		got := multigetRequest{guard: dav.NewGuard(strings.NewReader(b.String()), dav.DefaultLimits())}
 		d := xml.NewTokenDecoder(got.guard)
 		if err := d.Decode(&got); err != nil {
 			t.Fatalf("%s: %v", &b, err)
@@ -53,10 +54,10 @@ func TestMultigetRequests(t *testing.T) {
 func TestHrefsAreCheap(t *testing.T) {
 	body := `<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">` +
 		strings.Repeat("<D:href>/dav/calendars/alice/work/event.ics</D:href>", 1000) + "</C:calendar-multiget>"
-	limits := DefaultLimits()
+	limits := dav.DefaultLimits()
 	read := func() (q multigetRequest, err error) {
-		q.guard = newGuard(strings.NewReader(body), limits)
-		defer q.guard.leaveReader()
+		q.guard = dav.NewGuard(strings.NewReader(body), limits)
+		defer q.guard.Release()
 		err = xml.NewTokenDecoder(q.guard).Decode(&q)
 		return q, err
 	}

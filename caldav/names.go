@@ -1,10 +1,13 @@
 package caldav
 
-import "encoding/xml"
+import (
+	"encoding/xml"
+
+	"caldav-mcp-server/caldav/dav"
+)
 
 // The namespaces that every response declares on its root element.
 const (
-	davNS      = "DAV:"
 	caldavNS   = "urn:ietf:params:xml:ns:caldav"
 	serverNS   = "http://calendarserver.org/ns/"
 	appleNS    = "http://apple.com/ns/ical/"
@@ -12,9 +15,8 @@ const (
 )
 
 // vocabulary are the namespaces of responses.
-var vocabulary = newNamespaces([2]string{"d", davNS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS}, [2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
+var vocabulary = dav.NewNamespaces([2]string{"d", dav.NS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS}, [2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
 
-func dav(local string) xml.Name      { return xml.Name{Space: davNS, Local: local} }
 func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
 func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
 func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }

@@ -5,10 +5,11 @@ import (
 	"encoding/xml"
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
-func (r *resource) notificationURL(m *markup) error { return r.ownPlace(m, formBox) }
+func (r *resource) notificationURL(m *dav.Markup) error { return r.ownPlace(m, formBox) }
 
 // notice returns the member of the notification collection for n.
 func (r *resource) notice(n calendar.Notification) *resource {
@@ -32,71 +33,71 @@ func noticeTag(n calendar.Notification) string {
 // sharedSort is an attribute of that element that Apple's server writes and its clients read.
 const sharedSort = ` shared-type="calendar"`
 
-func (r *resource) noticeType(m *markup) error {
-	return m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>").ok()
+func (r *resource) noticeType(m *dav.Markup) error {
+	return m.Raw("<").Raw(noticeTag(r.notification)).Raw(sharedSort).Raw("/>").OK()
 }
 
 // noticeDocument writes a notification (caldav-sharing §4, §6.24).
-func noticeDocument(m *markup, n calendar.Notification) {
-	m.begin("cs:notification")
-	m.raw("<cs:dtstamp>")
-	m.buf = n.Created.UTC().AppendFormat(m.buf, "20060102T150405Z")
+func noticeDocument(m *dav.Markup, n calendar.Notification) {
+	m.Begin("cs:notification")
+	m.Raw("<cs:dtstamp>")
+	m.Buf = n.Created.UTC().AppendFormat(m.Buf, "20060102T150405Z")
 	name := noticeTag(n)
-	m.raw("</cs:dtstamp><").raw(name).raw(sharedSort).raw(">")
+	m.Raw("</cs:dtstamp><").Raw(name).Raw(sharedSort).Raw(">")
 	if n.Reply {
 		repliedElement(m, n)
 	} else {
 		invitedElement(m, n)
 	}
-	m.raw("</").raw(name).raw("></cs:notification>\n")
+	m.Raw("</").Raw(name).Raw("></cs:notification>\n")
 }
 
 // invitedElement writes the invitation for a sharee.
-func invitedElement(m *markup, n calendar.Notification) {
-	m.element("cs:uid", string(n.Invitation))
+func invitedElement(m *dav.Markup, n calendar.Notification) {
+	m.Element("cs:uid", string(n.Invitation))
 	addressOf(m, n.Sharee)
-	m.raw(statusTags[n.Status])
+	m.Raw(statusTags[n.Status])
 	accessElement(m, n.Access)
 	hostURL(m, n.Owner.Name, n.Segment)
 	organizerElement(m, n.Owner)
 	if n.Title != "" {
-		m.element("cs:summary", n.Title)
+		m.Element("cs:summary", n.Title)
 	}
-	m.raw("<c:supported-calendar-component-set>")
+	m.Raw("<c:supported-calendar-component-set>")
 	for _, k := range n.Kinds {
 		kindElement(m, k)
 	}
-	m.raw("</c:supported-calendar-component-set>")
+	m.Raw("</c:supported-calendar-component-set>")
 }
 
 // repliedElement writes a sharee's reply for the owner.
-func repliedElement(m *markup, n calendar.Notification) {
+func repliedElement(m *dav.Markup, n calendar.Notification) {
 	addressOf(m, n.Sharee)
-	m.raw(statusTags[n.Status])
+	m.Raw(statusTags[n.Status])
 	hostURL(m, n.Owner.Name, n.Segment)
-	m.element("cs:in-reply-to", string(n.Invitation))
+	m.Element("cs:in-reply-to", string(n.Invitation))
 	if n.Title != "" {
-		m.element("cs:summary", n.Title)
+		m.Element("cs:summary", n.Title)
 	}
-	m.element("cs:common-name", n.Sharee.Title)
+	m.Element("cs:common-name", n.Sharee.Title)
 }
 
 // rendered returns the XML of the notification.
 func (r *resource) rendered() []byte {
-	m := r.x.markup()
-	defer r.x.release(m)
+	m := r.x.Markup()
+	defer r.x.Release(m)
 	noticeDocument(m, r.notification)
-	return bytes.Clone(m.buf)
+	return bytes.Clone(m.Buf)
 }
 
 // getNotice answers GET of a notification.
 func (x *exchange) getNotice(r *resource) error {
-	h := x.w.Header()
+	h := x.W.Header()
 	h.Set("ETag", string(r.notification.ETag))
-	h.Set("Content-Type", xmlType)
+	h.Set("Content-Type", dav.XMLType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, no-cache")
-	http.ServeContent(x.w, x.r, "", r.notification.Created, bytes.NewReader(r.rendered()))
+	http.ServeContent(x.W, x.R, "", r.notification.Created, bytes.NewReader(r.rendered()))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package caldav
 import (
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar/render"
 )
 
@@ -13,24 +14,24 @@ func (x *exchange) askBusy() error {
 	if err != nil {
 		return err
 	}
-	answers, err := x.Service.AskBusy(x.r.Context(), x.caller, x.meter, data)
+	answers, err := x.Service.AskBusy(x.R.Context(), x.caller, x.Meter, data)
 	if err != nil {
 		return err
 	}
-	m := x.markup()
-	defer x.release(m)
-	m.begin("c:schedule-response")
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("c:schedule-response")
 	for _, a := range answers {
-		m.raw("<c:response><c:recipient>").element("d:href", a.Recipient).raw("</c:recipient>")
-		m.element("c:request-status", a.Status)
+		m.Raw("<c:response><c:recipient>").Element("d:href", a.Recipient).Raw("</c:recipient>")
+		m.Element("c:request-status", a.Status)
 		if a.Data != nil {
-			m.raw("<c:calendar-data>")
-			m.cdata(render.Legible(a.Data))
-			m.raw("</c:calendar-data>")
+			m.Raw("<c:calendar-data>")
+			m.CDATA(render.Legible(a.Data))
+			m.Raw("</c:calendar-data>")
 		}
-		m.raw("</c:response>")
+		m.Raw("</c:response>")
 	}
-	m.raw("</c:schedule-response>\n")
-	x.reply(http.StatusOK, xmlType, m.buf)
+	m.Raw("</c:schedule-response>\n")
+	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
 	return nil
 }

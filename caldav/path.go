@@ -1,12 +1,12 @@
 package caldav
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -186,7 +186,7 @@ func newAddresses(base *url.URL) (addresses, error) {
 	if base == nil {
 		return addresses{}, nil
 	}
-	segments, err := split(pathOf(base))
+	segments, err := dav.Split(dav.PathOf(base))
 	a := addresses{base: segments}
 	for _, s := range segments {
 		a.prefix += "/" + url.PathEscape(s)
@@ -195,14 +195,14 @@ func newAddresses(base *url.URL) (addresses, error) {
 }
 
 // errNowhere is the response for every address without a resource that the caller can see.
-var errNowhere = &failure{status: http.StatusNotFound, message: "there is nothing at this address"}
+var errNowhere = &dav.Failure{Status: http.StatusNotFound, Message: "there is nothing at this address"}
 
 // parse parses the path of a request. Some proxies remove the public prefix and others do not, so both forms are
 // accepted.
 func (a addresses) parse(escaped string) (place, error) {
-	segments, err := split(escaped)
+	segments, err := dav.Split(escaped)
 	if err != nil {
-		return place{}, refuseWith(http.StatusBadRequest, "this path cannot be read: %s", err)
+		return place{}, dav.Refuse(http.StatusBadRequest, "this path cannot be read: %s", err)
 	}
 	if n := len(a.base); n > 0 && len(segments) >= n && slices.Equal(segments[:n], a.base) {
 		if p, ok := locate(segments[n:]); ok {
@@ -218,19 +218,11 @@ func (a addresses) parse(escaped string) (place, error) {
 // parseHref parses an address in a body, which may be a path or a whole URL (RFC 4918 §8.3). It ignores the host: a
 // server cannot know all of its names in front of a proxy, and reading a foreign URL as one of ours does no harm.
 func (a addresses) parseHref(href string) (place, error) {
-	href = strings.TrimSpace(href)
-	// Most hrefs are plain paths, which need no decoding.
-	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && plainPath(href) {
-		return a.parse(href)
+	path, err := dav.HrefPath(href)
+	if err != nil {
+		return place{}, err
 	}
-	u, err := url.Parse(href)
-	if errors.As(err, new(url.EscapeError)) {
-		u, err = url.Parse(escapePercent(href))
-	}
-	if err != nil || u.Opaque != "" {
-		return place{}, refuseWith(http.StatusBadRequest, "this href cannot be read")
-	}
-	return a.parse(pathOf(u))
+	return a.parse(path)
 }
 
 func (a addresses) isWellKnown(escaped string) bool {
@@ -247,7 +239,7 @@ func (p place) AppendPath(dst []byte) []byte {
 	for _, part := range layout[p.form].path {
 		text := p.part(part)
 		// Usual names need no escapes. A slash in a name does.
-		if !plainPath(text) || strings.IndexByte(text, '/') >= 0 {
+		if !dav.PlainPath(text) || strings.IndexByte(text, '/') >= 0 {
 			text = url.PathEscape(text)
 		}
 		dst = append(dst, '/')

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -23,7 +24,7 @@ var posts = []struct {
 
 // post dispatches a POST by its media type.
 func (x *exchange) post() error {
-	sent := x.r.Header.Get("Content-Type")
+	sent := x.R.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(sent)
 	if sent != "" && err != nil {
 		media = sent
@@ -38,7 +39,7 @@ func (x *exchange) post() error {
 		}
 		taken = append(taken, p.media[len(p.media)-1])
 	}
-	return refuseWith(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
+	return dav.Refuse(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
 }
 
 // addObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST to
@@ -55,15 +56,15 @@ func (x *exchange) addObject() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.Service.Add(x.r.Context(), x.caller, cal, data)
+	saved, err := x.Service.Add(x.R.Context(), x.caller, cal, data)
 	if err != nil {
 		return err
 	}
 	at := x.at
 	at.form, at.object = formObject, saved.Object.Name
-	x.w.Header().Set("Location", x.href(at))
+	x.W.Header().Set("Location", x.href(at))
 	return x.saved(at, saved)
 }
 
 // addMember writes the address to POST to (RFC 5995 §3.2.1).
-func (r *resource) addMember(m *markup) error { return m.href(&r.at).ok() }
+func (r *resource) addMember(m *dav.Markup) error { return m.Href(&r.at).OK() }

@@ -38,7 +38,7 @@ func (x *exchange) personAt(at place) (*calendar.User, error) {
 func (x *exchange) visible() ([]calendar.User, error) {
 	var err error
 	if x.people == nil {
-		x.people, err = x.Service.People(x.r.Context(), x.caller)
+		x.people, err = x.Service.People(x.R.Context(), x.caller)
 	}
 	return x.people, err
 }

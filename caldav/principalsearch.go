@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -19,15 +20,13 @@ const (
 	// Clients' dialogs send a handful.
 	termsMax = 64
 	termMax  = 1000
-	// nameMax limits the name of a property, component or namespace: a response may repeat it for each object.
-	nameMax = 1000
 )
 
 // checkTerms refuses terms beyond these limits.
 func checkTerms(terms []string) error {
 	long := func(term string) bool { return len(term) > termMax }
 	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
-		return refuseWith(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
+		return dav.Refuse(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
 	}
 	return nil
 }
@@ -42,7 +41,7 @@ type searchable struct {
 
 func searchables() []searchable {
 	return []searchable{
-		{dav("displayname"), "name", namesOf},
+		{dav.Name("displayname"), "name", namesOf},
 		{server("email-address-set"), "mail address", mailOf},
 		{caldav("calendar-user-address-set"), "address as an attendee", addressesOf},
 	}
@@ -67,19 +66,19 @@ func addressesOf(a addresses, u calendar.User) []string {
 
 // principalSearchable answers RFC 3744 §9.5 with the list of searchable properties. The response is no multistatus.
 func (x *exchange) principalSearchable(*resource, *struct{}) error {
-	if err := x.depthZero(); err != nil {
+	if err := x.DepthZero(); err != nil {
 		return err
 	}
-	m := x.markup()
-	defer x.release(m)
-	m.begin("d:principal-search-property-set")
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("d:principal-search-property-set")
 	for _, row := range searchables() {
-		m.raw("<d:principal-search-property><d:prop>")
-		m.empty(row.name)
-		m.raw(`</d:prop><d:description xml:lang="en">`).text(row.description).raw("</d:description></d:principal-search-property>")
+		m.Raw("<d:principal-search-property><d:prop>")
+		m.Empty(row.name)
+		m.Raw(`</d:prop><d:description xml:lang="en">`).Text(row.description).Raw("</d:description></d:principal-search-property>")
 	}
-	m.raw("</d:principal-search-property-set>\n")
-	x.reply(http.StatusOK, xmlType, m.buf)
+	m.Raw("</d:principal-search-property-set>\n")
+	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
 	return nil
 }
 
@@ -89,7 +88,7 @@ func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
 		return err
 	}
 	if q.Prop != nil && len(q.Prop.names) == 0 {
-		q.Prop.names = names(q.Beside)
+		q.Prop.names = dav.Names(q.Beside)
 	}
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
@@ -106,12 +105,12 @@ type principalQuery struct {
 func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
 	limit, err := resultLimit(q.Limit)
 	if err == nil {
-		err = x.depthZero()
+		err = x.DepthZero()
 	}
 	if err != nil {
 		return err
 	}
-	found, err := x.Service.FindPeople(x.r.Context(), x.caller, matches)
+	found, err := x.Service.FindPeople(x.R.Context(), x.caller, matches)
 	if err != nil {
 		return err
 	}
@@ -137,14 +136,14 @@ func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error 
 	ms := x.multistatus(p)
 	for i, r := range list {
 		if i == limit {
-			ms.truncated(x.at)
+			ms.Truncated(&x.at)
 			break
 		}
 		if err := ms.add(r); err != nil {
 			return err
 		}
 	}
-	return ms.end()
+	return ms.End()
 }
 
 // propertySearches is DAV:principal-property-search (RFC 3744 §9.4). Its attributes are extensions used by Apple's
@@ -161,7 +160,7 @@ type propertySearches struct {
 }
 
 // beside are the names of unexpected child elements.
-type beside names
+type beside dav.Names
 
 // UnmarshalXML adds the name of an element.
 func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
@@ -170,7 +169,7 @@ func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 }
 
 type propertySearch struct {
-	Prop  names `xml:"DAV: prop"`
+	Prop  dav.Names `xml:"DAV: prop"`
 	Match struct {
 		Type string `xml:"match-type,attr"`
 		Text string `xml:",chardata"`
@@ -186,18 +185,18 @@ var matchTypes = map[string]calendar.Match{
 // even though RFC 3744 §9.4 requires one; see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
-		return refuseWith(http.StatusBadRequest, "test must be allof or anyof")
+		return dav.Refuse(http.StatusBadRequest, "test must be allof or anyof")
 	}
 	var terms []string
 	for _, s := range q.Searches {
 		if len(s.Prop) == 0 {
-			return refuseWith(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
+			return dav.Refuse(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
 		}
 		for range s.Prop {
 			terms = append(terms, s.Match.Text)
 		}
 		if _, known := matchTypes[s.Match.Type]; !known {
-			return refuseWith(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
+			return dav.Refuse(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
 		}
 	}
 	return checkTerms(terms)

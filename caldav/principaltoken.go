@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -35,7 +36,7 @@ func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
 		words = append(words, strings.Fields(token)...)
 	}
 	if len(words) == 0 {
-		return refuseWith(http.StatusBadRequest, "calendarserver-principal-search needs a search-token with text in it")
+		return dav.Refuse(http.StatusBadRequest, "calendarserver-principal-search needs a search-token with text in it")
 	}
 	if err := checkTerms(words); err != nil {
 		return err

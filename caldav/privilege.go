@@ -1,6 +1,9 @@
 package caldav
 
-import "caldav-mcp-server/calendar"
+import (
+	"caldav-mcp-server/caldav/dav"
+	"caldav-mcp-server/calendar"
+)
 
 // privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its
 // kinds of resources, and the permission check that decides it.
@@ -82,7 +85,7 @@ func mayUnbind(r *resource) error {
 	return r.x.caller.May(calendar.DeleteCalendar, calendar.Calendar{Access: calendar.OwnerAccess})
 }
 
-func (r *resource) privileges(m *markup) error {
+func (r *resource) privileges(m *dav.Markup) error {
 	for _, p := range privileges {
 		if p.on&r.at.kind() != 0 && p.may(r) == nil {
 			privilegeElement(m, p.tag)

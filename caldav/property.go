@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -13,13 +14,13 @@ type property struct {
 	name  xml.Name
 	on    kind
 	flags propertyFlags
-	// get writes the content of the element, or returns errAbsent.
-	get func(*resource, *markup) error
+	// get writes the content of the element, or returns dav.ErrAbsent.
+	get func(*resource, *dav.Markup) error
 	// set applies the element of a PROPPATCH or of the creation of a calendar; the element is nil if the property is
 	// removed. A property without set is protected. Only calendars have properties with set.
-	set func(*calendar.Properties, *element) error
+	set func(*calendar.Properties, *dav.Element) error
 	// arrange does the same for a PROPPATCH of an inbox.
-	arrange func(*exchange, *calendar.Scheduling, *element) error
+	arrange func(*exchange, *calendar.Scheduling, *dav.Element) error
 	// tag is the name in responses.
 	tag string
 	// scope declares the namespace if responses have no prefix for it.
@@ -50,12 +51,12 @@ func properties() []property {
 }
 
 // row is a property that only the server sets.
-func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
+func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *dav.Markup) error) property {
 	return property{name: name, on: on, flags: flags, get: get}
 }
 
 // settable is a property of calendars that clients may set.
-func settable(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
+func settable(name xml.Name, flags propertyFlags, get func(*resource, *dav.Markup) error, set func(*calendar.Properties, *dav.Element) error) property {
 	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
 }
 
@@ -65,15 +66,15 @@ const dated = atCalendar | atObject
 func webdavProperties() []property {
 	return slices.Concat(
 		under("RFC 4918 §15",
-			property{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
-			property{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
-			row(dav("getetag"), leaves|atCalendar, allprop, (*resource).etag),
-			row(dav("getcontenttype"), leaves, allprop, (*resource).contentType),
-			row(dav("getcontentlength"), everything&^atCalendar, allprop, (*resource).contentLength),
-			row(dav("getlastmodified"), dated|atNotice|atItem, allprop, (*resource).lastModified),
-			row(dav("creationdate"), dated|atNotice|atItem, allprop, (*resource).creationDate),
-			row(dav("supportedlock"), everything, allprop, nothing),
-			row(dav("lockdiscovery"), everything, allprop, nothing),
+			property{name: dav.Name("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
+			property{name: dav.Name("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
+			row(dav.Name("getetag"), leaves|atCalendar, allprop, (*resource).etag),
+			row(dav.Name("getcontenttype"), leaves, allprop, (*resource).contentType),
+			row(dav.Name("getcontentlength"), everything&^atCalendar, allprop, (*resource).contentLength),
+			row(dav.Name("getlastmodified"), dated|atNotice|atItem, allprop, (*resource).lastModified),
+			row(dav.Name("creationdate"), dated|atNotice|atItem, allprop, (*resource).creationDate),
+			row(dav.Name("supportedlock"), everything, allprop, nothing),
+			row(dav.Name("lockdiscovery"), everything, allprop, nothing),
 		),
 	)
 }
@@ -81,37 +82,37 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			row(dav("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, (*resource).owner),
-			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
-			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
-			row(dav("acl"), everything, 0, (*resource).accessList),
-			row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
-			row(dav("inherited-acl-set"), everything, 0, nothing),
-			row(dav("principal-URL"), atPrincipal, 0, (*resource).principalURL),
-			row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
-			row(dav("group-member-set"), atPrincipal, 0, (*resource).members),
-			row(dav("group-membership"), atPrincipal, 0, (*resource).membership),
-			row(dav("principal-collection-set"), everything, 0, (*resource).principalCollections),
+			row(dav.Name("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, (*resource).owner),
+			row(dav.Name("current-user-privilege-set"), everything, 0, (*resource).privileges),
+			row(dav.Name("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
+			row(dav.Name("acl"), everything, 0, (*resource).accessList),
+			row(dav.Name("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
+			row(dav.Name("inherited-acl-set"), everything, 0, nothing),
+			row(dav.Name("principal-URL"), atPrincipal, 0, (*resource).principalURL),
+			row(dav.Name("alternate-URI-set"), atPrincipal, 0, nothing),
+			row(dav.Name("group-member-set"), atPrincipal, 0, (*resource).members),
+			row(dav.Name("group-membership"), atPrincipal, 0, (*resource).membership),
+			row(dav.Name("principal-collection-set"), everything, 0, (*resource).principalCollections),
 		),
 		under("RFC 5397",
-			row(dav("current-user-principal"), everything, 0, (*resource).ownPrincipal),
+			row(dav.Name("current-user-principal"), everything, 0, (*resource).ownPrincipal),
 		),
 		under("RFC 3253 §3.1",
-			row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
-			row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
+			row(dav.Name("supported-method-set"), everything, 0, (*resource).supportedMethods),
+			row(dav.Name("supported-report-set"), everything, 0, (*resource).supportedReports),
 		),
 		under("RFC 5842 §3.1",
-			row(dav("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
+			row(dav.Name("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
 		),
 		under("RFC 5995 §3.2",
-			row(dav("add-member"), atCalendar, 0, (*resource).addMember),
+			row(dav.Name("add-member"), atCalendar, 0, (*resource).addMember),
 		),
 		under("RFC 4331 §3, §4",
-			row(dav("quota-available-bytes"), atHome|atCalendar, 0, (*resource).quotaAvailable),
-			row(dav("quota-used-bytes"), atHome|atCalendar, 0, (*resource).quotaUsed),
+			row(dav.Name("quota-available-bytes"), atHome|atCalendar, 0, (*resource).quotaAvailable),
+			row(dav.Name("quota-used-bytes"), atHome|atCalendar, 0, (*resource).quotaUsed),
 		),
 		under("RFC 6578 §4",
-			row(dav("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
+			row(dav.Name("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
 		),
 	)
 }
@@ -186,30 +187,30 @@ func under(source string, rows ...property) []property {
 }
 
 // write writes the property's element. If it fails, the buffer stays unchanged.
-func (p *property) write(r *resource, m *markup, nameOnly bool) error {
+func (p *property) write(r *resource, m *dav.Markup, nameOnly bool) error {
 	if p.on&r.at.kind() == 0 {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	start := len(m.buf)
-	m.raw("<").raw(p.tag).raw(p.scope).raw(">")
-	inside := len(m.buf)
+	start := len(m.Buf)
+	m.Raw("<").Raw(p.tag).Raw(p.scope).Raw(">")
+	inside := len(m.Buf)
 	if err := p.get(r, m); err != nil {
-		m.buf = m.buf[:start]
+		m.Buf = m.Buf[:start]
 		return err
 	}
 	if p.set != nil && !nameOnly && r.at.kind() == atCalendar {
-		if err := p.dress(r, m, start, inside); !errors.Is(err, errAbsent) {
+		if err := p.dress(r, m, start, inside); !errors.Is(err, dav.ErrAbsent) {
 			return err
 		}
 	}
-	if nameOnly || len(m.buf) == inside {
-		m.buf = m.buf[:start]
-		return m.raw("<").raw(p.tag).raw(p.scope).raw("/>").ok()
+	if nameOnly || len(m.Buf) == inside {
+		m.Buf = m.Buf[:start]
+		return m.Raw("<").Raw(p.tag).Raw(p.scope).Raw("/>").OK()
 	}
-	return m.raw("</").raw(p.tag).raw(">").ok()
+	return m.Raw("</").Raw(p.tag).Raw(">").OK()
 }
 
 // kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
-func kindElement(m *markup, k calendar.Kind) {
-	m.raw(`<c:comp name="`).attribute(string(k)).raw(`"/>`)
+func kindElement(m *dav.Markup, k calendar.Kind) {
+	m.Raw(`<c:comp name="`).Attribute(string(k)).Raw(`"/>`)
 }

@@ -1,112 +1,59 @@
 package caldav
 
 import (
-	"cmp"
-	"encoding/xml"
 	"errors"
 	"net/http"
-	"slices"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
-// propertyUpdate is DAV:propertyupdate (RFC 4918 §14.19): instructions in the order of their execution.
-type propertyUpdate struct {
-	XMLName      xml.Name      `xml:"DAV: propertyupdate"`
-	Lang         string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
-	Instructions []instruction `xml:",any"`
-}
-
-// instruction is DAV:set or DAV:remove.
-type instruction struct {
-	XMLName xml.Name
-	Lang    string `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
-	Prop    struct {
-		Lang     string    `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
-		Elements []element `xml:",any"`
-	} `xml:"DAV: prop"`
-}
-
-// edit sets one property, or removes it if value is nil.
-type edit struct {
-	name  xml.Name
-	value *element
-	// lang is the language of the value, unless its own xml:lang overrides it (RFC 4918 §4.3).
-	lang string
-}
-
-func editsOf(instructions []instruction, lang string) []edit {
-	var all []edit
-	for _, i := range instructions {
-		// RFC 4918 §17: unknown elements are ignored.
-		if i.XMLName != dav("set") && i.XMLName != dav("remove") {
-			continue
-		}
-		for j := range i.Prop.Elements {
-			e := edit{name: i.Prop.Elements[j].XMLName, lang: cmp.Or(i.Prop.Lang, i.Lang, lang)}
-			if i.XMLName == dav("set") {
-				e.value = &i.Prop.Elements[j]
-			}
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-// verdict is the result for one property.
-type verdict struct {
-	name xml.Name
-	// refusal is nil if the property can be set.
-	refusal *failure
-}
-
-// outcome is the result for all properties. If one fails, none is set.
-type outcome struct {
-	verdicts []verdict
-	failed   bool
-	// kept are the changes of dead properties, including elements whose attributes no code here interprets.
+// changes are the results for all properties, and the changes of dead properties, which include elements whose
+// attributes no code here interprets.
+type changes struct {
+	dav.Outcome
 	kept []calendar.DeadProperty
 }
 
 // apply applies the edits to p in order, and returns the result of each.
-func (x *exchange) apply(all []edit, p *calendar.Properties, creating bool) outcome {
-	var o outcome
+func (x *exchange) apply(all []dav.Edit, p *calendar.Properties, creating bool) changes {
+	var o changes
 	for _, e := range all {
-		v := verdict{name: e.name}
+		var refusal *dav.Failure
 		kept, err := x.set(e, p, creating)
 		if err != nil {
-			v.refusal, o.failed = x.failureOf(err), true
+			refusal = x.failureOf(err)
 		}
-		o.verdicts = append(o.verdicts, v)
+		o.Add(e.Name, refusal)
 		o.kept = append(o.kept, kept...)
 	}
 	return o
 }
 
 // set applies one edit, and returns the dead properties to store.
-func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
-	row := x.byName[e.name]
+func (x *exchange) set(e dav.Edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
+	row := x.byName[e.Name]
 	if row == nil || (row.set != nil || row.arrange != nil) && row.on&x.at.kind() == 0 {
 		return x.keep(e)
 	}
 	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
-		return nil, breach("d:cannot-modify-protected-property", "only the server sets this property")
+		return nil, dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
 	}
-	if err := row.set(p, e.value); err != nil {
+	if err := row.set(p, e.Value); err != nil {
 		return nil, err
 	}
-	if e.value == nil || !e.value.isDressed() && e.lang == "" {
-		e.value = nil
+	if e.Value == nil || !e.Value.IsDressed() && e.Lang == "" {
+		e.Value = nil
 	}
 	return x.keep(e)
 }
 
 // keep returns the change that stores the edit as a dead property.
-func (x *exchange) keep(e edit) ([]calendar.DeadProperty, error) {
+func (x *exchange) keep(e dav.Edit) ([]calendar.DeadProperty, error) {
 	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
-		return nil, refuseWith(http.StatusForbidden, "this resource stores no properties")
+		return nil, dav.Refuse(http.StatusForbidden, "this resource stores no properties")
 	}
-	kept, err := e.keep()
+	kept, err := keep(e)
 	return []calendar.DeadProperty{kept}, err
 }
 
@@ -115,30 +62,30 @@ var errRefused = errors.New("a property was refused")
 
 // proppatch answers PROPPATCH (RFC 4918 §9.2).
 func (x *exchange) proppatch() error {
-	var q propertyUpdate
-	if err := x.read(&q); err != nil {
+	var q dav.PropertyUpdate
+	if err := x.Read(&q); err != nil {
 		return err
 	}
-	all := editsOf(q.Instructions, q.Lang)
+	all := dav.EditsOf(q.Instructions, q.Lang)
 	if len(all) == 0 {
-		return refuseWith(http.StatusBadRequest, "DAV:propertyupdate names no property")
+		return dav.Refuse(http.StatusBadRequest, "DAV:propertyupdate names no property")
 	}
 	o, err := x.patch(all)
 	if err != nil {
 		return err
 	}
-	if !o.failed && x.prefers(minimal) {
-		return x.blank(http.StatusOK) // RFC 8144 §2.2
+	if !o.Failed && x.Prefers(dav.Minimal) {
+		return x.Blank(http.StatusOK) // RFC 8144 §2.2
 	}
 	ms := x.multistatus(plan{})
-	ms.raw("<d:response>").href(&x.at)
-	o.write(ms.markup)
-	ms.raw("</d:response>")
-	return ms.end()
+	ms.Raw("<d:response>").Href(&x.at)
+	o.Write(ms.Markup)
+	ms.Raw("</d:response>")
+	return ms.End()
 }
 
 // patch changes the properties of a resource.
-func (x *exchange) patch(all []edit) (o outcome, err error) {
+func (x *exchange) patch(all []dav.Edit) (o changes, err error) {
 	when, err := x.precondition()
 	if err != nil {
 		return o, err
@@ -156,21 +103,21 @@ func (x *exchange) patch(all []edit) (o outcome, err error) {
 	if x.at.kind() == atInbox {
 		return x.patchInbox(all)
 	}
-	if o = x.apply(all, &calendar.Properties{}, false); o.failed {
+	if o = x.apply(all, &calendar.Properties{}, false); o.Failed {
 		return o, nil
 	}
 	h, _ := r.holder()
-	return o, x.Service.SetDeadProperties(x.r.Context(), x.caller, h, o.kept, when)
+	return o, x.Service.SetDeadProperties(x.R.Context(), x.caller, h, o.kept, when)
 }
 
 // patchCalendar changes live and dead properties of a calendar in one transaction.
-func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
+func (x *exchange) patchCalendar(all []dav.Edit) (o changes, err error) {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return o, err
 	}
-	err = x.Service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		if o = x.apply(all, p, false); o.failed {
+	err = x.Service.PatchCalendar(x.R.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+		if o = x.apply(all, p, false); o.Failed {
 			return nil, errRefused
 		}
 		return o.kept, nil
@@ -179,25 +126,4 @@ func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 		err = nil
 	}
 	return o, err
-}
-
-// write writes the outcome as propstats: one for all properties without a refusal, and one for each refusal. If there
-// was a refusal, the first kind has the status 424.
-func (o outcome) write(m *markup) {
-	var fine []xml.Name
-	for _, v := range o.verdicts {
-		if v.refusal != nil {
-			m.propstat([]xml.Name{v.name}, v.refusal)
-		} else if !slices.Contains(fine, v.name) {
-			fine = append(fine, v.name)
-		}
-	}
-	if len(fine) == 0 {
-		return
-	}
-	f := &failure{status: http.StatusOK}
-	if o.failed {
-		f.status = http.StatusFailedDependency
-	}
-	m.propstat(fine, f)
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -13,8 +14,8 @@ import (
 // no type or a wrong one.
 func (x *exchange) put() error {
 	// RFC 9110 §14.5: a part of an object must not replace the whole.
-	if x.r.Header.Get("Content-Range") != "" {
-		return refuseWith(http.StatusBadRequest, "objects are stored whole: Content-Range is not supported")
+	if x.R.Header.Get("Content-Range") != "" {
+		return dav.Refuse(http.StatusBadRequest, "objects are stored whole: Content-Range is not supported")
 	}
 	when, err := x.precondition()
 	if err != nil {
@@ -31,7 +32,7 @@ func (x *exchange) put() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.Service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.meter})
+	saved, err := x.Service.Put(x.R.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})
 	if err != nil {
 		return x.unlessStale(x.unlessCalendar(err), cal)
 	}
@@ -42,14 +43,14 @@ func (x *exchange) put() error {
 // as the error (RFC 4791 §5.3.2.1).
 func (x *exchange) unlessCalendar(err error) error {
 	var e *calendar.Error
-	sent := x.r.Header.Get("Content-Type")
+	sent := x.R.Header.Get("Content-Type")
 	if sent == "" || !errors.As(err, &e) || e.Rule != calendar.RuleValidData {
 		return err
 	}
 	if media, _, bad := mime.ParseMediaType(sent); bad == nil && media == "text/calendar" {
 		return err
 	}
-	return breach("c:supported-calendar-data", "an object must be text/calendar, not %.100q", sent)
+	return dav.Breach("c:supported-calendar-data", "an object must be text/calendar, not %.100q", sent)
 }
 
 // beforeBody refuses requests that cannot succeed before the body is sent; a client may wait for 100 Continue. The
@@ -58,10 +59,10 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
 		return err
 	}
-	if !strings.EqualFold(x.r.Header.Get("Expect"), "100-continue") {
+	if !strings.EqualFold(x.R.Header.Get("Expect"), "100-continue") {
 		return nil
 	}
-	now, err := x.Service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
+	now, err := x.Service.Object(x.R.Context(), x.Meter, x.caller, cal, x.at.object)
 	if missing(err) {
 		return when.CheckObject(nil)
 	}
@@ -69,20 +70,4 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 		return err
 	}
 	return when.CheckObject(&now)
-}
-
-// done answers a write without a body.
-func (x *exchange) done(created bool) error {
-	if created {
-		return x.blank(http.StatusCreated)
-	}
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
-}
-
-// blank answers with a status and no body.
-func (x *exchange) blank(status int) error {
-	x.w.Header().Set("Content-Length", "0")
-	x.w.WriteHeader(status)
-	return nil
 }

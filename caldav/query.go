@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
@@ -27,7 +28,7 @@ type queryRequest struct {
 }
 
 func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
-	depth, err := x.depth()
+	depth, err := x.Depth()
 	if err != nil {
 		return err
 	}
@@ -39,9 +40,9 @@ func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
 		return err
 	}
 	if s.more {
-		s.truncated(x.at)
+		s.Truncated(&x.at)
 	}
-	return s.end()
+	return s.End()
 }
 
 // search is a calendar-query in progress.
@@ -70,7 +71,7 @@ func (x *exchange) search(q *queryRequest) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.view.Timezone, s.query.WithoutData, s.query.Meter = s.query.Timezone, !p.data, x.meter
+	x.view.Timezone, s.query.WithoutData, s.query.Meter = s.query.Timezone, !p.data, x.Meter
 	s.multistatus = x.multistatus(p)
 	return s, nil
 }
@@ -80,7 +81,7 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 	if q.TimezoneID != nil {
 		z, err := zone.Lookup(strings.TrimSpace(*q.TimezoneID))
 		if err != nil {
-			return nil, breach("c:valid-timezone", "%s", err) // RFC 7809 §4.2
+			return nil, dav.Breach("c:valid-timezone", "%s", err) // RFC 7809 §4.2
 		}
 		return z, nil
 	}
@@ -96,7 +97,7 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		z, err = zone.FromDocument(cal).Zone(id)
 	}
 	if err != nil {
-		return nil, breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
+		return nil, dav.Breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	return z, nil
 }
@@ -109,7 +110,7 @@ func resultLimit(elements ...*string) (limit int, err error) {
 		}
 		limit, err = strconv.Atoi(strings.TrimSpace(*text))
 		if err != nil || limit < 1 {
-			return 0, refuseWith(http.StatusBadRequest, "nresults must be a whole number of at least 1")
+			return 0, dav.Refuse(http.StatusBadRequest, "nresults must be a whole number of at least 1")
 		}
 	}
 	return limit, nil
@@ -120,12 +121,12 @@ func resultLimit(elements ...*string) (limit int, err error) {
 //
 // RFC 3253 §3.6 takes a missing Depth for 0, and the objects of a home are at depth 2. But a client that queries
 // wants objects, and deletes its copies if the result is empty. So only an explicit 0 excludes them.
-func (s *search) look(r *resource, d depth) error {
+func (s *search) look(r *resource, d dav.Depth) error {
 	switch {
 	case r.at.kind() == atObject:
 		s.query.Names = []calendar.ObjectName{r.at.object}
 		return s.in(r)
-	case d == depthZero, r.at.kind() == atOutbox:
+	case d == dav.DepthZero, r.at.kind() == atOutbox:
 		return nil
 	case r.at.kind() == atCalendar:
 		return s.in(r)
@@ -142,7 +143,7 @@ func (s *search) in(r *resource) error {
 	}
 	found := resource{x: s.x, at: r.at, calendar: r.calendar}
 	found.at.form = formObject
-	for o, err := range s.x.Service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
+	for o, err := range s.x.Service.Query(s.x.R.Context(), s.x.caller, r.calendar, s.query) {
 		if err != nil && !errors.Is(err, calendar.ErrNoText) {
 			return err
 		}
@@ -166,7 +167,7 @@ func (s *search) full() bool {
 
 // inMessages searches the caller's inbox (RFC 6638 §2.2).
 func (s *search) inMessages(inbox *resource) error {
-	for i, err := range s.x.Service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
+	for i, err := range s.x.Service.QueryMessages(s.x.R.Context(), s.x.caller, s.query) {
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar/filter"
 )
 
@@ -74,11 +75,11 @@ type (
 type filterReader struct{ left int }
 
 func invalidFilter(format string, args ...any) error {
-	return breach("c:valid-filter", "this filter is not valid: "+format, args...)
+	return dav.Breach("c:valid-filter", "this filter is not valid: "+format, args...)
 }
 
 func unsupportedFilter(what string) error {
-	return breach("c:supported-filter", "this server does not support the %s of this filter", what)
+	return dav.Breach("c:supported-filter", "this server does not support the %s of this filter", what)
 }
 
 // read converts CALDAV:filter. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of several filters, which go-webdav
@@ -109,13 +110,13 @@ func (e extension) known() error {
 // set if the filter tests more than its name.
 func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
-		return breach("c:supported-filter", "this filter has too many conditions")
+		return dav.Breach("c:supported-filter", "this filter has too many conditions")
 	}
 	if n.Name == "" {
 		return invalidFilter("every filter in it needs a name")
 	}
-	if len(n.Name) > nameMax {
-		return invalidFilter("a name in it has more than %d bytes", nameMax)
+	if len(n.Name) > dav.NameMax {
+		return invalidFilter("a name in it has more than %d bytes", dav.NameMax)
 	}
 	if n.IsNotDefined != nil && asks {
 		return invalidFilter("is-not-defined excludes all other conditions on the same name")
@@ -254,7 +255,7 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
 	}
 	if len(t.Text) > termMax {
-		return nil, breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
+		return nil, dav.Breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":

@@ -3,6 +3,7 @@ package caldav
 import (
 	"cmp"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -16,13 +17,13 @@ type quota struct {
 // usage.
 func (r *resource) quotaHere() (*quota, error) {
 	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
-		return nil, errAbsent
+		return nil, dav.ErrAbsent
 	}
 	if r.x.quota == nil {
-		used, may, err := r.x.Service.Usage(r.x.r.Context(), r.x.caller)
+		used, may, err := r.x.Service.Usage(r.x.R.Context(), r.x.caller)
 		if err != nil {
 			if calendar.ReasonOf(err) == calendar.Forbidden {
-				err = errAbsent
+				err = dav.ErrAbsent
 			}
 			return nil, err
 		}
@@ -31,26 +32,26 @@ func (r *resource) quotaHere() (*quota, error) {
 	return r.x.quota, nil
 }
 
-func (r *resource) quotaUsed(m *markup) error {
+func (r *resource) quotaUsed(m *dav.Markup) error {
 	q, err := r.quotaHere()
 	if err != nil {
 		return err
 	}
-	return m.number(q.used.Bytes)
+	return m.Number(q.used.Bytes)
 }
 
 // quotaAvailable is absent without a limit (RFC 4331 §3).
-func (r *resource) quotaAvailable(m *markup) error {
+func (r *resource) quotaAvailable(m *dav.Markup) error {
 	q, err := r.quotaHere()
 	if err := cmp.Or(err, q.unbounded()); err != nil {
 		return err
 	}
-	return m.number(max(q.may.Bytes-q.used.Bytes, 0))
+	return m.Number(max(q.may.Bytes-q.used.Bytes, 0))
 }
 
 func (q *quota) unbounded() error {
 	if q == nil || q.may.Bytes == 0 {
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 )
@@ -40,12 +41,12 @@ func (x *exchange) find(at place) (*resource, error) {
 }
 
 func (r *resource) loadNotice() (err error) {
-	r.notification, err = r.x.Service.Notification(r.x.r.Context(), r.x.caller, r.at.notice)
+	r.notification, err = r.x.Service.Notification(r.x.R.Context(), r.x.caller, r.at.notice)
 	return err
 }
 
 func (r *resource) loadItem() error {
-	i, err := r.x.Service.Message(r.x.r.Context(), r.x.caller, r.at.object)
+	i, err := r.x.Service.Message(r.x.R.Context(), r.x.caller, r.at.object)
 	r.object = i.Object()
 	return err
 }
@@ -64,13 +65,13 @@ func (r *resource) loadObject() (err error) {
 	if r.calendar.Subscribed() {
 		return calendar.ErrNoObject(r.at.object)
 	}
-	r.object, err = r.x.Service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
+	r.object, err = r.x.Service.Object(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar, r.at.object)
 	return err
 }
 
 // calendarAt returns the calendar at an address. It does not check any permission on it, not even to read it.
 func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
-	cal, err := x.Service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+	cal, err := x.Service.CalendarAt(x.R.Context(), x.caller, at.calendar)
 	if err == nil {
 		x.relies(cal)
 	}
@@ -82,7 +83,7 @@ func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
 func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
 	cal, err := x.calendarAt(at)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return cal, refuseWith(http.StatusConflict, "%s", err)
+		return cal, dav.Refuse(http.StatusConflict, "%s", err)
 	}
 	return cal, err
 }
@@ -150,7 +151,7 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	if x.home != nil {
 		return x.home.Calendars, nil
 	}
-	all, err := x.Service.CalendarsInHome(x.r.Context(), x.caller)
+	all, err := x.Service.CalendarsInHome(x.R.Context(), x.caller)
 	for _, cal := range all {
 		x.relies(cal)
 	}
@@ -159,15 +160,15 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 
 // readHome prefetches the home in one round trip.
 func (x *exchange) readHome() error {
-	ctx, err := x.Service.ReadHome(x.r.Context(), x.caller)
-	x.r = x.r.WithContext(ctx)
+	ctx, err := x.Service.ReadHome(x.R.Context(), x.caller)
+	x.R = x.R.WithContext(ctx)
 	return err
 }
 
 // homeToken returns the sync token of the home, cached because clients request it under two names.
 func (x *exchange) homeToken() (string, error) {
 	if x.home == nil {
-		changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
+		changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, calendar.SyncToken{})
 		if err != nil {
 			return "", err
 		}
@@ -182,7 +183,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.Service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.Service.Objects(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return
@@ -202,7 +203,7 @@ func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
 // tokenOf returns the sync token of a calendar as the caller sees it.
 func (x *exchange) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
-	return x.Service.Token(x.r.Context(), x.meter, x.caller, cal)
+	return x.Service.Token(x.R.Context(), x.Meter, x.caller, cal)
 }
 
 // missing reports whether an error means that there is no such resource.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -27,18 +28,18 @@ var granted = [...][]string{
 }
 
 // shareGrants writes an entry of the access control list for each share in force.
-func (r *resource) shareGrants(m *markup) error {
+func (r *resource) shareGrants(m *dav.Markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
 		given := s.InForce()
 		if given == calendar.NoAccess {
 			continue
 		}
-		m.raw("<d:ace><d:principal>").href(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
+		m.Raw("<d:ace><d:principal>").Href(principalOf(s.User.Name)).Raw("</d:principal><d:grant>")
 		for _, tag := range granted[given] {
 			privilegeElement(m, tag)
 		}
-		m.raw("</d:grant><d:protected/></d:ace>")
+		m.Raw("</d:grant><d:protected/></d:ace>")
 	}
 	return err
 }
@@ -53,17 +54,17 @@ func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 }
 
 // sharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
-func (r *resource) sharingModes(m *markup) error {
+func (r *resource) sharingModes(m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.raw("<cs:can-be-shared/>").ok()
+	return m.Raw("<cs:can-be-shared/>").OK()
 }
 
 // sharedURL writes the calendar's address in its owner's home.
-func (r *resource) sharedURL(m *markup) error {
+func (r *resource) sharedURL(m *dav.Markup) error {
 	if r.calendar.Access == calendar.OwnerAccess {
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	hostedHref(m, r.calendar.OwnerName, r.calendar.Segment)
 	return nil
@@ -72,7 +73,7 @@ func (r *resource) sharedURL(m *markup) error {
 // invitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
 // sharee. It leaves out free/busy shares: the protocol has no element for them, and any other would claim too much
 // access.
-func (r *resource) invitees(m *markup) error {
+func (r *resource) invitees(m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess {
 		return r.invitee(m)
 	}
@@ -80,20 +81,20 @@ func (r *resource) invitees(m *markup) error {
 	if err != nil {
 		return err
 	}
-	start := len(m.buf)
+	start := len(m.Buf)
 	for _, s := range shares {
 		if s.Access > calendar.FreeBusyAccess {
 			inviteeElement(m, s)
 		}
 	}
-	if len(m.buf) == start {
-		return errAbsent
+	if len(m.Buf) == start {
+		return dav.ErrAbsent
 	}
 	return nil
 }
 
 // inviteeElement writes the owner and the caller for a sharee.
-func (r *resource) invitee(m *markup) error {
+func (r *resource) invitee(m *dav.Markup) error {
 	people, err := r.x.visible()
 	if err != nil {
 		return err
@@ -112,50 +113,50 @@ func (r *resource) invitee(m *markup) error {
 }
 
 // inviteeElement writes CS:user in the element order of Apple's server.
-func inviteeElement(m *markup, s calendar.Share) {
+func inviteeElement(m *dav.Markup, s calendar.Share) {
 	name := s.CommonName
 	if name == "" || s.User.DisplayName != "" {
 		name = s.User.Title()
 	}
-	m.raw("<cs:user>").element("cs:uid", string(s.Invitation()))
+	m.Raw("<cs:user>").Element("cs:uid", string(s.Invitation()))
 	addressOf(m, calendar.PersonOf(s.User))
-	m.element("cs:common-name", name)
+	m.Element("cs:common-name", name)
 	accessElement(m, s.Access)
-	m.raw(statusTags[s.Status]).raw("</cs:user>")
+	m.Raw(statusTags[s.Status]).Raw("</cs:user>")
 }
 
 // addressOf writes a person's address: their mail address if they have one, otherwise the principal.
-func addressOf(m *markup, p calendar.Person) {
+func addressOf(m *dav.Markup, p calendar.Person) {
 	if p.Email != "" {
-		m.element("d:href", "mailto:"+p.Email)
+		m.Element("d:href", "mailto:"+p.Email)
 	} else {
-		m.href(principalOf(p.Name))
+		m.Href(principalOf(p.Name))
 	}
 }
 
 // organizerElement writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
-func organizerElement(m *markup, p calendar.Person) {
-	m.raw("<cs:organizer>").href(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
+func organizerElement(m *dav.Markup, p calendar.Person) {
+	m.Raw("<cs:organizer>").Href(principalOf(p.Name)).Element("cs:common-name", p.Title).Raw("</cs:organizer>")
 }
 
 // hostedHref writes the address of a calendar in its owner's home.
-func hostedHref(m *markup, owner string, segment calendar.Segment) {
+func hostedHref(m *dav.Markup, owner string, segment calendar.Segment) {
 	at := place{form: formCalendar, user: userName(owner), calendar: segment}
-	m.element("d:href", bare(m.path(at)))
+	m.Element("d:href", bare(m.Path(at)))
 }
 
 // hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
-func hostURL(m *markup, owner string, segment calendar.Segment) {
-	m.raw("<cs:hosturl>")
+func hostURL(m *dav.Markup, owner string, segment calendar.Segment) {
+	m.Raw("<cs:hosturl>")
 	hostedHref(m, owner, segment)
-	m.raw("</cs:hosturl>")
+	m.Raw("</cs:hosturl>")
 }
 
 // accessElement is CS:access (caldav-sharing §6.11).
-func accessElement(m *markup, a calendar.Access) {
+func accessElement(m *dav.Markup, a calendar.Access) {
 	if a >= calendar.WriteAccess {
-		m.raw("<cs:access><cs:read-write/></cs:access>")
+		m.Raw("<cs:access><cs:read-write/></cs:access>")
 	} else {
-		m.raw("<cs:access><cs:read/></cs:access>")
+		m.Raw("<cs:access><cs:read/></cs:access>")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -21,7 +22,7 @@ type syncRequest struct {
 // members are requested, too.
 func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, dav.Refuse(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
 	switch strings.TrimSpace(q.Level) {
@@ -29,7 +30,7 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 	case "infinite":
 		deep = true
 	default:
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-level must be 1 or infinite")
+		return 0, false, dav.Refuse(http.StatusBadRequest, "sync-level must be 1 or infinite")
 	}
 	limit, err = resultLimit(q.Limit)
 	return limit, deep, err
@@ -63,7 +64,7 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 	if r.calendar.Subscribed() {
 		return s.finish()
 	}
-	for o, err := range x.Service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
+	for o, err := range x.Service.Changes(x.R.Context(), x.Meter, x.caller, r.calendar, since) {
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (s *synchronization) tell(o calendar.Object) error {
 	r := resource{x: s.x, at: s.collection.at, calendar: s.collection.calendar, object: o}
 	r.at.form, r.at.object = formObject, o.Name
 	if o.Deleted {
-		return s.gone(s.x.href(r.at))
+		return s.Gone(s.x.href(r.at))
 	}
 	return s.add(&r)
 }
@@ -148,8 +149,8 @@ func (s *synchronization) fetch() error {
 
 // tellWhole writes a change with its data.
 func (s *synchronization) tellWhole(f *fetcher, o calendar.Object) error {
-	held := s.x.meter.Held()
-	defer func() { s.x.meter.Free(s.x.meter.Held() - held) }()
+	held := s.x.Meter.Held()
+	defer func() { s.x.Meter.Free(s.x.Meter.Held() - held) }()
 	at := s.collection.at
 	at.form, at.object = formObject, o.Name
 	if o.Deleted {
@@ -168,13 +169,13 @@ func (s *synchronization) finish() error {
 		return err
 	}
 	if s.more {
-		s.truncated(s.collection.at)
+		s.Truncated(&s.collection.at)
 		s.version = s.last
 	}
 	next := s.since.After(s.version, s.more, s.now)
 	if s.more && s.lastOwn > 0 {
 		next.Own = s.lastOwn
 	}
-	s.element("d:sync-token", next.String())
-	return s.end()
+	s.Element("d:sync-token", next.String())
+	return s.End()
 }

@@ -3,6 +3,7 @@ package caldav
 import (
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -30,11 +31,11 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 		var err error
 		switch {
 		case change.gone:
-			err = ms.gone(x.href(change.at))
+			err = ms.Gone(x.href(change.at))
 		case change.closed:
 			// RFC 6578 §3.3: the member supports the report, but its parent does not include it.
-			ms.refused(change.at, http.StatusForbidden, "d:sync-traversal-supported")
-			err = ms.flush(flushBytes)
+			ms.Refused(&change.at, http.StatusForbidden, "d:sync-traversal-supported")
+			err = ms.Flush(dav.FlushBytes)
 		default:
 			err = ms.add(change.resource)
 		}
@@ -43,17 +44,17 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 		}
 	}
 	if more {
-		ms.truncated(x.at)
+		ms.Truncated(&x.at)
 	}
-	ms.element("d:sync-token", since.After(last, more, now).String())
-	return ms.end()
+	ms.Element("d:sync-token", since.After(last, more, now).String())
+	return ms.End()
 }
 
 // syncHome lists the calendars that were added to the caller's home, changed in it or removed from it. A calendar
 // that is no longer shared counts as deleted. deep requests the objects of the calendars as well, which is refused
 // for each of them: a calendar numbers its own changes and has its own token.
 func (x *exchange) syncHome(_ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
-	changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, since)
+	changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ type watched struct {
 }
 
 // watch wraps the response writer of an exchange in a watched one.
-func (x *exchange) watch() { x.w = &watched{x.w, x, x.Now()} }
+func (x *exchange) watch() { x.W = &watched{x.W, x, x.Now()} }
 
 func (w *watched) Write(p []byte) (int, error) {
 	now := w.x.Now()
@@ -34,8 +34,8 @@ func (w *watched) Write(p []byte) (int, error) {
 		case err == nil:
 			w.asked = now
 		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
-			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
-				slog.String("method", w.x.r.Method), slog.String("user", w.x.caller.User.Name))
+			w.x.Logger.LogAttrs(w.x.R.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
+				slog.String("method", w.x.R.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
 		}
 		// If the store is unavailable, the next write checks again.
@@ -53,7 +53,7 @@ func (x *exchange) relies(cal calendar.Calendar) {
 
 // stillMay checks again the access that the response relies on.
 func (x *exchange) stillMay() error {
-	ctx := x.r.Context()
+	ctx := x.R.Context()
 	if x.good != nil {
 		if err := x.good(ctx); err != nil {
 			return err

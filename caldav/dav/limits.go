@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 // Limits bound the cost of one request before its content is known.
 type Limits struct {
@@ -11,15 +11,16 @@ type Limits struct {
 	Depth, Elements, Attributes int
 	// Hrefs limits the addresses of a multiget, Properties the properties of a request.
 	Hrefs, Properties int
-	// Filters limits the filters of a query: each one is tested on every object.
-	Filters int
 }
 
-// DefaultLimits returns limits that leave every known client ample room: Evolution fetches all objects of a calendar
+// DefaultLimits returns limits that leave every known client ample room: Evolution fetches all objects of a collection
 // in one multiget.
 func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 5_000, Attributes: 64,
-		Hrefs: 10_000, Properties: 256, Filters: 256,
+		Hrefs: 10_000, Properties: 256,
 	}
 }
+
+// NameMax limits the name of a property, component or namespace: a response may repeat it for each resource.
+const NameMax = 1000

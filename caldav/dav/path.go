@@ -1,12 +1,30 @@
-package caldav
+package dav
 
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 )
+
+// HrefPath returns the encoded path of an address in a body, which may be a path or a whole URL (RFC 4918 §8.3).
+func HrefPath(href string) (string, error) {
+	href = strings.TrimSpace(href)
+	// Most hrefs are plain paths, which need no decoding.
+	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && PlainPath(href) {
+		return href, nil
+	}
+	u, err := url.Parse(href)
+	if errors.As(err, new(url.EscapeError)) {
+		u, err = url.Parse(escapePercent(href))
+	}
+	if err != nil || u.Opaque != "" {
+		return "", Refuse(http.StatusBadRequest, "this href cannot be read")
+	}
+	return PathOf(u), nil
+}
 
 // escapePercent escapes percent signs that do not start an escape: KDE sends decoded paths.
 func escapePercent(href string) string {
@@ -19,8 +37,8 @@ func escapePercent(href string) string {
 	return strings.Join(parts, "%")
 }
 
-// plainPath reports whether a path has no escapes and needs none.
-func plainPath[text string | []byte](path text) bool {
+// PlainPath reports whether a path has no escapes and needs none.
+func PlainPath[text string | []byte](path text) bool {
 	for i := range len(path) {
 		if !plainByte[path[i]] {
 			return false
@@ -37,17 +55,17 @@ var plainByte = func() (plain [256]bool) {
 	return plain
 }()
 
-// pathOf returns a path as it was sent. URL.EscapedPath would re-encode a path with unescaped special characters, and
+// PathOf returns a path as it was sent. URL.EscapedPath would re-encode a path with unescaped special characters, and
 // would take its %2F for a slash.
-func pathOf(u *url.URL) string {
+func PathOf(u *url.URL) string {
 	if u.RawPath != "" {
 		return u.RawPath
 	}
 	return u.EscapedPath()
 }
 
-// split cuts a path into decoded segments. It ignores a trailing slash.
-func split(escaped string) ([]string, error) {
+// Split cuts a path into decoded segments. It ignores a trailing slash.
+func Split(escaped string) ([]string, error) {
 	path := strings.TrimSuffix(strings.TrimPrefix(escaped, "/"), "/")
 	if path == "" {
 		if len(escaped) > 1 {

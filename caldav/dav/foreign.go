@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 import (
 	"bytes"
@@ -12,30 +12,30 @@ const xmlNS = "http://www.w3.org/XML/1998/namespace"
 // foreign writes an element of any namespace so that it keeps its meaning in every document: it declares the
 // namespaces that it uses. around is the surrounding default namespace. lang is the inherited language (RFC 4918
 // §4.3), or "".
-func (m *markup) foreign(e *element, around, lang string) {
-	m.raw("<").raw(e.XMLName.Local)
+func (m *Markup) foreign(e *Element, around, lang string) {
+	m.Raw("<").Raw(e.XMLName.Local)
 	if e.XMLName.Space != around {
-		m.raw(` xmlns="`).attribute(e.XMLName.Space).raw(`"`)
+		m.Raw(` xmlns="`).Attribute(e.XMLName.Space).Raw(`"`)
 	}
 	m.attributes(e.Attrs, lang)
 	if len(e.content) == 0 {
-		m.raw("/>")
+		m.Raw("/>")
 		return
 	}
-	m.raw(">")
+	m.Raw(">")
 	for _, part := range e.content {
 		if part.child != nil {
 			m.foreign(part.child, e.XMLName.Space, "")
 		} else {
-			m.text(part.text)
+			m.Text(part.text)
 		}
 	}
-	m.raw("</").raw(e.XMLName.Local).raw(">")
+	m.Raw("</").Raw(e.XMLName.Local).Raw(">")
 }
 
 // attributes writes an element's attributes. Prefixes used only inside a value, as in XML Schema, are lost: no known
 // property has any.
-func (m *markup) attributes(attrs []xml.Attr, lang string) {
+func (m *Markup) attributes(attrs []xml.Attr, lang string) {
 	spaces := 0
 	for _, a := range attrs {
 		name := a.Name.Local
@@ -54,19 +54,19 @@ func (m *markup) attributes(attrs []xml.Attr, lang string) {
 		default:
 			prefix := "n" + string(rune('a'+spaces%26)) + strings.Repeat("n", spaces/26)
 			spaces++
-			m.raw(" xmlns:").raw(prefix).raw(`="`).attribute(a.Name.Space).raw(`"`)
+			m.Raw(" xmlns:").Raw(prefix).Raw(`="`).Attribute(a.Name.Space).Raw(`"`)
 			name = prefix + ":" + name
 		}
-		m.raw(" ").raw(name).raw(`="`).attribute(a.Value).raw(`"`)
+		m.Raw(" ").Raw(name).Raw(`="`).Attribute(a.Value).Raw(`"`)
 	}
 	if lang != "" {
-		m.raw(` xml:lang="`).attribute(lang).raw(`"`)
+		m.Raw(` xml:lang="`).Attribute(lang).Raw(`"`)
 	}
 }
 
-// isDressed reports whether an element has attributes that are worth storing.
-func (e *element) isDressed() bool {
-	var m markup
+// IsDressed reports whether an element has attributes that are worth storing.
+func (e *Element) IsDressed() bool {
+	var m Markup
 	m.attributes(e.Attrs, "")
-	return len(bytes.TrimSpace(m.buf)) > 0
+	return len(bytes.TrimSpace(m.Buf)) > 0
 }

@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 import (
 	"encoding/xml"
@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// element is an element of a request whose content a property interprets or stores.
-type element struct {
+// Element is an element of a request whose content a property interprets or stores.
+type Element struct {
 	XMLName xml.Name
 	Attrs   []xml.Attr
 	// Text is the element's own text, without the text of its children.
 	Text     string
-	Children []element
+	Children []Element
 	// content holds the text and the children in document order.
 	content []contentPart
 }
@@ -20,12 +20,12 @@ type element struct {
 // contentPart is a text or a child.
 type contentPart struct {
 	text  string
-	child *element
+	child *Element
 }
 
-// within reads the content of the element that was just opened, up to its end tag. child must consume its whole
+// Within reads the content of the element that was just opened, up to its end tag. child must consume its whole
 // element, by reading or skipping it. text may be nil.
-func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.CharData)) error {
+func Within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.CharData)) error {
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -47,11 +47,11 @@ func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.Ch
 }
 
 // UnmarshalXML reads an element with all of its content. The guard limits the depth of the recursion.
-func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+func (e *Element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	e.XMLName, e.Attrs = start.Name, start.Attr
 	var text strings.Builder
-	err := within(d, func(t xml.StartElement) error {
-		child := &element{}
+	err := Within(d, func(t xml.StartElement) error {
+		child := &Element{}
 		if err := child.UnmarshalXML(d, t); err != nil {
 			return err
 		}
@@ -73,13 +73,13 @@ func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
-// has reports whether the element has a child named n.
-func (e *element) has(n xml.Name) bool {
-	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
+// Has reports whether the element has a child named n.
+func (e *Element) Has(n xml.Name) bool {
+	return slices.ContainsFunc(e.Children, func(c Element) bool { return c.XMLName == n })
 }
 
-// attr returns an attribute's value, or "".
-func (e *element) attr(local string) string {
+// Attr returns an attribute's value, or "".
+func (e *Element) Attr(local string) string {
 	for _, a := range e.Attrs {
 		if a.Name.Local == local && a.Name.Space == "" {
 			return a.Value
@@ -88,23 +88,23 @@ func (e *element) attr(local string) string {
 	return ""
 }
 
-// names are the names of an element's children. Their content is ignored.
-type names []xml.Name
+// Names are the names of an element's children. Their content is ignored.
+type Names []xml.Name
 
 // UnmarshalXML reads the names and skips the content.
-func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+func (n *Names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	if *n == nil {
-		*n = names{}
+		*n = Names{}
 	}
-	return within(d, func(t xml.StartElement) error {
+	return Within(d, func(t xml.StartElement) error {
 		*n = append(*n, t.Name)
 		return d.Skip()
 	}, nil)
 }
 
-// textOf reads the text of the element that was just opened, without the text of nested elements.
-func textOf(d *xml.Decoder) (string, error) {
+// TextOf reads the text of the element that was just opened, without the text of nested elements.
+func TextOf(d *xml.Decoder) (string, error) {
 	text := make([]byte, 0, 128)
-	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
+	err := Within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
 	return string(text), err
 }

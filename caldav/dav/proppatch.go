@@ -1,0 +1,98 @@
+package dav
+
+import (
+	"cmp"
+	"encoding/xml"
+	"net/http"
+	"slices"
+)
+
+// PropertyUpdate is DAV:propertyupdate (RFC 4918 §14.19): instructions in the order of their execution.
+type PropertyUpdate struct {
+	XMLName      xml.Name      `xml:"DAV: propertyupdate"`
+	Lang         string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
+	Instructions []Instruction `xml:",any"`
+}
+
+// Instruction is DAV:set or DAV:remove.
+type Instruction struct {
+	XMLName xml.Name
+	Lang    string `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
+	Prop    struct {
+		Lang     string    `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
+		Elements []Element `xml:",any"`
+	} `xml:"DAV: prop"`
+}
+
+// Edit sets one property, or removes it if value is nil.
+type Edit struct {
+	Name  xml.Name
+	Value *Element
+	// Lang is the language of the value, unless its own xml:lang overrides it (RFC 4918 §4.3).
+	Lang string
+}
+
+func EditsOf(instructions []Instruction, lang string) []Edit {
+	var all []Edit
+	for _, i := range instructions {
+		// RFC 4918 §17: unknown elements are ignored.
+		if i.XMLName != Name("set") && i.XMLName != Name("remove") {
+			continue
+		}
+		for j := range i.Prop.Elements {
+			e := Edit{Name: i.Prop.Elements[j].XMLName, Lang: cmp.Or(i.Prop.Lang, i.Lang, lang)}
+			if i.XMLName == Name("set") {
+				e.Value = &i.Prop.Elements[j]
+			}
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// verdict is the result for one property.
+type verdict struct {
+	name xml.Name
+	// refusal is nil if the property can be set.
+	refusal *Failure
+}
+
+// Outcome is the result for all properties. If one fails, none is set.
+type Outcome struct {
+	verdicts []verdict
+	Failed   bool
+}
+
+// Add adds the result for a property; refusal is nil if it can be set.
+func (o *Outcome) Add(n xml.Name, refusal *Failure) {
+	o.verdicts = append(o.verdicts, verdict{n, refusal})
+	o.Failed = o.Failed || refusal != nil
+}
+
+// Text returns the edit's element as XML that can be stored on its own.
+func (e Edit) Text() string {
+	var m Markup
+	m.foreign(e.Value, "", e.Lang)
+	return string(m.Buf)
+}
+
+// Write writes the outcome as propstats: one for all properties without a refusal, and one for each refusal. If there
+// was a refusal, the first kind has the status 424.
+func (o Outcome) Write(m *Markup) {
+	var fine []xml.Name
+	for _, v := range o.verdicts {
+		if v.refusal != nil {
+			m.propstat([]xml.Name{v.name}, v.refusal)
+		} else if !slices.Contains(fine, v.name) {
+			fine = append(fine, v.name)
+		}
+	}
+	if len(fine) == 0 {
+		return
+	}
+	f := &Failure{Status: http.StatusOK}
+	if o.Failed {
+		f.Status = http.StatusFailedDependency
+	}
+	m.propstat(fine, f)
+}
