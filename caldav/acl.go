@@ -42,7 +42,7 @@ func supportedPrivileges() privilegeNode {
 	}}
 }
 
-func (r *resource) supportedPrivileges(m *dav.Markup) error {
+func writeSupportedPrivileges(r *resource, m *dav.Markup) error {
 	privilegeTree(m, supportedPrivileges())
 	return nil
 }
@@ -67,8 +67,8 @@ func privilegeElement(m *dav.Markup, tag string) {
 // owned are the kinds of resources that have an owner.
 const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
 
-// accessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
-func (r *resource) accessList(m *dav.Markup) error {
+// writeAccessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
+func writeAccessList(r *resource, m *dav.Markup) error {
 	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
 	switch {
 	case r.other != nil:
@@ -79,7 +79,7 @@ func (r *resource) accessList(m *dav.Markup) error {
 		protectedGrant(m, "<d:authenticated/>", "d:read")
 	case mayReadACL(r) == nil:
 		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
-		return r.shareGrants(m)
+		return writeShareGrants(r, m)
 	default:
 		return dav.ErrAbsent
 	}
@@ -93,8 +93,8 @@ func protectedGrant(m *dav.Markup, principal, privilege string) {
 	m.Raw("</d:grant><d:protected/></d:ace>")
 }
 
-// accessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
-func (r *resource) accessRestrictions(m *dav.Markup) error {
+// writeAccessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
+func writeAccessRestrictions(r *resource, m *dav.Markup) error {
 	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
 }
 

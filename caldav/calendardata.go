@@ -147,9 +147,9 @@ func instant(text string) (time.Time, error) {
 // errEnough ends a request that has used up its limit for shaping calendar data.
 var errEnough = dav.Breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
 
-// data writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is refused:
-// one endless series must not keep all other objects from a client.
-func (r *resource) data(m *dav.Markup) error {
+// writeData writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is
+// refused: one endless series must not keep all other objects from a client.
+func writeData(r *resource, m *dav.Markup) error {
 	if r.object.Data == nil {
 		return dav.ErrAbsent
 	}

@@ -17,9 +17,9 @@ import (
 // §15.10).
 func nothing(*resource, *dav.Markup) error { return nil }
 
-func (r *resource) resourceType(m *dav.Markup) error { return m.Raw(r.node().types(r)).OK() }
+func writeResourceType(r *resource, m *dav.Markup) error { return m.Raw(r.node().types(r)).OK() }
 
-func (r *resource) displayName(m *dav.Markup) error {
+func writeDisplayName(r *resource, m *dav.Markup) error {
 	name := r.person().Title()
 	if r.at.kind() == atCalendar {
 		name = r.calendar.Name
@@ -27,8 +27,8 @@ func (r *resource) displayName(m *dav.Markup) error {
 	return m.Text(name).OK()
 }
 
-// etag writes the tag that GET sends. For a calendar it is the weak tag of its text.
-func (r *resource) etag(m *dav.Markup) error {
+// writeETag writes the tag that GET sends. For a calendar it is the weak tag of its text.
+func writeETag(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atCalendar {
 		token, err := r.token()
 		if closed(err) {
@@ -45,16 +45,16 @@ const calendarType = "text/calendar; charset=utf-8; component="
 
 func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
 
-func (r *resource) contentType(m *dav.Markup) error {
+func writeContentType(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atNotice {
 		return m.Text(dav.XMLType).OK()
 	}
 	return m.Raw(calendarType).Text(string(r.object.Kind)).OK()
 }
 
-// contentLength is the length of GET's response. The length of a calendar's text is unknown until all of its objects
-// have been read.
-func (r *resource) contentLength(m *dav.Markup) error {
+// writeContentLength writes the length of GET's response. The length of a calendar's text is unknown until all of its
+// objects have been read.
+func writeContentLength(r *resource, m *dav.Markup) error {
 	switch r.at.kind() {
 	case atNotice:
 		return m.Number(int64(len(r.rendered())))
@@ -68,7 +68,7 @@ func (r *resource) contentLength(m *dav.Markup) error {
 	}
 }
 
-func (r *resource) lastModified(m *dav.Markup) error {
+func writeLastModified(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atCalendar && closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
 		return dav.ErrAbsent
 	}
@@ -76,14 +76,14 @@ func (r *resource) lastModified(m *dav.Markup) error {
 	return m.Date(changed, http.TimeFormat)
 }
 
-func (r *resource) creationDate(m *dav.Markup) error {
+func writeCreationDate(r *resource, m *dav.Markup) error {
 	made, _ := r.node().times(r)
 	return m.Date(made, time.RFC3339)
 }
 
 func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
 
-func (r *resource) owner(m *dav.Markup) error {
+func writeOwner(r *resource, m *dav.Markup) error {
 	name := r.person().Name
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
@@ -91,19 +91,19 @@ func (r *resource) owner(m *dav.Markup) error {
 	return m.Href(principalOf(name)).OK()
 }
 
-func (r *resource) ownPrincipal(m *dav.Markup) error {
+func writeOwnPrincipal(r *resource, m *dav.Markup) error {
 	return m.Href(principalOf(r.x.caller.User.Name)).OK()
 }
 
-func (r *resource) principalCollections(m *dav.Markup) error {
+func writePrincipalCollections(r *resource, m *dav.Markup) error {
 	return m.Href(place{form: formPrincipals}).OK()
 }
 
-func (r *resource) principalURL(m *dav.Markup) error { return m.Href(&r.at).OK() }
+func writeOwnAddress(r *resource, m *dav.Markup) error { return m.Href(&r.at).OK() }
 
-func (r *resource) home(m *dav.Markup) error { return r.ownPlace(m, formHome) }
+func writeHome(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formHome) }
 
-func (r *resource) supportedMethods(m *dav.Markup) error {
+func writeSupportedMethods(r *resource, m *dav.Markup) error {
 	for _, row := range r.x.methods {
 		if row.on&r.at.kind() != 0 {
 			m.Raw(`<d:supported-method name="`).Raw(row.name).Raw(`"/>`)
@@ -112,7 +112,7 @@ func (r *resource) supportedMethods(m *dav.Markup) error {
 	return nil
 }
 
-func (r *resource) supportedReports(m *dav.Markup) error {
+func writeSupportedReports(r *resource, m *dav.Markup) error {
 	for _, row := range r.x.reports {
 		if row.on&r.at.kind() != 0 {
 			m.Raw("<d:supported-report><d:report>")
@@ -123,9 +123,9 @@ func (r *resource) supportedReports(m *dav.Markup) error {
 	return nil
 }
 
-// syncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar, or
-// in one of the calendars of a home, changes.
-func (r *resource) syncToken(m *dav.Markup) error {
+// writeSyncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar,
+// or in one of the calendars of a home, changes.
+func writeSyncToken(r *resource, m *dav.Markup) error {
 	token, err := r.token()
 	if closed(err) {
 		return dav.ErrAbsent
@@ -140,8 +140,8 @@ func closed(err error) bool {
 	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
 }
 
-// resourceID identifies the resource for its lifetime, wherever it is moved.
-func (r *resource) resourceID(m *dav.Markup) error {
+// writeResourceID writes an identifier of the resource that lasts wherever it is moved.
+func writeResourceID(r *resource, m *dav.Markup) error {
 	// A user has one ID but two resources: the principal and the home.
 	id := string(r.person().ID)
 	if r.at.kind() == atCalendar {
@@ -155,30 +155,30 @@ func (r *resource) resourceID(m *dav.Markup) error {
 	return m.Element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).OK()
 }
 
-func (r *resource) description(m *dav.Markup) error {
+func writeDescription(r *resource, m *dav.Markup) error {
 	if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
 		return dav.ErrAbsent
 	}
 	return m.Optional(r.calendar.Description)
 }
 
-func (r *resource) enabled(m *dav.Markup) error {
+func writeEnabled(r *resource, m *dav.Markup) error {
 	if r.calendar.Hidden {
 		return m.Number(0)
 	}
 	return m.Number(1)
 }
 
-func (r *resource) color(m *dav.Markup) error { return m.Optional(r.calendar.Color) }
+func writeColor(r *resource, m *dav.Markup) error { return m.Optional(r.calendar.Color) }
 
-func (r *resource) order(m *dav.Markup) error {
+func writeOrder(r *resource, m *dav.Markup) error {
 	if r.calendar.Order == nil {
 		return dav.ErrAbsent
 	}
 	return m.Number(*r.calendar.Order)
 }
 
-func (r *resource) kinds(m *dav.Markup) error {
+func writeKinds(r *resource, m *dav.Markup) error {
 	if r.x.caller.SeesBusyAlone(r.calendar) {
 		kindElement(m, calendar.Event)
 		return nil
@@ -189,29 +189,29 @@ func (r *resource) kinds(m *dav.Markup) error {
 	return nil
 }
 
-func (r *resource) mediaTypes(m *dav.Markup) error {
+func writeMediaTypes(r *resource, m *dav.Markup) error {
 	return m.Raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).OK()
 }
 
-func (r *resource) maxSize(m *dav.Markup) error {
+func writeMaxSize(r *resource, m *dav.Markup) error {
 	return m.Number(r.x.Service.Limits().ObjectBytes)
 }
 
-// minTime and maxTime are the limits of the dates that the server accepts.
-func (r *resource) minTime(m *dav.Markup) error { return m.Raw("10000101T000000Z").OK() }
+// writeMinTime and writeMaxTime write the limits of the dates that the server accepts.
+func writeMinTime(r *resource, m *dav.Markup) error { return m.Raw("10000101T000000Z").OK() }
 
-func (r *resource) maxTime(m *dav.Markup) error { return m.Raw("99991231T235959Z").OK() }
+func writeMaxTime(r *resource, m *dav.Markup) error { return m.Raw("99991231T235959Z").OK() }
 
-func (r *resource) collations(m *dav.Markup) error {
+func writeCollations(r *resource, m *dav.Markup) error {
 	for _, c := range filter.Collations() {
 		m.Element("c:supported-collation", string(c))
 	}
 	return nil
 }
 
-// kindSets lists the sets of components that a new calendar may have: each one alone, as Apple's clients create
+// writeKindSets writes the sets of components that a new calendar may have: each one alone, as Apple's clients create
 // calendars, and all together.
-func (r *resource) kindSets(m *dav.Markup) error {
+func writeKindSets(r *resource, m *dav.Markup) error {
 	sets := []calendar.Kinds{calendar.AllKinds()}
 	for _, k := range calendar.AllKinds() {
 		sets = append(sets, calendar.Kinds{k})
@@ -226,15 +226,15 @@ func (r *resource) kindSets(m *dav.Markup) error {
 	return nil
 }
 
-func (r *resource) maxInstances(m *dav.Markup) error {
+func writeMaxInstances(r *resource, m *dav.Markup) error {
 	return m.Number(int64(r.x.Service.Limits().Instances))
 }
 
-func (r *resource) maxAttendees(m *dav.Markup) error {
+func writeMaxAttendees(r *resource, m *dav.Markup) error {
 	return m.Number(int64(r.x.Service.Limits().Attendees))
 }
 
-func (r *resource) transparency(m *dav.Markup) error {
+func writeTransparency(r *resource, m *dav.Markup) error {
 	if r.calendar.Transparent {
 		m.Raw("<c:transparent/>")
 	} else {
@@ -243,9 +243,9 @@ func (r *resource) transparency(m *dav.Markup) error {
 	return nil
 }
 
-// userAddresses lists the user's addresses as an attendee: first the mail addresses, which Apple's programs expect
-// first, then the principal.
-func (r *resource) userAddresses(m *dav.Markup) error {
+// writeUserAddresses writes the user's addresses as an attendee: first the mail addresses, which Apple's programs
+// expect first, then the principal.
+func writeUserAddresses(r *resource, m *dav.Markup) error {
 	mails, err := r.x.Service.Mails(r.x.R.Context(), r.person())
 	if err != nil {
 		return err
@@ -256,16 +256,16 @@ func (r *resource) userAddresses(m *dav.Markup) error {
 	return m.Href(&r.at).OK()
 }
 
-// publishedURL writes the configured base URL; it is empty if none is set.
-func (r *resource) publishedURL(m *dav.Markup) error {
+// writePublishedURL writes the configured base URL; it is empty if none is set.
+func writePublishedURL(r *resource, m *dav.Markup) error {
 	if r.other != nil {
 		return dav.ErrAbsent
 	}
 	return m.Text(r.x.published).OK()
 }
 
-// wayHere writes how this request reached the server.
-func (r *resource) wayHere(m *dav.Markup) error {
+// writeWayHere writes how this request reached the server.
+func writeWayHere(r *resource, m *dav.Markup) error {
 	if r.other != nil || r.x.Way == nil {
 		return dav.ErrAbsent
 	}
@@ -285,10 +285,10 @@ func userType(u calendar.User) string {
 	return individual
 }
 
-func (r *resource) userType(m *dav.Markup) error { return m.Raw(userType(r.person())).OK() }
+func writeUserType(r *resource, m *dav.Markup) error { return m.Raw(userType(r.person())).OK() }
 
-// members lists the members of a group (RFC 3744 §4.3); a person has none.
-func (r *resource) members(m *dav.Markup) error {
+// writeMembers writes the members of a group (RFC 3744 §4.3); a person has none.
+func writeMembers(r *resource, m *dav.Markup) error {
 	if !r.person().Group {
 		return nil
 	}
@@ -296,8 +296,8 @@ func (r *resource) members(m *dav.Markup) error {
 	return principalHrefs(m, all, err)
 }
 
-// membership lists the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
-func (r *resource) membership(m *dav.Markup) error {
+// writeMembership writes the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
+func writeMembership(r *resource, m *dav.Markup) error {
 	if r.person().Group {
 		return nil
 	}
@@ -312,7 +312,7 @@ func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 	return err
 }
 
-func (r *resource) emailAddresses(m *dav.Markup) error {
+func writeEmailAddresses(r *resource, m *dav.Markup) error {
 	if mail := r.person().Email; mail != "" {
 		m.Element("cs:email-address", mail)
 	}

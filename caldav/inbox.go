@@ -17,28 +17,28 @@ const atScheduling = atInbox | atItem | atOutbox
 // the same value.
 func schedulingProperties() []property {
 	availability := func(name xml.Name) property {
-		return property{name: name, on: atInbox, get: (*resource).availability, arrange: arrangeAvailability}
+		return property{name: name, on: atInbox, get: writeAvailability, arrange: arrangeAvailability}
 	}
 	return slices.Concat(
 		under("RFC 6638 §2.1, §2.2, §2.4, §9",
-			row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
-			row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
-			row(caldav("schedule-inbox-URL"), atPrincipal, 0, (*resource).inboxURL),
-			row(caldav("schedule-outbox-URL"), atPrincipal, 0, (*resource).outboxURL),
-			settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
-			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: (*resource).defaultCalendar, arrange: arrangeDefault},
-			row(caldav("schedule-tag"), atObject, 0, (*resource).scheduleTag),
+			row(caldav("calendar-user-address-set"), atPrincipal, 0, writeUserAddresses),
+			row(caldav("calendar-user-type"), atPrincipal, 0, writeUserType),
+			row(caldav("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
+			row(caldav("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
+			settable(caldav("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
+			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar, arrange: arrangeDefault},
+			row(caldav("schedule-tag"), atObject, 0, writeScheduleTag),
 		),
 		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),
 		under("Apple's extensions", availability(server("calendar-availability"))),
 	)
 }
 
-func (r *resource) inboxURL(m *dav.Markup) error  { return r.ownPlace(m, formInbox) }
-func (r *resource) outboxURL(m *dav.Markup) error { return r.ownPlace(m, formOutbox) }
+func writeInboxURL(r *resource, m *dav.Markup) error  { return writeOwnPlace(r, m, formInbox) }
+func writeOutboxURL(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formOutbox) }
 
-// ownPlace writes the address of one of the caller's own collections. For any other user it is absent.
-func (r *resource) ownPlace(m *dav.Markup, at form) error {
+// writeOwnPlace writes the address of one of the caller's own collections. For any other user it is absent.
+func writeOwnPlace(r *resource, m *dav.Markup, at form) error {
 	if r.other != nil {
 		return dav.ErrAbsent
 	}
@@ -60,7 +60,7 @@ func (r *resource) scheduling() (calendar.Scheduling, error) {
 	return said, err
 }
 
-func (r *resource) defaultCalendar(m *dav.Markup) error {
+func writeDefaultCalendar(r *resource, m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *resource) defaultCalendar(m *dav.Markup) error {
 	return err
 }
 
-func (r *resource) availability(m *dav.Markup) error {
+func writeAvailability(r *resource, m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
@@ -85,9 +85,9 @@ func (r *resource) availability(m *dav.Markup) error {
 	return m.Optional(said.Availability)
 }
 
-// scheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few objects
-// have one.
-func (r *resource) scheduleTag(m *dav.Markup) error {
+// writeScheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few
+// objects have one.
+func writeScheduleTag(r *resource, m *dav.Markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
 		tags, err := once(r.x, &r.x.scheduleTags, r.calendar, r.x.Service.ScheduleTags)

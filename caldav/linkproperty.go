@@ -13,32 +13,32 @@ import (
 func linkProperties() []property {
 	return []property{
 		row(dav.Name("resourcetype"), everything, allprop, nothing),
-		row(dav.Name("displayname"), everything, allprop, (*resource).feedName),
-		row(dav.Name("getetag"), everything, allprop, (*resource).feedTag),
-		row(dav.Name("getcontenttype"), everything, allprop, (*resource).feedType),
-		row(dav.Name("getlastmodified"), everything, allprop, (*resource).feedModified),
-		row(dav.Name("current-user-privilege-set"), everything, 0, (*resource).feedPrivileges),
-		row(apple("calendar-color"), everything, 0, (*resource).feedColor),
+		row(dav.Name("displayname"), everything, allprop, writeFeedName),
+		row(dav.Name("getetag"), everything, allprop, writeFeedTag),
+		row(dav.Name("getcontenttype"), everything, allprop, writeFeedType),
+		row(dav.Name("getlastmodified"), everything, allprop, writeFeedModified),
+		row(dav.Name("current-user-privilege-set"), everything, 0, writeFeedPrivileges),
+		row(apple("calendar-color"), everything, 0, writeFeedColor),
 	}
 }
 
-func (r *resource) feedName(m *dav.Markup) error { return m.Text(r.feed.Name).OK() }
+func writeFeedName(r *resource, m *dav.Markup) error { return m.Text(r.feed.Name).OK() }
 
-func (r *resource) feedTag(m *dav.Markup) error { return m.Text("W/" + string(r.feed.Tag)).OK() }
+func writeFeedTag(r *resource, m *dav.Markup) error { return m.Text("W/" + string(r.feed.Tag)).OK() }
 
-// feedType has no charset: Thunderbird compares the whole value to recognize a calendar.
-func (r *resource) feedType(m *dav.Markup) error { return m.Raw("text/calendar").OK() }
+// writeFeedType writes no charset: Thunderbird compares the whole value to recognize a calendar.
+func writeFeedType(r *resource, m *dav.Markup) error { return m.Raw("text/calendar").OK() }
 
-func (r *resource) feedModified(m *dav.Markup) error {
+func writeFeedModified(r *resource, m *dav.Markup) error {
 	return m.Date(r.feed.Modified, http.TimeFormat)
 }
 
-func (r *resource) feedPrivileges(m *dav.Markup) error {
+func writeFeedPrivileges(r *resource, m *dav.Markup) error {
 	privilegeElement(m, "d:read")
 	return nil
 }
 
-func (r *resource) feedColor(m *dav.Markup) error { return m.Optional(r.feed.Color) }
+func writeFeedColor(r *resource, m *dav.Markup) error { return m.Optional(r.feed.Color) }
 
 // describeFeed answers PROPFIND of a public link. It has no members, so every Depth means 0.
 func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {

@@ -30,7 +30,7 @@ type node struct {
 // nodes is the table of all kinds, by address form. Most collections differ only in their type.
 func nodes() [len(layout)]node {
 	collection := node{
-		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: (*resource).calendarTimes, get: (*exchange).getPage,
+		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: calendarTimes, get: (*exchange).getPage,
 	}
 	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are plain collections
 		atPrincipals: func(n *node) { n.members = (*resource).principals },
@@ -49,19 +49,19 @@ func nodes() [len(layout)]node {
 		},
 		atCalendar: func(n *node) {
 			*n = node{
-				types: (*resource).calendarTypes, load: (*resource).loadCalendar, members: (*resource).calendarChildren,
-				token: (*resource).calendarToken, times: (*resource).calendarTimes,
+				types: calendarTypes, load: loadCalendar, members: (*resource).calendarChildren,
+				token: calendarToken, times: calendarTimes,
 				get: (*exchange).getCalendar, remove: (*exchange).deleteCalendar, sync: (*exchange).syncCalendar,
 			}
 		},
 		atObject: func(n *node) {
-			*n = node{types: always(""), load: (*resource).loadObject, members: none, times: (*resource).objectTimes, get: (*exchange).getObject, remove: (*exchange).deleteObject}
+			*n = node{types: always(""), load: loadObject, members: none, times: objectTimes, get: (*exchange).getObject, remove: (*exchange).deleteObject}
 		},
 		atItem: func(n *node) {
-			*n = node{types: always(""), load: (*resource).loadItem, members: none, times: (*resource).objectTimes, get: (*exchange).getObject, remove: (*exchange).discard}
+			*n = node{types: always(""), load: loadItem, members: none, times: objectTimes, get: (*exchange).getObject, remove: (*exchange).discard}
 		},
 		atNotice: func(n *node) {
-			*n = node{types: always(""), load: (*resource).loadNotice, members: none, times: (*resource).noticeTimes, get: (*exchange).getNotice, remove: (*exchange).dismiss}
+			*n = node{types: always(""), load: loadNotice, members: none, times: noticeTimes, get: (*exchange).getNotice, remove: (*exchange).dismiss}
 		},
 	}
 	var all [len(layout)]node
@@ -87,21 +87,21 @@ func (r *resource) principals() iter.Seq2[*resource, error]       { return r.x.p
 func (r *resource) homeChildren() iter.Seq2[*resource, error]     { return r.homeMembers }
 func (r *resource) calendarChildren() iter.Seq2[*resource, error] { return r.objects }
 
-func (r *resource) calendarTypes() string {
+func calendarTypes(r *resource) string {
 	if r.calendar.Subscribed() {
 		return "<d:collection/><cs:subscribed/>"
 	}
-	return "<d:collection/><c:calendar/>" + r.sharedType()
+	return "<d:collection/><c:calendar/>" + sharedType(r)
 }
 
-func (r *resource) calendarTimes() (made, changed time.Time) {
+func calendarTimes(r *resource) (made, changed time.Time) {
 	return r.calendar.Created, r.calendar.Modified
 }
 
-func (r *resource) objectTimes() (made, changed time.Time) {
+func objectTimes(r *resource) (made, changed time.Time) {
 	return r.object.Created, r.object.Modified
 }
 
-func (r *resource) noticeTimes() (made, changed time.Time) {
+func noticeTimes(r *resource) (made, changed time.Time) {
 	return r.notification.Created, r.notification.Created
 }

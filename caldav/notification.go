@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-func (r *resource) notificationURL(m *dav.Markup) error { return r.ownPlace(m, formBox) }
+func writeNotificationURL(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formBox) }
 
 // notice returns the member of the notification collection for n.
 func (r *resource) notice(n calendar.Notification) *resource {
@@ -33,7 +33,7 @@ func noticeTag(n calendar.Notification) string {
 // sharedSort is an attribute of that element that Apple's server writes and its clients read.
 const sharedSort = ` shared-type="calendar"`
 
-func (r *resource) noticeType(m *dav.Markup) error {
+func writeNoticeType(r *resource, m *dav.Markup) error {
 	return m.Raw("<").Raw(noticeTag(r.notification)).Raw(sharedSort).Raw("/>").OK()
 }
 

@@ -65,6 +65,3 @@ func (x *exchange) addObject() error {
 	x.W.Header().Set("Location", x.href(at))
 	return x.saved(at, saved)
 }
-
-// addMember writes the address to POST to (RFC 5995 §3.2.1).
-func (r *resource) addMember(m *dav.Markup) error { return m.Href(&r.at).OK() }

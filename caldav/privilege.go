@@ -85,7 +85,7 @@ func mayUnbind(r *resource) error {
 	return r.x.caller.May(calendar.DeleteCalendar, calendar.Calendar{Access: calendar.OwnerAccess})
 }
 
-func (r *resource) privileges(m *dav.Markup) error {
+func writePrivileges(r *resource, m *dav.Markup) error {
 	for _, p := range privileges {
 		if p.on&r.at.kind() != 0 && p.may(r) == nil {
 			privilegeElement(m, p.tag)

@@ -36,9 +36,9 @@ func pushed(local string) xml.Name { return xml.Name{Space: pushNS, Local: local
 // pushProperties are the properties that clients read before they register. DAVx⁵ recognizes a calendar by its topic.
 func pushProperties() []property {
 	return under("WebDAV-Push",
-		row(pushed("transports"), atHome|atCalendar, 0, (*resource).pushTransports),
-		row(pushed("topic"), atHome|atCalendar, 0, (*resource).pushTopic),
-		row(pushed("supported-triggers"), atHome|atCalendar, 0, (*resource).pushTriggers),
+		row(pushed("transports"), atHome|atCalendar, 0, writePushTransports),
+		row(pushed("topic"), atHome|atCalendar, 0, writePushTopic),
+		row(pushed("supported-triggers"), atHome|atCalendar, 0, writePushTriggers),
 	)
 }
 
@@ -53,21 +53,21 @@ func (r *resource) pushTold() bool {
 	return r.x.caller.May(calendar.ReadObjects, r.calendar) == nil
 }
 
-func (r *resource) pushTransports(m *dav.Markup) error {
+func writePushTransports(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
 		return dav.ErrAbsent
 	}
 	return m.Raw(`<web-push><vapid-public-key type="p256ecdsa">`).Text(r.x.Push.Key).Raw("</vapid-public-key></web-push>").OK()
 }
 
-func (r *resource) pushTopic(m *dav.Markup) error {
+func writePushTopic(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
 		return dav.ErrAbsent
 	}
 	return m.Text(r.x.Push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).OK()
 }
 
-func (r *resource) pushTriggers(m *dav.Markup) error {
+func writePushTriggers(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
 		return dav.ErrAbsent
 	}

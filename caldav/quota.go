@@ -32,7 +32,7 @@ func (r *resource) quotaHere() (*quota, error) {
 	return r.x.quota, nil
 }
 
-func (r *resource) quotaUsed(m *dav.Markup) error {
+func writeQuotaUsed(r *resource, m *dav.Markup) error {
 	q, err := r.quotaHere()
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func (r *resource) quotaUsed(m *dav.Markup) error {
 	return m.Number(q.used.Bytes)
 }
 
-// quotaAvailable is absent without a limit (RFC 4331 §3).
-func (r *resource) quotaAvailable(m *dav.Markup) error {
+// writeQuotaAvailable writes the free bytes. The property is absent without a limit (RFC 4331 §3).
+func writeQuotaAvailable(r *resource, m *dav.Markup) error {
 	q, err := r.quotaHere()
 	if err := cmp.Or(err, q.unbounded()); err != nil {
 		return err

@@ -40,25 +40,25 @@ func (x *exchange) find(at place) (*resource, error) {
 	return r, err
 }
 
-func (r *resource) loadNotice() (err error) {
+func loadNotice(r *resource) (err error) {
 	r.notification, err = r.x.Service.Notification(r.x.R.Context(), r.x.caller, r.at.notice)
 	return err
 }
 
-func (r *resource) loadItem() error {
+func loadItem(r *resource) error {
 	i, err := r.x.Service.Message(r.x.R.Context(), r.x.caller, r.at.object)
 	r.object = i.Object()
 	return err
 }
 
-func (r *resource) loadCalendar() (err error) {
+func loadCalendar(r *resource) (err error) {
 	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
 		return err
 	}
 	return r.x.caller.May(calendar.SeeBusy, r.calendar)
 }
 
-func (r *resource) loadObject() (err error) {
+func loadObject(r *resource) (err error) {
 	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 // token returns the sync token of the resource.
 func (r *resource) token() (string, error) { return r.node().token(r) }
 
-func (r *resource) calendarToken() (string, error) {
+func calendarToken(r *resource) (string, error) {
 	token, err := r.x.tokenOf(r.calendar)
 	return token.String(), err
 }

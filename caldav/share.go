@@ -10,7 +10,7 @@ import (
 
 // sharedType is the element that Apple's clients look for in the resource type of a shared calendar (caldav-sharing):
 // one for its owner, another one for sharees.
-func (r *resource) sharedType() string {
+func sharedType(r *resource) string {
 	switch {
 	case r.calendar.Access != calendar.OwnerAccess:
 		return "<cs:shared/>"
@@ -27,8 +27,8 @@ var granted = [...][]string{
 	calendar.WriteAccess:    {"d:read", "d:write"},
 }
 
-// shareGrants writes an entry of the access control list for each share in force.
-func (r *resource) shareGrants(m *dav.Markup) error {
+// writeShareGrants writes an entry of the access control list for each share in force.
+func writeShareGrants(r *resource, m *dav.Markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
 		given := s.InForce()
@@ -53,16 +53,16 @@ func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	})
 }
 
-// sharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
-func (r *resource) sharingModes(m *dav.Markup) error {
+// writeSharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
+func writeSharingModes(r *resource, m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
 		return dav.ErrAbsent
 	}
 	return m.Raw("<cs:can-be-shared/>").OK()
 }
 
-// sharedURL writes the calendar's address in its owner's home.
-func (r *resource) sharedURL(m *dav.Markup) error {
+// writeSharedURL writes the calendar's address in its owner's home.
+func writeSharedURL(r *resource, m *dav.Markup) error {
 	if r.calendar.Access == calendar.OwnerAccess {
 		return dav.ErrAbsent
 	}
@@ -70,12 +70,12 @@ func (r *resource) sharedURL(m *dav.Markup) error {
 	return nil
 }
 
-// invitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
+// writeInvitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
 // sharee. It leaves out free/busy shares: the protocol has no element for them, and any other would claim too much
 // access.
-func (r *resource) invitees(m *dav.Markup) error {
+func writeInvitees(r *resource, m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess {
-		return r.invitee(m)
+		return writeInvitee(r, m)
 	}
 	shares, err := r.x.sharesOf(r.calendar)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *resource) invitees(m *dav.Markup) error {
 }
 
 // inviteeElement writes the owner and the caller for a sharee.
-func (r *resource) invitee(m *dav.Markup) error {
+func writeInvitee(r *resource, m *dav.Markup) error {
 	people, err := r.x.visible()
 	if err != nil {
 		return err

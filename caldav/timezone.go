@@ -86,9 +86,9 @@ func timezoneName(text string) string {
 	return id
 }
 
-// timezone writes the stored VTIMEZONE, or one for the named zone. A client that sets either property can thus read
-// both (RFC 7809 §3.1.5).
-func (r *resource) timezone(m *dav.Markup) error {
+// writeTimezone writes the stored VTIMEZONE, or one for the named zone. A client that sets either property can thus
+// read both (RFC 7809 §3.1.5).
+func writeTimezone(r *resource, m *dav.Markup) error {
 	if r.calendar.TimezoneData != nil {
 		m.CDATA([]byte(*r.calendar.TimezoneData))
 		return nil
@@ -101,8 +101,8 @@ func (r *resource) timezone(m *dav.Markup) error {
 	return nil
 }
 
-// timezoneID writes the TZID of calendar-timezone, even if the zone is unknown.
-func (r *resource) timezoneID(m *dav.Markup) error {
+// writeTimezoneID writes the TZID of calendar-timezone, even if the zone is unknown.
+func writeTimezoneID(r *resource, m *dav.Markup) error {
 	if r.calendar.TimezoneData == nil {
 		return m.Text(r.calendar.Timezone).OK()
 	}

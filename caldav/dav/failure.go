@@ -40,8 +40,9 @@ func (f *Failure) mediaType() string {
 	return XMLType
 }
 
-// descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC 4918
-// §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is added.
+// descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC
+// 4918 §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is
+// added.
 const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 
 // failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
