@@ -45,7 +45,7 @@ func (b box[T]) token(r *resource) (string, error) {
 }
 
 // sync reports the items that were added, changed or removed.
-func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+func (b box[T]) sync(x *reader, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	changes, err := b.changes(x.Service, x.R.Context(), x.caller, since)
 	if err != nil {
 		return err

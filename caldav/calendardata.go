@@ -169,10 +169,10 @@ func writeData(r *resource, m *dav.Markup) error {
 }
 
 // unshown limits an error about calendar data to this object if the rest of the answer can still be given.
-func (x *exchange) unshown(err error) error {
+func (x *reader) unshown(err error) error {
 	reason := calendar.ReasonOf(err)
 	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.Begun {
-		return x.failureOf(err)
+		return failureOf(err, nil)
 	}
 	return err
 }

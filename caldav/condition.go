@@ -21,9 +21,9 @@ var statuses = [...]int{
 	calendar.Unavailable: http.StatusServiceUnavailable,
 }
 
-// conditions maps a rule of package calendar to its XML element and status. RFC 4791 §1.3: 403 if the same request
+// conditionOf maps a rule of package calendar to its XML element and status. RFC 4791 §1.3: 403 if the same request
 // would fail again, 409 if the user may resolve the conflict.
-var conditions = map[calendar.Rule]struct {
+var conditionOf = map[calendar.Rule]struct {
 	status int
 	tag    string
 }{
@@ -66,18 +66,26 @@ var conditions = map[calendar.Rule]struct {
 }
 
 // translate turns an error of package calendar into a failure.
-func (x *exchange) translate(e *calendar.Error) *dav.Failure {
+func translate(e *calendar.Error, details func(*calendar.Error) func(*dav.Markup)) *dav.Failure {
 	f := &dav.Failure{Status: statuses[e.Reason], Message: e.Error(), Cause: e.Cause}
-	if row, ok := conditions[e.Rule]; ok {
+	if row, ok := conditionOf[e.Rule]; ok {
 		f.Status, f.Condition = row.status, row.tag
 	}
-	if (e.Rule == calendar.RuleUIDConflict || e.Rule == calendar.RuleUniqueScheduling) && e.Conflict != "" {
-		f.Details = x.conflictAt(e)
-	}
-	if e.Rule == calendar.RulePrivileges {
-		f.Details = x.neededPrivilege
+	if details != nil {
+		f.Details = details(e)
 	}
 	return f
+}
+
+// details returns the writer of the content of an error's condition, nil if it has none.
+func (x *exchange) details(e *calendar.Error) func(*dav.Markup) {
+	switch {
+	case (e.Rule == calendar.RuleUIDConflict || e.Rule == calendar.RuleUniqueScheduling) && e.Conflict != "":
+		return x.conflictAt(e)
+	case e.Rule == calendar.RulePrivileges:
+		return x.neededPrivilege
+	}
+	return nil
 }
 
 // conflictAt names the conflicting object. Thunderbird needs this: it may store an invitation and only then notice

@@ -50,7 +50,7 @@ func (r *resource) listDead() ([]calendar.DeadProperty, error) {
 	return list, err
 }
 
-func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
+func (x *reader) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	h, ok := r.holder()
 	if !ok {
 		return nil, nil
@@ -60,7 +60,7 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	case listed && h.Place == calendar.AtCalendar:
 		return x.deadInHome(r.calendar.ID)
 	case listed && h.Place == calendar.AtObject:
-		if keepers, err := once(x, &x.keepers, r.calendar, x.Service.DeadPropertyHolders); err != nil || !keepers[r.at.object] {
+		if keepers, err := once(x, &x.cached.keepers, r.calendar, x.Service.DeadPropertyHolders); err != nil || !keepers[r.at.object] {
 			return nil, err
 		}
 	}
@@ -68,14 +68,14 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 }
 
 // deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
-func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
-	if x.homeDead == nil {
+func (x *reader) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
+	if x.cached.homeDead == nil {
 		var err error
-		if x.homeDead, err = x.Service.DeadPropertiesInHome(x.R.Context(), x.caller); err != nil {
+		if x.cached.homeDead, err = x.Service.DeadPropertiesInHome(x.R.Context(), x.caller); err != nil {
 			return nil, err
 		}
 	}
-	return x.homeDead[id], nil
+	return x.cached.homeDead[id], nil
 }
 
 // keptAs returns the stored value of the property n, or dav.ErrAbsent.

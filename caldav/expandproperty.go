@@ -28,7 +28,7 @@ type expandProperty struct {
 
 // expandProperty answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
 // properties of the resource there. Apple's clients use it to list the users whose calendars the caller may see.
-func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
+func (x *reader) expandProperty(r *resource, q *expandRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ type expandable struct {
 }
 
 // expansion plans for properties and the properties nested in them.
-func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
+func (x *reader) expansion(list []expandProperty, left *int) (plan, error) {
 	wanted := make(dav.Names, len(list))
 	inner := make(map[xml.Name][]expandProperty, len(list))
 	for i, q := range list {
@@ -148,7 +148,7 @@ func (e *expandable) inside(write func(*resource, *dav.Markup, bool) error) func
 }
 
 // expand replaces the addresses in the property value that begins at start by responses.
-func (e *expandable) expand(x *exchange, m *dav.Markup, start int) error {
+func (e *expandable) expand(x *reader, m *dav.Markup, start int) error {
 	value := bytes.Clone(m.Buf[start:])
 	m.Buf = m.Buf[:start]
 	copied := int64(0)
@@ -166,7 +166,7 @@ func (e *expandable) expand(x *exchange, m *dav.Markup, start int) error {
 }
 
 // answer writes the response for an address.
-func (e *expandable) answer(x *exchange, m *dav.Markup, href string) error {
+func (e *expandable) answer(x *reader, m *dav.Markup, href string) error {
 	if *e.left--; *e.left < 0 || len(m.Buf) > expandedBytes {
 		return errEnough
 	}
@@ -184,7 +184,7 @@ func (e *expandable) answer(x *exchange, m *dav.Markup, href string) error {
 }
 
 // grown reports the growth of a buffer to the meter. Each level of the response has its own copy.
-func (x *exchange) grown(m *dav.Markup) error {
+func (x *reader) grown(m *dav.Markup) error {
 	held := x.Meter.Held()
 	if now := 3 * int64(cap(m.Buf)); now > held && cap(m.Buf) > dav.KeptBytes {
 		if err := x.Meter.Hold(now - held); err != nil {
@@ -196,7 +196,7 @@ func (x *exchange) grown(m *dav.Markup) error {
 
 // findHref looks up an address in a property's value. It returns nil if the caller can see no resource there; the
 // address may also be a mail address.
-func (x *exchange) findHref(href string) (*resource, error) {
+func (x *reader) findHref(href string) (*resource, error) {
 	at, err := x.parseHref(href)
 	if err != nil {
 		return nil, nil //nolint:nilerr // see above

@@ -96,7 +96,7 @@ func (x *exchange) wholeText(t calendarText) error {
 }
 
 // leftOut logs an object that is missing from the text of its calendar.
-func (x *exchange) leftOut(o calendar.Object, err error) {
+func (x *reader) leftOut(o calendar.Object, err error) {
 	x.Logger.WarnContext(x.R.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 }

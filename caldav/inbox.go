@@ -47,15 +47,15 @@ func writeOwnPlace(r *resource, m *dav.Markup, at form) error {
 
 // scheduling returns the caller's scheduling settings, or dav.ErrAbsent if the caller may not see them.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
-	if r.x.said != nil {
-		return *r.x.said, nil
+	if r.x.cached.scheduling != nil {
+		return *r.x.cached.scheduling, nil
 	}
 	said, err := r.x.Service.Scheduling(r.x.R.Context(), r.x.caller)
 	if closed(err) {
 		return said, dav.ErrAbsent
 	}
 	if err == nil {
-		r.x.said = &said
+		r.x.cached.scheduling = &said
 	}
 	return said, err
 }
@@ -90,7 +90,7 @@ func writeAvailability(r *resource, m *dav.Markup) error {
 func writeScheduleTag(r *resource, m *dav.Markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
-		tags, err := once(r.x, &r.x.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
+		tags, err := once(r.x, &r.x.cached.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
 		if err != nil {
 			return err
 		}

@@ -107,8 +107,7 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
 	answer := h.webdav.Compress(w, r)
-	x := &exchange{Handler: h, Exchange: h.webdav.Exchange(answer, r)}
-	x.watch()
+	x := h.exchange(answer, r, calendar.Caller{})
 	if err := x.follow(verify, at); err != nil {
 		x.refuseLink(err)
 	}

@@ -45,7 +45,6 @@ func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	if _, err := x.Depth(); err != nil {
 		return err
 	}
-	x.method = x.methodNamed(x.R.Method)
 	p, err := x.asked()
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	defer x.Release(m)
 	m.Begin("d:multistatus")
 	m.Raw("<d:response>").Element("d:href", x.linkHref(at))
-	if err := p.Propstats(m, &resource{x: x, feed: &feed}); err != nil {
+	if err := p.Propstats(m, &resource{x: x.reader, feed: &feed}); err != nil {
 		return err
 	}
 	m.Raw("</d:response></d:multistatus>\n")

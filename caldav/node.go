@@ -24,7 +24,7 @@ type node struct {
 	// get and remove answer GET and DELETE; sync answers the sync-collection report.
 	get    func(*exchange, *resource) error
 	remove func(*exchange) error
-	sync   func(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
+	sync   func(x *reader, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
 }
 
 // nodes is the table of all kinds, by address form. Most collections differ only in their type.
@@ -37,7 +37,7 @@ func nodes() [len(layout)]node {
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
 		atHome: func(n *node) {
-			n.members, n.sync = (*resource).homeChildren, (*exchange).syncHome
+			n.members, n.sync = (*resource).homeChildren, (*reader).syncHome
 		},
 		atBox: func(n *node) {
 			n.types = always("<d:collection/><cs:notification/>")
@@ -51,7 +51,7 @@ func nodes() [len(layout)]node {
 			*n = node{
 				types: calendarTypes, load: loadCalendar, members: (*resource).calendarChildren,
 				token: calendarToken, times: calendarTimes,
-				get: (*exchange).getCalendar, remove: (*exchange).deleteCalendar, sync: (*exchange).syncCalendar,
+				get: (*exchange).getCalendar, remove: (*exchange).deleteCalendar, sync: (*reader).syncCalendar,
 			}
 		},
 		atObject: func(n *node) {

@@ -91,16 +91,16 @@ func (t *planner) All(all bool, but dav.Names) []dav.Item[*resource] {
 }
 
 // planner returns a planner for the request.
-func (x *exchange) planner() *planner {
-	return &planner{Handler: x.Handler, report: x.method.name == "REPORT"}
+func (x *reader) planner() *planner {
+	return &planner{Handler: x.Handler, report: x.R.Method == "REPORT"}
 }
 
 // plan completes a plan that the planner has made.
 func (t *planner) plan(p dav.Plan[*resource]) plan { return plan{p, t.flags, t.data} }
 
 // named plans for properties that a client names.
-func (x *exchange) named(list []xml.Name) (plan, error) {
+func (x *reader) named(list []xml.Name) (plan, error) {
 	t := x.planner()
-	p, err := dav.PlanNamed(&x.Exchange, t, list)
+	p, err := dav.PlanNamed(x.Exchange, t, list)
 	return t.plan(p), err
 }

@@ -8,21 +8,28 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
+// conditions evaluates the conditions of a request.
+type conditions struct {
+	on *reader
+	// tags are the entity tags seen while a condition was found to be true.
+	tags map[place]calendar.ETag
+}
+
 // states looks up the resources of an If header, each of them once.
 type states struct {
-	x     *exchange
+	*conditions
 	known map[place]dav.State
 }
 
 // require evaluates the If header. Conditions on objects must still hold when the objects are written; see pin.
-func (x *exchange) require() error { return x.Require(states{x, map[place]dav.State{}}) }
+func (c *conditions) require() error { return c.on.Require(states{c, map[place]dav.State{}}) }
 
 // at returns the place that the header names. An invalid address is the zero place.
 func (s states) at(resource string) place {
 	if resource == "" {
-		return s.x.at
+		return s.on.at
 	}
-	at, err := s.x.parseHref(resource)
+	at, err := s.on.parseHref(resource)
 	if err != nil {
 		return place{}
 	}
@@ -30,7 +37,7 @@ func (s states) at(resource string) place {
 }
 
 // Held implements [States].
-func (s states) Held(resource, tag string) { s.x.seen(s.at(resource), calendar.ETag(tag)) }
+func (s states) Held(resource, tag string) { s.seen(s.at(resource), calendar.ETag(tag)) }
 
 // Of implements [States]. A resource that the caller cannot see has the zero state.
 func (s states) Of(resource string) (dav.State, error) {
@@ -39,7 +46,7 @@ func (s states) Of(resource string) (dav.State, error) {
 	if known {
 		return now, nil
 	}
-	r, err := s.x.find(at)
+	r, err := s.on.find(at)
 	switch {
 	case missing(err), calendar.ReasonOf(err) == calendar.Forbidden:
 	case err != nil:
@@ -60,20 +67,20 @@ func (s states) Of(resource string) (dav.State, error) {
 }
 
 // seen records the tag that an object had when a condition was true; "" if the object did not exist.
-func (x *exchange) seen(at place, tag calendar.ETag) {
+func (c *conditions) seen(at place, tag calendar.ETag) {
 	if at.kind() != atObject {
 		return
 	}
-	if x.tags == nil {
-		x.tags = map[place]calendar.ETag{}
+	if c.tags == nil {
+		c.tags = map[place]calendar.ETag{}
 	}
-	x.tags[at] = tag
+	c.tags[at] = tag
 }
 
 // pin makes the write fail if the object has changed since a condition on it was true: another writer may have been
 // faster.
-func (x *exchange) pin(at place, p *calendar.Precondition) {
-	tag, is := x.tags[at]
+func (c *conditions) pin(at place, p *calendar.Precondition) {
+	tag, is := c.tags[at]
 	switch {
 	case !is:
 	case tag == "":
@@ -85,38 +92,38 @@ func (x *exchange) pin(at place, p *calendar.Precondition) {
 
 // precondition reads If-Match and If-None-Match (RFC 9110 §13.1). It also pins the conditions that were already found
 // to be true, so that they still hold at the write.
-func (x *exchange) precondition() (calendar.Precondition, error) {
+func (c *conditions) precondition() (calendar.Precondition, error) {
 	var p calendar.Precondition
 	var err error
-	if p.Match, p.MatchAny, err = dav.EntityTags[calendar.ETag](x.R.Header.Values("If-Match")); err != nil {
+	if p.Match, p.MatchAny, err = dav.EntityTags[calendar.ETag](c.on.R.Header.Values("If-Match")); err != nil {
 		return p, err
 	}
-	p.NoneMatch, p.NoneMatchAny, err = dav.EntityTags[calendar.ETag](x.R.Header.Values("If-None-Match"))
+	p.NoneMatch, p.NoneMatchAny, err = dav.EntityTags[calendar.ETag](c.on.R.Header.Values("If-None-Match"))
 	// §13.1.2: If-None-Match compares weakly, and all our tags are strong.
 	for i, tag := range p.NoneMatch {
 		p.NoneMatch[i] = calendar.ETag(strings.TrimPrefix(string(tag), "W/"))
 	}
 	if err == nil {
-		err = x.unmodifiedSince()
+		err = c.unmodifiedSince()
 	}
 	// RFC 6638 §8.2: a single tag, in the form of Schedule-Tag.
-	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(x.R.Header.Get("If-Schedule-Tag-Match")))
-	x.pin(x.at, &p)
+	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(c.on.R.Header.Get("If-Schedule-Tag-Match")))
+	c.pin(c.on.at, &p)
 	return p, err
 }
 
 // unmodifiedSince evaluates If-Unmodified-Since, which only counts without an If-Match (RFC 9110 §13.1.4). Dates have
 // a resolution of a second, so the current tag must still match at the write.
-func (x *exchange) unmodifiedSince() error {
-	text := x.R.Header.Get("If-Unmodified-Since")
+func (c *conditions) unmodifiedSince() error {
+	text := c.on.R.Header.Get("If-Unmodified-Since")
 	if text == "" {
 		return nil // parsing the empty string as a date would cost a microsecond
 	}
 	since, err := http.ParseTime(text)
-	if err != nil || x.R.Header.Get("If-Match") != "" || x.at.kind() != atObject {
+	if err != nil || c.on.R.Header.Get("If-Match") != "" || c.on.at.kind() != atObject {
 		return nil //nolint:nilerr // an invalid date is ignored
 	}
-	r, err := x.find(x.at)
+	r, err := c.on.find(c.on.at)
 	if err != nil {
 		// The method reports an object that is absent or hidden.
 		return nil //nolint:nilerr // see above
@@ -124,6 +131,6 @@ func (x *exchange) unmodifiedSince() error {
 	if r.object.Modified.After(since) {
 		return dav.Refuse(http.StatusPreconditionFailed, "the object has been modified since")
 	}
-	x.seen(x.at, r.object.ETag)
+	c.seen(c.on.at, r.object.ETag)
 	return nil
 }

@@ -18,7 +18,7 @@ type matchRequest struct {
 
 // principalMatch answers RFC 3744 §9.3: it finds the members of a collection, at any depth, that are the caller or
 // have a property naming the caller.
-func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
+func (x *reader) principalMatch(r *resource, q *matchRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ type aclRequest struct {
 
 // aclPrincipals answers RFC 3744 §9.2 with properties of the users in a resource's access control list, as far as the
 // caller can see them.
-func (x *exchange) aclPrincipals(r *resource, q *aclRequest) error {
+func (x *reader) aclPrincipals(r *resource, q *aclRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func addressesOf(a addresses, u calendar.User) []string {
 }
 
 // principalSearchable answers RFC 3744 §9.5 with the list of searchable properties. The response is no multistatus.
-func (x *exchange) principalSearchable(*resource, *struct{}) error {
+func (x *reader) principalSearchable(*resource, *struct{}) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (x *exchange) principalSearchable(*resource, *struct{}) error {
 }
 
 // principalSearch answers RFC 3744 §9.4: it finds users by the values of their properties.
-func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
+func (x *reader) principalSearch(_ *resource, q *propertySearches) error {
 	if err := q.check(); err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ type principalQuery struct {
 }
 
 // searchPeople answers with the matching users.
-func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
+func (x *reader) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
 	limit, err := resultLimit(q.Limit)
 	if err == nil {
 		err = x.DepthZero()
@@ -128,7 +128,7 @@ func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, ca
 }
 
 // tellOf writes the requested properties of up to limit resources, and reports if there are more.
-func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error {
+func (x *reader) tellOf(list []*resource, wanted *requested, limit int) error {
 	p, err := x.planFor(wanted, false)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ var contexts = map[string]func(calendar.User) bool{
 }
 
 // tokenSearch answers with the users whose name contains each token, or whose mail address starts with it.
-func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
+func (x *reader) tokenSearch(_ *resource, q *tokenSearch) error {
 	var words []string
 	for _, token := range q.Tokens {
 		words = append(words, strings.Fields(token)...)

@@ -3,18 +3,18 @@ package caldav
 import "caldav-mcp-server/caldav/dav"
 
 // asked reads the request of a PROPFIND and plans for it.
-func (x *exchange) asked() (plan, error) {
+func (x *reader) asked() (plan, error) {
 	q, err := x.Propfind()
 	if err != nil {
 		return plan{}, err
 	}
 	t := x.planner()
-	p, err := dav.PlanFind(&x.Exchange, t, &q)
+	p, err := dav.PlanFind(x.Exchange, t, &q)
 	return t.plan(p), err
 }
 
 // propfind answers RFC 4918 §9.1.
-func (x *exchange) propfind() error {
+func (x *reader) propfind() error {
 	d, err := x.Depth()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (x *exchange) propfind() error {
 }
 
 // list writes a resource, and at Depth 1 its members.
-func (x *exchange) list(r *resource, p plan, d dav.Depth) error {
+func (x *reader) list(r *resource, p plan, d dav.Depth) error {
 	ms := x.multistatus(p)
 	// RFC 8144 §3: depth-noroot leaves out the resource itself.
 	if d != dav.DepthOne || !x.Prefers(dav.NoRoot) {

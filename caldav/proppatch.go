@@ -50,7 +50,7 @@ func (x *exchange) set(e dav.Edit, p *calendar.Properties, creating bool) ([]cal
 
 // keep returns the change that stores the edit as a dead property.
 func (x *exchange) keep(e dav.Edit) ([]calendar.DeadProperty, error) {
-	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
+	if _, ok := (&resource{x: x.reader, at: x.at}).holder(); !ok {
 		return nil, dav.Refuse(http.StatusForbidden, "this resource stores no properties")
 	}
 	kept, err := keep(e)

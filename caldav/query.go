@@ -27,7 +27,7 @@ type queryRequest struct {
 	CalLimit   *string        `xml:"urn:ietf:params:xml:ns:caldav limit>nresults"`
 }
 
-func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
+func (x *reader) calendarQuery(r *resource, q *queryRequest) error {
 	depth, err := x.Depth()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ type search struct {
 }
 
 // search reads the request.
-func (x *exchange) search(q *queryRequest) (*search, error) {
+func (x *reader) search(q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
 	if s.query.Filter, err = q.Filter.read(x.Limits.Filters); err != nil {

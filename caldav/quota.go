@@ -19,7 +19,7 @@ func (r *resource) quotaHere() (*quota, error) {
 	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
 		return nil, dav.ErrAbsent
 	}
-	if r.x.quota == nil {
+	if r.x.cached.quota == nil {
 		used, may, err := r.x.Service.Usage(r.x.R.Context(), r.x.caller)
 		if err != nil {
 			if calendar.ReasonOf(err) == calendar.Forbidden {
@@ -27,9 +27,9 @@ func (r *resource) quotaHere() (*quota, error) {
 			}
 			return nil, err
 		}
-		r.x.quota = &quota{used, may}
+		r.x.cached.quota = &quota{used, may}
 	}
-	return r.x.quota, nil
+	return r.x.cached.quota, nil
 }
 
 func writeQuotaUsed(r *resource, m *dav.Markup) error {

@@ -44,15 +44,19 @@ func (x *exchange) refuse(err error) {
 }
 
 // faultLevel is the log level for a failed response. A client that has disconnected is no error.
-func (x *exchange) faultLevel() slog.Level {
+func (x *reader) faultLevel() slog.Level {
 	if x.R.Context().Err() != nil {
 		return slog.LevelDebug
 	}
 	return slog.LevelError
 }
 
-// failureOf converts an error to a response. The text of an unexpected error is not sent.
-func (x *exchange) failureOf(err error) *dav.Failure {
+// failureOf converts an error to a refusal.
+func (x *exchange) failureOf(err error) *dav.Failure { return failureOf(err, x.details) }
+
+// failureOf converts an error to a refusal. The text of an unexpected error is not sent. details, which may be nil,
+// returns the writer of a condition's content.
+func failureOf(err error, details func(*calendar.Error) func(*dav.Markup)) *dav.Failure {
 	var (
 		f *dav.Failure
 		e *calendar.Error
@@ -65,7 +69,7 @@ func (x *exchange) failureOf(err error) *dav.Failure {
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &e) && e.Reason != calendar.Internal:
-		return x.translate(e)
+		return translate(e, details)
 	case errors.As(err, &b):
 		return dav.Refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", b.Limit)
 	case errors.Is(err, io.ErrUnexpectedEOF):

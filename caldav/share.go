@@ -44,11 +44,11 @@ func writeShareGrants(r *resource, m *dav.Markup) error {
 	return err
 }
 
-func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
+func (x *reader) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	if !cal.Shared {
 		return nil, nil
 	}
-	return once(x, &x.shares, cal, func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
+	return once(x, &x.cached.shares, cal, func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
 		return x.Service.Shares(ctx, c, cal.ID)
 	})
 }

@@ -38,7 +38,7 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 
 // syncCollection answers RFC 6578 §3.2: it lists changes since a token, in the order of their versions, up to the
 // version at the time of the request.
-func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
+func (x *reader) syncCollection(r *resource, q *syncRequest) error {
 	limit, deep, err := q.check()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
 }
 
 // syncCalendar lists the changes in a calendar.
-func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+func (x *reader) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	now, err := x.tokenOf(r.calendar)
 	if err != nil {
 		return err

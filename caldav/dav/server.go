@@ -32,8 +32,8 @@ func NewServer(l Limits, n *Namespaces, base string, lapsed func(error) bool) *S
 }
 
 // Exchange begins an exchange.
-func (s *Server) Exchange(w http.ResponseWriter, r *http.Request) Exchange {
-	return Exchange{W: w, R: r, server: s}
+func (s *Server) Exchange(w http.ResponseWriter, r *http.Request) *Exchange {
+	return &Exchange{W: w, R: r, server: s}
 }
 
 // Markup takes a buffer from the pool; Release returns it.
