@@ -98,8 +98,8 @@ func writeAccessRestrictions(r *resource, m *dav.Markup) error {
 	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
 }
 
-// acl answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
-func (x *exchange) acl() error {
+// serveACL answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
+func serveACL(x *request) error {
 	r, err := x.find(x.at)
 	if err == nil {
 		err = r.beOwn()

@@ -12,7 +12,7 @@ import (
 )
 
 // objectBody reads a calendar object.
-func (x *exchange) objectBody() ([]byte, error) {
+func (x *request) objectBody() ([]byte, error) {
 	limit := x.Service.Limits().ObjectBytes
 	source, err := x.Body(limit)
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func lapsed(err error) bool {
 // meteredBody reads a calendar object after it has reserved memory for the body, and then reserves memory for the
 // parsed object. A client that sends slowly thus holds no more than its body; without a Content-Length, the largest
 // one allowed.
-func (x *exchange) meteredBody() ([]byte, error) {
+func (x *request) meteredBody() ([]byte, error) {
 	limit := x.Service.Limits().ObjectBytes
 	length := x.R.ContentLength
 	if length < 0 {

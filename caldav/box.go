@@ -45,7 +45,7 @@ func (b box[T]) token(r *resource) (string, error) {
 }
 
 // sync reports the items that were added, changed or removed.
-func (b box[T]) sync(x *reader, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+func (b box[T]) sync(x *request, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	changes, err := b.changes(x.Service, x.R.Context(), x.caller, since)
 	if err != nil {
 		return err
@@ -55,11 +55,11 @@ func (b box[T]) sync(x *reader, r *resource, p plan, since calendar.SyncToken, l
 		list[i].resource = b.member(r, item)
 		list[i].version, list[i].gone = item.Latest()
 	}
-	return x.syncList(p, list, since, changes.Now, limit)
+	return syncList(x, p, list, since, changes.Now, limit)
 }
 
 // takeOut answers DELETE of an item in a box.
-func takeOut[Name any](x *exchange, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
+func takeOut[Name any](x *request, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
 	when, err := x.precondition()
 	if err != nil {
 		return err

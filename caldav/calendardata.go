@@ -169,7 +169,7 @@ func writeData(r *resource, m *dav.Markup) error {
 }
 
 // unshown limits an error about calendar data to this object if the rest of the answer can still be given.
-func (x *reader) unshown(err error) error {
+func (x *request) unshown(err error) error {
 	reason := calendar.ReasonOf(err)
 	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.Begun {
 		return failureOf(err, nil)

@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -65,33 +66,53 @@ var conditionOf = map[calendar.Rule]struct {
 	calendar.RulePrivileges: {http.StatusForbidden, "d:need-privileges"},
 }
 
-// translate turns an error of package calendar into a failure.
-func translate(e *calendar.Error, details func(*calendar.Error) func(*dav.Markup)) *dav.Failure {
+// translate turns an error of package calendar into a failure, without the content of its condition.
+func translate(e *calendar.Error) *dav.Failure {
 	f := &dav.Failure{Status: statuses[e.Reason], Message: e.Error(), Cause: e.Cause}
 	if row, ok := conditionOf[e.Rule]; ok {
 		f.Status, f.Condition = row.status, row.tag
 	}
-	if details != nil {
-		f.Details = details(e)
-	}
 	return f
 }
 
-// details returns the writer of the content of an error's condition, nil if it has none.
-func (x *exchange) details(e *calendar.Error) func(*dav.Markup) {
+// aboutError is an error about another resource than that of the request line, or for lack of another privilege than
+// the method's.
+type aboutError struct {
+	error
+	at    place
+	needs string
+}
+
+// Unwrap returns the error itself.
+func (e *aboutError) Unwrap() error { return e.error }
+
+// about returns an error about a resource. needs is the privilege that was missing, if the error means that.
+func about(at place, needs string, err error) error {
+	if err == nil || errors.As(err, new(*aboutError)) {
+		return err
+	}
+	return &aboutError{err, at, needs}
+}
+
+// details returns the writer of the content of the condition that an error breaks, nil if it has none.
+func (x *request) details(err error, e *calendar.Error) func(*dav.Markup) {
+	concern := &aboutError{at: x.at}
+	if x.method != nil {
+		concern.needs = x.method.needs
+	}
+	errors.As(err, &concern)
 	switch {
 	case (e.Rule == calendar.RuleUIDConflict || e.Rule == calendar.RuleUniqueScheduling) && e.Conflict != "":
-		return x.conflictAt(e)
+		return x.conflictAt(concern.at, e)
 	case e.Rule == calendar.RulePrivileges:
-		return x.neededPrivilege
+		return func(m *dav.Markup) { x.neededPrivilege(m, concern.at, concern.needs) }
 	}
 	return nil
 }
 
 // conflictAt names the conflicting object. Thunderbird needs this: it may store an invitation and only then notice
 // that the server has it already.
-func (x *exchange) conflictAt(e *calendar.Error) func(*dav.Markup) {
-	at := x.subject
+func (x *request) conflictAt(at place, e *calendar.Error) func(*dav.Markup) {
 	at.form, at.object = formObject, e.Conflict
 	if e.ConflictIn != "" {
 		// If the object is in another calendar, the caller may not see that calendar.
@@ -106,13 +127,9 @@ func (x *exchange) conflictAt(e *calendar.Error) func(*dav.Markup) {
 
 // neededPrivilege names the privilege that the method needs and the resource it needs it on. That is the parent if a
 // member would be added or removed (RFC 3744 §3.9, §3.10).
-func (x *exchange) neededPrivilege(m *dav.Markup) {
-	privilege, at := x.needs, x.subject
-	if privilege == "" {
-		privilege = x.method.needs
-	}
+func (x *request) neededPrivilege(m *dav.Markup, at place, privilege string) {
 	// A POST names the calendar itself; the new member has no address yet.
-	if strings.HasSuffix(privilege, "bind") && x.method.name != http.MethodPost {
+	if strings.HasSuffix(privilege, "bind") && x.R.Method != http.MethodPost {
 		at = at.parent()
 	}
 	m.Raw("<d:resource>")

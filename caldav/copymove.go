@@ -13,15 +13,15 @@ import (
 // transfer is a method of the service that copies or moves an object.
 type transfer func(*service.Service, context.Context, calendar.Caller, ledger.Transfer) (calendar.Saved, error)
 
-// copy answers COPY of an object (RFC 4918 §9.8).
-func (x *exchange) copy() error { return x.transfer((*service.Service).Copy) }
+// serveCopy answers COPY of an object (RFC 4918 §9.8).
+func serveCopy(x *request) error { return serveTransfer(x, (*service.Service).Copy) }
 
-// move answers MOVE (RFC 4918 §9.9). Moving a calendar within its home only changes its address.
-func (x *exchange) move() error {
+// serveMove answers MOVE (RFC 4918 §9.9). Moving a calendar within its home only changes its address.
+func serveMove(x *request) error {
 	if x.at.kind() == atCalendar {
-		return x.moveCalendar()
+		return moveCalendar(x)
 	}
-	return x.transfer((*service.Service).Move)
+	return serveTransfer(x, (*service.Service).Move)
 }
 
 var (
@@ -31,31 +31,31 @@ var (
 	errUnderneath = dav.Refuse(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
 )
 
-func (x *exchange) transfer(carry transfer) error {
-	t, err := x.transferred()
+func serveTransfer(x *request, carry transfer) error {
+	to, overwrite, err := readDestination(x)
+	if err != nil {
+		return err
+	}
+	if to.kind() != atObject {
+		return errNoPlace
+	}
+	t, err := readTransfer(x, to, overwrite)
 	if err != nil {
 		return err
 	}
 	saved, err := carry(x.Service, x.R.Context(), x.caller, t)
 	if err != nil {
-		return err
+		return about(to, "d:bind", err)
 	}
 	if saved.Created {
 		// RFC 9110 §15.3.2: without a Location, the request line would name the created resource.
-		x.W.Header().Set("Location", x.href(x.subject))
+		x.W.Header().Set("Location", x.href(to))
 	}
 	return x.Done(saved.Created)
 }
 
-// transferred reads the source, the destination and the conditions of a COPY or MOVE of an object.
-func (x *exchange) transferred() (t ledger.Transfer, err error) {
-	to, overwrite, err := x.destination()
-	if err != nil {
-		return t, err
-	}
-	if to.kind() != atObject {
-		return t, errNoPlace
-	}
+// readTransfer reads the source and the conditions of a COPY or MOVE of an object, and checks the access to both ends.
+func readTransfer(x *request, to place, overwrite bool) (t ledger.Transfer, err error) {
 	t.Name, t.As = x.at.object, to.object
 	if t.When, err = x.precondition(); err != nil {
 		return t, err
@@ -66,24 +66,21 @@ func (x *exchange) transferred() (t ledger.Transfer, err error) {
 		return t, err
 	}
 	if err := x.caller.May(calendar.ReadObjects, t.From); err != nil {
-		x.needs = "d:read"
-		return t, err
+		return t, about(x.at, "d:read", err)
 	}
 	if x.method.name == "MOVE" {
 		if err := x.caller.May(calendar.DeleteObjects, t.From); err != nil {
 			return t, err
 		}
 	}
-	// From here on a refusal is about the destination.
-	x.subject, x.needs = to, "d:bind"
-	if t.To, err = x.parentCalendar(to); err != nil {
-		return t, err
+	if t.To, err = x.parentCalendar(to); err == nil {
+		err = x.caller.May(calendar.WriteObjects, t.To)
 	}
-	return t, x.caller.May(calendar.WriteObjects, t.To)
+	return t, about(to, "d:bind", err)
 }
 
-func (x *exchange) moveCalendar() error {
-	to, overwrite, err := x.destination()
+func moveCalendar(x *request) error {
+	to, overwrite, err := readDestination(x)
 	if err != nil {
 		return err
 	}
@@ -116,9 +113,9 @@ func (x *exchange) moveCalendar() error {
 	return x.Done(true)
 }
 
-// destination reads Destination and Overwrite. An address outside of the caller's part of the tree is refused in the
-// same way whether it exists or not.
-func (x *exchange) destination() (at place, overwrite bool, err error) {
+// readDestination reads Destination and Overwrite. An address outside of the caller's part of the tree is refused in
+// the same way whether it exists or not.
+func readDestination(x *request) (at place, overwrite bool, err error) {
 	u, err := x.Destination()
 	if err != nil {
 		return at, false, err

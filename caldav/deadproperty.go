@@ -50,7 +50,7 @@ func (r *resource) listDead() ([]calendar.DeadProperty, error) {
 	return list, err
 }
 
-func (x *reader) deadOf(r *resource) ([]calendar.DeadProperty, error) {
+func (x *request) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	h, ok := r.holder()
 	if !ok {
 		return nil, nil
@@ -68,7 +68,7 @@ func (x *reader) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 }
 
 // deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
-func (x *reader) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
+func (x *request) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
 	if x.cached.homeDead == nil {
 		var err error
 		if x.cached.homeDead, err = x.Service.DeadPropertiesInHome(x.R.Context(), x.caller); err != nil {

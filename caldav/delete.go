@@ -2,12 +2,12 @@ package caldav
 
 import "caldav-mcp-server/calendar"
 
-// delete answers DELETE.
-func (x *exchange) delete() error { return x.nodes[x.at.form].remove(x) }
+// serveDelete answers DELETE.
+func serveDelete(x *request) error { return x.nodes[x.at.form].remove(x) }
 
 // deleteCalendar moves a calendar with all of its objects to the trash; it evaluates no precondition. Its meetings
 // are cancelled or declined (RFC 6638 §3.2.3.2). If another user owns the calendar, it leaves the caller's home only.
-func (x *exchange) deleteCalendar() error {
+func deleteCalendar(x *request) error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
@@ -15,7 +15,7 @@ func (x *exchange) deleteCalendar() error {
 	if cal.Access != calendar.OwnerAccess {
 		err = x.Service.Leave(x.R.Context(), x.caller, cal.ID)
 	} else {
-		_, err = x.Service.DeleteCalendarTelling(x.R.Context(), x.caller, cal.ID, x.telling())
+		_, err = x.Service.DeleteCalendarTelling(x.R.Context(), x.caller, cal.ID, tellingOf(x))
 	}
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (x *exchange) deleteCalendar() error {
 	return x.Done(false)
 }
 
-func (x *exchange) deleteObject() error {
+func deleteObject(x *request) error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func (x *exchange) deleteObject() error {
 	if err != nil {
 		return err
 	}
-	if err := x.Service.DeleteTelling(x.R.Context(), x.caller, cal, x.at.object, when, x.telling()); err != nil {
-		return x.unlessStale(err, cal)
+	if err := x.Service.DeleteTelling(x.R.Context(), x.caller, cal, x.at.object, when, tellingOf(x)); err != nil {
+		return unlessStale(x, err, cal)
 	}
 	return x.Done(false)
 }

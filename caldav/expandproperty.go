@@ -26,14 +26,14 @@ type expandProperty struct {
 	Properties []expandProperty `xml:"DAV: property"`
 }
 
-// expandProperty answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
+// expandProperties answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
 // properties of the resource there. Apple's clients use it to list the users whose calendars the caller may see.
-func (x *reader) expandProperty(r *resource, q *expandRequest) error {
+func expandProperties(x *request, r *resource, q *expandRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
 	left := min(x.Limits.Hrefs, expandedMost)
-	p, err := x.expansion(q.Properties, &left)
+	p, err := planExpansion(x, q.Properties, &left)
 	if err != nil {
 		return err
 	}
@@ -59,8 +59,8 @@ type expandable struct {
 	left *int
 }
 
-// expansion plans for properties and the properties nested in them.
-func (x *reader) expansion(list []expandProperty, left *int) (plan, error) {
+// planExpansion plans for properties and the properties nested in them.
+func planExpansion(x *request, list []expandProperty, left *int) (plan, error) {
 	wanted := make(dav.Names, len(list))
 	inner := make(map[xml.Name][]expandProperty, len(list))
 	for i, q := range list {
@@ -81,7 +81,7 @@ func (x *reader) expansion(list []expandProperty, left *int) (plan, error) {
 			continue
 		}
 		e := &expandable{left: left}
-		if e.plan, err = x.expansion(within, left); err != nil {
+		if e.plan, err = planExpansion(x, within, left); err != nil {
 			return p, err
 		}
 		p.Items[i].Write = e.inside(p.Items[i].Write)
@@ -148,7 +148,7 @@ func (e *expandable) inside(write func(*resource, *dav.Markup, bool) error) func
 }
 
 // expand replaces the addresses in the property value that begins at start by responses.
-func (e *expandable) expand(x *reader, m *dav.Markup, start int) error {
+func (e *expandable) expand(x *request, m *dav.Markup, start int) error {
 	value := bytes.Clone(m.Buf[start:])
 	m.Buf = m.Buf[:start]
 	copied := int64(0)
@@ -166,11 +166,11 @@ func (e *expandable) expand(x *reader, m *dav.Markup, start int) error {
 }
 
 // answer writes the response for an address.
-func (e *expandable) answer(x *reader, m *dav.Markup, href string) error {
+func (e *expandable) answer(x *request, m *dav.Markup, href string) error {
 	if *e.left--; *e.left < 0 || len(m.Buf) > expandedBytes {
 		return errEnough
 	}
-	if err := x.grown(m); err != nil {
+	if err := countGrowth(x, m); err != nil {
 		return err
 	}
 	r, err := x.findHref(href)
@@ -183,8 +183,8 @@ func (e *expandable) answer(x *reader, m *dav.Markup, href string) error {
 	return e.plan.Response(m, &r.at, r)
 }
 
-// grown reports the growth of a buffer to the meter. Each level of the response has its own copy.
-func (x *reader) grown(m *dav.Markup) error {
+// countGrowth reports the growth of a buffer to the meter. Each level of the response has its own copy.
+func countGrowth(x *request, m *dav.Markup) error {
 	held := x.Meter.Held()
 	if now := 3 * int64(cap(m.Buf)); now > held && cap(m.Buf) > dav.KeptBytes {
 		if err := x.Meter.Hold(now - held); err != nil {
@@ -196,7 +196,7 @@ func (x *reader) grown(m *dav.Markup) error {
 
 // findHref looks up an address in a property's value. It returns nil if the caller can see no resource there; the
 // address may also be a mail address.
-func (x *reader) findHref(href string) (*resource, error) {
+func (x *request) findHref(href string) (*resource, error) {
 	at, err := x.parseHref(href)
 	if err != nil {
 		return nil, nil //nolint:nilerr // see above

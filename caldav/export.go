@@ -17,9 +17,9 @@ import (
 
 // getCalendar answers GET of a calendar with a single iCalendar text, which any calendar program can subscribe to or
 // import.
-func (x *exchange) getCalendar(r *resource) error {
+func getCalendar(x *request, r *resource) error {
 	if r.calendar.Subscribed() {
-		return x.getNote(r)
+		return getNote(x, r)
 	}
 	token, err := r.token()
 	if err != nil {
@@ -33,17 +33,17 @@ func (x *exchange) getCalendar(r *resource) error {
 		_, err := x.Service.Export(x.R.Context(), x.Meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
-	return x.wholeText(t)
+	return serveText(x, t)
 }
 
 // getNote answers GET of a subscription with an empty calendar: apps fetch the feed themselves, even if the server
 // fetches it too. The tag is a hash of the text, because the calendar's version counts the server's fetches.
-func (x *exchange) getNote(r *resource) error {
+func getNote(x *request, r *resource) error {
 	var text bytes.Buffer
 	if err := x.Service.ExportHeader(r.calendar, &text); err != nil {
 		return err
 	}
-	return x.wholeText(calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: func(to io.Writer) error {
+	return serveText(x, calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: func(to io.Writer) error {
 		_, err := text.WriteTo(to)
 		return err
 	}})
@@ -63,8 +63,8 @@ type calendarText struct {
 	write func(io.Writer) error
 }
 
-// wholeText answers with a calendar's text, or with 304 if the client has it already.
-func (x *exchange) wholeText(t calendarText) error {
+// serveText answers with a calendar's text, or with 304 if the client has it already.
+func serveText(x *request, t calendarText) error {
 	h := x.W.Header()
 	// The text is generated for each request, so the tag is a weak one (RFC 9110 §8.8.1).
 	h.Set("ETag", "W/"+string(t.tag))
@@ -96,7 +96,7 @@ func (x *exchange) wholeText(t calendarText) error {
 }
 
 // leftOut logs an object that is missing from the text of its calendar.
-func (x *reader) leftOut(o calendar.Object, err error) {
+func (x *request) leftOut(o calendar.Object, err error) {
 	x.Logger.WarnContext(x.R.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 }

@@ -17,7 +17,7 @@ type busyRequest struct {
 
 // freeBusyQuery answers RFC 4791 §7.10 for one calendar, or for all calendars of a user that count as busy. It
 // ignores Depth: leaving out deeper objects would show a busy user as free.
-func (x *reader) freeBusyQuery(r *resource, q *busyRequest) error {
+func freeBusyQuery(x *request, r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
 		return dav.Refuse(http.StatusBadRequest, "free-busy-query needs a time-range")
 	}

@@ -8,8 +8,8 @@ import (
 // page is shown to a user who opens one of the upper collections in a browser. It reveals nothing about the content.
 const page = "This is a CalDAV server, and it works. Give this address to a calendar program.\n"
 
-// get answers GET and HEAD.
-func (x *exchange) get() error {
+// serveGet answers GET and HEAD.
+func serveGet(x *request) error {
 	r, err := x.find(x.at)
 	if err != nil {
 		return err
@@ -17,13 +17,13 @@ func (x *exchange) get() error {
 	return r.node().get(x, r)
 }
 
-func (x *exchange) getPage(*resource) error {
+func getPage(x *request, _ *resource) error {
 	x.Reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
 	return nil
 }
 
 // getObject answers with an object, or with a message from an inbox.
-func (x *exchange) getObject(r *resource) error {
+func getObject(x *request, r *resource) error {
 	if r.object.ScheduleTag != "" {
 		x.W.Header().Set("Schedule-Tag", string(r.object.ScheduleTag))
 	}

@@ -107,7 +107,7 @@ func rowsByName(rows []property) map[xml.Name]*property {
 // ServeDAV answers a request of an authenticated caller.
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	answer := h.webdav.Compress(w, r)
-	x := h.exchange(answer, r, caller)
+	x := h.request(answer, r, caller)
 	x.Meter = h.Service.Meter(x.R.Context(), caller)
 	x.view.Meter = x.Meter
 	defer x.Meter.Close()

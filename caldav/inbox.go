@@ -102,7 +102,7 @@ func writeScheduleTag(r *resource, m *dav.Markup) error {
 	return m.Text(string(tag)).OK()
 }
 
-func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *dav.Element) error {
+func arrangeAvailability(_ *request, s *calendar.Scheduling, e *dav.Element) error {
 	s.Availability = nil
 	if e != nil && strings.TrimSpace(e.Text) != "" {
 		s.Availability = &e.Text
@@ -110,7 +110,7 @@ func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *dav.Element) er
 	return nil
 }
 
-func arrangeDefault(x *exchange, s *calendar.Scheduling, e *dav.Element) error {
+func arrangeDefault(x *request, s *calendar.Scheduling, e *dav.Element) error {
 	s.Default = ""
 	if e == nil {
 		return nil
@@ -135,7 +135,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *dav.Element) error {
 }
 
 // patchInbox changes the caller's scheduling settings.
-func (x *exchange) patchInbox(all []dav.Edit) (o changes, err error) {
+func patchInbox(x *request, all []dav.Edit) (o changes, err error) {
 	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
 		o = changes{}
 		for _, e := range all {
@@ -148,7 +148,7 @@ func (x *exchange) patchInbox(all []dav.Edit) (o changes, err error) {
 				refusal = dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
 			default:
 				if err := row.arrange(x, s, e.Value); err != nil {
-					refusal = x.failureOf(err)
+					refusal = failureOf(err, x.details)
 				}
 			}
 			o.Add(e.Name, refusal)
@@ -198,11 +198,11 @@ func (r *resource) getMessages(p plan, hrefs []string) error {
 }
 
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
-func (x *exchange) discard() error { return takeOut(x, x.at.object, x.Service.Discard) }
+func discard(x *request) error { return takeOut(x, x.at.object, x.Service.Discard) }
 
-// telling reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
+// tellingOf reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
 // send the decline.
-func (x *exchange) telling() calendar.Telling {
+func tellingOf(x *request) calendar.Telling {
 	if strings.EqualFold(strings.TrimSpace(x.R.Header.Get("Schedule-Reply")), "F") {
 		return calendar.TellNobody
 	}

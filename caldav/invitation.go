@@ -45,13 +45,16 @@ func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 	return edit, nil
 }
 
-// share answers caldav-sharing §5.3.2. It applies all edits or none; if none, the response gives the reason for each
-// user.
-func (x *exchange) share() error {
+// serveShare answers caldav-sharing §5.3.2. It applies all edits or none; if none, the response gives the reason for
+// each user.
+func serveShare(x *request) error {
 	x.did("share")
-	x.needs = "d:write-acl"
+	return about(x.at, "d:write-acl", share(x))
+}
+
+func share(x *request) error {
 	var q shareRequest
-	if answered, err := x.orPush(&q); answered || err != nil {
+	if answered, err := readOrRegister(x, &q); answered || err != nil {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
@@ -71,7 +74,7 @@ func (x *exchange) share() error {
 		if edits[i], err = q.Edits[i].edit(); err != nil {
 			return err
 		}
-		edits[i].With, err = x.sharee(cal, q.Edits[i].Href)
+		edits[i].With, err = shareeOf(x, cal, q.Edits[i].Href)
 		switch calendar.ReasonOf(err) {
 		case calendar.NotFound, calendar.Invalid:
 			unfit[i], bad = err, bad || err != nil
@@ -82,7 +85,7 @@ func (x *exchange) share() error {
 		}
 	}
 	if bad {
-		return x.unshared(q.Edits, unfit)
+		return refuseShares(x, q.Edits, unfit)
 	}
 	if _, err := x.Service.Reshare(x.R.Context(), x.caller, cal.ID, edits); err != nil {
 		return err
@@ -90,8 +93,8 @@ func (x *exchange) share() error {
 	return x.Blank(http.StatusOK)
 }
 
-// sharee resolves a calendar user address, which is a mail address or a principal of this server.
-func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, error) {
+// shareeOf resolves a calendar user address, which is a mail address or a principal of this server.
+func shareeOf(x *request, cal calendar.Calendar, href string) (calendar.User, error) {
 	name := strings.TrimSpace(href)
 	if scheme, address, ok := strings.Cut(name, ":"); ok && strings.EqualFold(scheme, "mailto") {
 		name = address
@@ -101,8 +104,8 @@ func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, er
 	return x.Service.Sharee(x.R.Context(), x.caller, cal.ID, name)
 }
 
-// unshared writes for each user whether they prevented the change.
-func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
+// refuseShares writes for each user whether they prevented the change.
+func refuseShares(x *request, edits []shareEdit, unfit []error) error {
 	ms := x.multistatus(plan{})
 	for i, e := range edits {
 		status := http.StatusFailedDependency
@@ -118,12 +121,15 @@ func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
 	return ms.End()
 }
 
-// replyInvitation answers caldav-sharing §5.4.1.
-func (x *exchange) replyInvitation() error {
+// serveInvitationReply answers caldav-sharing §5.4.1.
+func serveInvitationReply(x *request) error {
 	x.did("answer-share")
-	x.needs = "d:bind"
+	return about(x.at, "d:bind", replyInvitation(x))
+}
+
+func replyInvitation(x *request) error {
 	var q replyRequest
-	if answered, err := x.orPush(&q); answered || err != nil {
+	if answered, err := readOrRegister(x, &q); answered || err != nil {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {

@@ -107,9 +107,9 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
 	answer := h.webdav.Compress(w, r)
-	x := h.exchange(answer, r, calendar.Caller{})
-	if err := x.follow(verify, at); err != nil {
-		x.refuseLink(err)
+	x := h.request(answer, r, calendar.Caller{})
+	if err := followLink(x, verify, at); err != nil {
+		refuseLink(x, err)
 	}
 	answer.End()
 }
@@ -117,23 +117,23 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 // linkMethods are the methods that work on public links, as an Allow header.
 const linkMethods = "OPTIONS, GET, HEAD, PROPFIND"
 
-// follow answers a request for a public link.
-func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
+// followLink answers a request for a public link.
+func followLink(x *request, verify VerifyLink, at linkAddress) error {
 	switch x.R.Method {
 	case http.MethodOptions:
-		// As in [exchange.options], the answer does not depend on whether the link exists.
+		// As in [serveOptions], the answer does not depend on whether the link exists.
 		x.W.Header().Set("Allow", linkMethods)
 		return x.Blank(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
-		return x.enter(verify, at, (*exchange).feedText)
+		return enterLink(x, verify, at, feedText)
 	case "PROPFIND":
-		return x.enter(verify, at, (*exchange).describeFeed)
+		return enterLink(x, verify, at, describeFeed)
 	}
 	return errNotAllowed
 }
 
-// enter verifies the link and answers with serve.
-func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
+// enterLink verifies the link and answers with serve.
+func enterLink(x *request, verify VerifyLink, at linkAddress, serve func(*request, calendar.CalendarID, linkAddress) error) error {
 	link, err := verify(x.R.Context(), at.secret)
 	if err != nil {
 		return err
@@ -150,18 +150,18 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 }
 
 // feedText answers with the calendar text of a link.
-func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
+func feedText(x *request, id calendar.CalendarID, at linkAddress) error {
 	feed, err := x.Service.Feed(x.R.Context(), x.Meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}
-	return x.wholeText(calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
+	return serveText(x, calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
 		return feed.Write(x.R.Context(), to, x.leftOut)
 	}})
 }
 
 // refuseLink renders an error for an anonymous visitor. Every invalid link gets the same 404.
-func (x *exchange) refuseLink(err error) {
+func refuseLink(x *request, err error) {
 	h := x.W.Header()
 	for _, name := range [...]string{"ETag", "Last-Modified", "Content-Disposition"} {
 		h.Del(name)

@@ -41,7 +41,7 @@ func writeFeedPrivileges(r *resource, m *dav.Markup) error {
 func writeFeedColor(r *resource, m *dav.Markup) error { return m.Optional(r.feed.Color) }
 
 // describeFeed answers PROPFIND of a public link. It has no members, so every Depth means 0.
-func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
+func describeFeed(x *request, id calendar.CalendarID, at linkAddress) error {
 	if _, err := x.Depth(); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	defer x.Release(m)
 	m.Begin("d:multistatus")
 	m.Raw("<d:response>").Element("d:href", x.linkHref(at))
-	if err := p.Propstats(m, &resource{x: x.reader, feed: &feed}); err != nil {
+	if err := p.Propstats(m, &resource{x: x, feed: &feed}); err != nil {
 		return err
 	}
 	m.Raw("</d:response></d:multistatus>\n")

@@ -16,7 +16,7 @@ type method struct {
 	on   kind
 	// needs is the privilege that a refusal names (RFC 3744, appendix B).
 	needs string
-	serve func(*exchange) error
+	serve func(*request) error
 	// elsewhere is the refusal for other kinds of resources.
 	elsewhere *dav.Failure
 	// source is the section that defines the method.
@@ -35,20 +35,20 @@ var (
 // methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
 func methods() []method {
 	return []method{
-		{"OPTIONS", everything, "d:read", (*exchange).options, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
-		{"GET", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.1"},
-		{"HEAD", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.2"},
-		{"PUT", atObject, "d:write-content", (*exchange).put, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
-		{"DELETE", atCalendar | leaves, "d:unbind", (*exchange).delete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
-		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil, "RFC 4918 §9.1"},
-		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil, "RFC 4918 §9.2"},
-		{"COPY", atObject, "d:read", (*exchange).copy, errNoCopy, "RFC 4918 §9.8"},
-		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed, "RFC 4918 §9.9"},
-		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed, "RFC 5689 §3"},
-		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atHome | atCalendar | atOutbox, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
-		{"ACL", everything, "d:write-acl", (*exchange).acl, nil, "RFC 3744 §8.1"},
-		{"REPORT", everything, "d:read", (*exchange).report, nil, "RFC 3253 §3.6"},
+		{"OPTIONS", everything, "d:read", serveOptions, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
+		{"GET", everything, "d:read", serveGet, nil, "RFC 9110 §9.3.1"},
+		{"HEAD", everything, "d:read", serveGet, nil, "RFC 9110 §9.3.2"},
+		{"PUT", atObject, "d:write-content", servePut, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
+		{"DELETE", atCalendar | leaves, "d:unbind", serveDelete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
+		{"PROPFIND", everything, "d:read", servePropfind, nil, "RFC 4918 §9.1"},
+		{"PROPPATCH", everything, "d:write-properties", serveProppatch, nil, "RFC 4918 §9.2"},
+		{"COPY", atObject, "d:read", serveCopy, errNoCopy, "RFC 4918 §9.8"},
+		{"MOVE", atCalendar | atObject, "d:unbind", serveMove, errNotAllowed, "RFC 4918 §9.9"},
+		{"MKCOL", atCalendar, "d:bind", serveMkcol, errNotAllowed, "RFC 5689 §3"},
+		{"MKCALENDAR", atCalendar, "d:bind", serveMkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
+		{"POST", atHome | atCalendar | atOutbox, "d:bind", servePost, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
+		{"ACL", everything, "d:write-acl", serveACL, nil, "RFC 3744 §8.1"},
+		{"REPORT", everything, "d:read", serveReport, nil, "RFC 3253 §3.6"},
 	}
 }
 
@@ -83,9 +83,9 @@ func allowed(methods []method, k kind) string {
 	return strings.Join(names, ", ")
 }
 
-// options lists the methods for the address, whether or not a resource exists there: clients also ask before they
+// serveOptions lists the methods for the address, whether or not a resource exists there: clients also ask before they
 // create a calendar.
-func (x *exchange) options() error {
+func serveOptions(x *request) error {
 	x.W.Header().Set("Allow", allowed(x.methods, x.at.kind()))
 	return x.Blank(http.StatusOK)
 }

@@ -24,18 +24,18 @@ type mkcolRequest struct {
 	Set     []dav.Instruction `xml:"DAV: set"`
 }
 
-// mkcalendar answers MKCALENDAR (RFC 4791 §5.3.1).
-func (x *exchange) mkcalendar() error {
+// serveMkcalendar answers MKCALENDAR (RFC 4791 §5.3.1).
+func serveMkcalendar(x *request) error {
 	var q mkcalendarRequest
 	if err := x.Read(&q); err != nil && !errors.Is(err, dav.ErrNoBody) {
 		return err
 	}
-	free, err := x.isFree()
+	free, err := isFree(x)
 	if err != nil {
 		return err
 	}
 	if free {
-		err = x.create(dav.EditsOf(q.Set, q.Lang), x.refuseCalendar)
+		err = createCalendar(x, dav.EditsOf(q.Set, q.Lang), refuseCalendar)
 	}
 	if !free || calendar.ReasonOf(err) == calendar.Exists {
 		return dav.Breach("d:resource-must-be-null", "there is already a calendar at this address")
@@ -45,7 +45,7 @@ func (x *exchange) mkcalendar() error {
 
 // isFree reports whether there is no calendar at the address. The store only checks the caller's own calendars, and a
 // new calendar would hide a shared one.
-func (x *exchange) isFree() (bool, error) {
+func isFree(x *request) (bool, error) {
 	_, err := x.calendarAt(x.at)
 	if missing(err) {
 		return true, nil
@@ -53,14 +53,14 @@ func (x *exchange) isFree() (bool, error) {
 	return false, err
 }
 
-// mkcol answers extended MKCOL (RFC 5689 §3). It cannot make a plain collection (RFC 4918), since a calendar home
+// serveMkcol answers extended MKCOL (RFC 5689 §3). It cannot make a plain collection (RFC 4918), since a calendar home
 // holds only calendars.
-func (x *exchange) mkcol() error {
+func serveMkcol(x *request) error {
 	var q mkcolRequest
 	if err := x.Read(&q); err != nil && !errors.Is(err, dav.ErrNoBody) {
 		return err
 	}
-	if free, err := x.isFree(); err != nil {
+	if free, err := isFree(x); err != nil {
 		return err
 	} else if !free {
 		return errTaken
@@ -69,7 +69,7 @@ func (x *exchange) mkcol() error {
 	if !slices.ContainsFunc(dav.EditsOf(q.Set, q.Lang), typed) {
 		return setResourceType(nil, nil)
 	}
-	err := x.create(dav.EditsOf(q.Set, q.Lang), x.refuseCollection)
+	err := createCalendar(x, dav.EditsOf(q.Set, q.Lang), refuseCollection)
 	if calendar.ReasonOf(err) == calendar.Exists {
 		return errTaken
 	}
@@ -79,16 +79,16 @@ func (x *exchange) mkcol() error {
 // errTaken is the refusal that RFC 4918 §9.3.1 requires for an address in use.
 var errTaken = dav.Refuse(http.StatusMethodNotAllowed, "there is already a calendar at this address")
 
-// create makes a calendar with the given properties. If any of them cannot be set, it makes none and refuse renders
-// the reasons.
-func (x *exchange) create(set []dav.Edit, refuse func(changes) error) error {
+// createCalendar makes a calendar with the given properties. If any of them cannot be set, it makes none and refuse
+// renders the reasons.
+func createCalendar(x *request, set []dav.Edit, refuse func(*request, changes) error) error {
 	n := calendar.NewCalendar{Segment: x.at.calendar, Subscription: isSubscription(set)}
-	outcome := x.apply(set, &n.Properties, true)
+	outcome := applyEdits(x, set, &n.Properties, true)
 	if outcome.Failed {
-		return refuse(outcome)
+		return refuse(x, outcome)
 	}
 	if n.Subscription {
-		feed, err := x.keepFeed(set)
+		feed, err := keepFeed(x, set)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (x *exchange) create(set []dav.Edit, refuse func(changes) error) error {
 
 // refuseCalendar answers with the multistatus that RFC 4791 §5.3.1.1 requires for properties that cannot be set,
 // although no calendar was made.
-func (x *exchange) refuseCalendar(o changes) error {
+func refuseCalendar(x *request, o changes) error {
 	m := x.Markup()
 	defer x.Release(m)
 	m.Begin("d:multistatus")
@@ -121,7 +121,7 @@ func (x *exchange) refuseCalendar(o changes) error {
 }
 
 // refuseCollection answers with 403. RFC 5689 §3 defines no status for this case, and a 207 would look like success.
-func (x *exchange) refuseCollection(o changes) error {
+func refuseCollection(x *request, o changes) error {
 	m := x.Markup()
 	defer x.Release(m)
 	m.Begin("d:mkcol-response")

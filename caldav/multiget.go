@@ -56,8 +56,8 @@ const (
 	chunkBytes = 1 << 20
 )
 
-func (x *reader) multiget(r *resource, q *multigetRequest) error {
-	p, err := x.planFor(q.prop, q.propName)
+func calendarMultiget(x *request, r *resource, q *multigetRequest) error {
+	p, err := planReport(x, q.prop, q.propName)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (x *reader) multiget(r *resource, q *multigetRequest) error {
 	return ms.End()
 }
 
-// planFor plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
-func (x *reader) planFor(q *requested, nameOnly bool) (plan, error) {
+// planReport plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
+func planReport(x *request, q *requested, nameOnly bool) (plan, error) {
 	if q == nil {
 		t := x.planner()
 		if nameOnly {
@@ -141,7 +141,7 @@ func memberAt(at place) member { return member{at.calendar, at.object} }
 
 // fetcher fetches objects by address, in chunks.
 type fetcher struct {
-	x *reader
+	x *request
 	// data is set if the objects' bytes are needed.
 	data bool
 	// own is the href of the request's own calendar, "" if it has none.
@@ -170,7 +170,7 @@ type fetched struct {
 var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}} }}
 
 // newFetcher makes a fetcher. own is the request's own calendar, if it has one.
-func newFetcher(x *reader, data bool, own calendar.Calendar) *fetcher {
+func newFetcher(x *request, data bool, own calendar.Calendar) *fetcher {
 	of, _ := chunks.Get().(*fetched)
 	f := &fetcher{
 		x: x, data: data, fetched: of, one: resource{x: x},

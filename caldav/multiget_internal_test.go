@@ -91,7 +91,7 @@ func TestPlainPlaces(t *testing.T) {
 			{form: formHome, user: "ann"},
 			{form: formObject, user: "ann", calendar: "work", object: "a.ics"},
 		} {
-			x := &reader{Handler: &Handler{addresses: a}, at: own}
+			x := &request{Handler: &Handler{addresses: a}, at: own}
 			f := newFetcher(x, false, calendar.Calendar{})
 			for _, end := range []string{
 				"", "a.ics", "a.ics/", "/a.ics", ".", "..", ".a", "a/b", "a%2Fb", "%61.ics", "%", "ä", "a b", "a?b", "a#b", "a\x00", "a;b", "a&b=c@d:e+f$g", " a ",

@@ -11,12 +11,12 @@ import (
 // multistatus is a multistatus response about resources, with the planned properties of each.
 type multistatus struct {
 	*dav.Multistatus
-	x    *reader
+	x    *request
 	plan plan
 }
 
 // multistatus begins a response. It sends nothing yet, so that an error can still be reported.
-func (x *reader) multistatus(p plan) *multistatus {
+func (x *request) multistatus(p plan) *multistatus {
 	return &multistatus{x.Multistatus(), x, p}
 }
 

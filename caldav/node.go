@@ -22,22 +22,22 @@ type node struct {
 	// times returns the times of creation and last change, zero if unknown.
 	times func(*resource) (made, changed time.Time)
 	// get and remove answer GET and DELETE; sync answers the sync-collection report.
-	get    func(*exchange, *resource) error
-	remove func(*exchange) error
-	sync   func(x *reader, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
+	get    func(*request, *resource) error
+	remove func(*request) error
+	sync   func(x *request, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
 }
 
 // nodes is the table of all kinds, by address form. Most collections differ only in their type.
 func nodes() [len(layout)]node {
 	collection := node{
-		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: calendarTimes, get: (*exchange).getPage,
+		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: calendarTimes, get: getPage,
 	}
 	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are plain collections
 		atPrincipals: func(n *node) { n.members = (*resource).principals },
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
 		atHome: func(n *node) {
-			n.members, n.sync = (*resource).homeChildren, (*reader).syncHome
+			n.members, n.sync = (*resource).homeChildren, syncHome
 		},
 		atBox: func(n *node) {
 			n.types = always("<d:collection/><cs:notification/>")
@@ -51,17 +51,17 @@ func nodes() [len(layout)]node {
 			*n = node{
 				types: calendarTypes, load: loadCalendar, members: (*resource).calendarChildren,
 				token: calendarToken, times: calendarTimes,
-				get: (*exchange).getCalendar, remove: (*exchange).deleteCalendar, sync: (*reader).syncCalendar,
+				get: getCalendar, remove: deleteCalendar, sync: syncCalendar,
 			}
 		},
 		atObject: func(n *node) {
-			*n = node{types: always(""), load: loadObject, members: none, times: objectTimes, get: (*exchange).getObject, remove: (*exchange).deleteObject}
+			*n = node{types: always(""), load: loadObject, members: none, times: objectTimes, get: getObject, remove: deleteObject}
 		},
 		atItem: func(n *node) {
-			*n = node{types: always(""), load: loadItem, members: none, times: objectTimes, get: (*exchange).getObject, remove: (*exchange).discard}
+			*n = node{types: always(""), load: loadItem, members: none, times: objectTimes, get: getObject, remove: discard}
 		},
 		atNotice: func(n *node) {
-			*n = node{types: always(""), load: loadNotice, members: none, times: noticeTimes, get: (*exchange).getNotice, remove: (*exchange).dismiss}
+			*n = node{types: always(""), load: loadNotice, members: none, times: noticeTimes, get: getNotice, remove: dismiss}
 		},
 	}
 	var all [len(layout)]node

@@ -91,7 +91,7 @@ func (r *resource) rendered() []byte {
 }
 
 // getNotice answers GET of a notification.
-func (x *exchange) getNotice(r *resource) error {
+func getNotice(x *request, r *resource) error {
 	h := x.W.Header()
 	h.Set("ETag", string(r.notification.ETag))
 	h.Set("Content-Type", dav.XMLType)
@@ -103,7 +103,7 @@ func (x *exchange) getNotice(r *resource) error {
 
 // dismiss answers DELETE of a notification. Deleting an invitation does not decline it (caldav-sharing §4): clients
 // delete it after they have shown it.
-func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
+func dismiss(x *request) error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).
 type replyRequest struct {

@@ -7,9 +7,9 @@ import (
 	"caldav-mcp-server/calendar/render"
 )
 
-// askBusy answers POST to the outbox with the free/busy times of other users (RFC 6638 §5). Invitations are sent by
-// storing an event.
-func (x *exchange) askBusy() error {
+// serveFreeBusy answers POST to the outbox with the free/busy times of other users (RFC 6638 §5). Invitations are sent
+// by storing an event.
+func serveFreeBusy(x *request) error {
 	data, err := x.meteredBody()
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (t *planner) All(all bool, but dav.Names) []dav.Item[*resource] {
 }
 
 // planner returns a planner for the request.
-func (x *reader) planner() *planner {
+func (x *request) planner() *planner {
 	return &planner{Handler: x.Handler, report: x.R.Method == "REPORT"}
 }
 
@@ -99,7 +99,7 @@ func (x *reader) planner() *planner {
 func (t *planner) plan(p dav.Plan[*resource]) plan { return plan{p, t.flags, t.data} }
 
 // named plans for properties that a client names.
-func (x *reader) named(list []xml.Name) (plan, error) {
+func (x *request) named(list []xml.Name) (plan, error) {
 	t := x.planner()
 	p, err := dav.PlanNamed(x.Exchange, t, list)
 	return t.plan(p), err

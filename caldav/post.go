@@ -14,16 +14,16 @@ import (
 var posts = []struct {
 	on    kind
 	media []string
-	take  func(*exchange) error
+	take  func(*request) error
 }{
-	{atCalendar, []string{"", "text/calendar"}, (*exchange).addObject},
-	{atCalendar, []string{"application/xml", "text/xml"}, (*exchange).share},
-	{atHome, []string{"application/xml", "text/xml"}, (*exchange).replyInvitation},
-	{atOutbox, []string{"", "text/calendar"}, (*exchange).askBusy},
+	{atCalendar, []string{"", "text/calendar"}, serveAddObject},
+	{atCalendar, []string{"application/xml", "text/xml"}, serveShare},
+	{atHome, []string{"application/xml", "text/xml"}, serveInvitationReply},
+	{atOutbox, []string{"", "text/calendar"}, serveFreeBusy},
 }
 
-// post dispatches a POST by its media type.
-func (x *exchange) post() error {
+// servePost dispatches a POST by its media type.
+func servePost(x *request) error {
 	sent := x.R.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(sent)
 	if sent != "" && err != nil {
@@ -42,9 +42,9 @@ func (x *exchange) post() error {
 	return dav.Refuse(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
 }
 
-// addObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST to
-// the calendar's own address.
-func (x *exchange) addObject() error {
+// serveAddObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST
+// to the calendar's own address.
+func serveAddObject(x *request) error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
@@ -63,5 +63,5 @@ func (x *exchange) addObject() error {
 	at := x.at
 	at.form, at.object = formObject, saved.Object.Name
 	x.W.Header().Set("Location", x.href(at))
-	return x.saved(at, saved)
+	return serveSaved(x, at, saved)
 }

@@ -10,7 +10,7 @@ import (
 
 // conditions evaluates the conditions of a request.
 type conditions struct {
-	on *reader
+	on *request
 	// tags are the entity tags seen while a condition was found to be true.
 	tags map[place]calendar.ETag
 }

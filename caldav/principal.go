@@ -8,14 +8,14 @@ import (
 
 // reach checks that the caller may look at an address: in their own part of the tree, or at the principal of a user
 // they see. To the caller, other users' parts do not exist.
-func (x *reader) reach(at place) error {
+func (x *request) reach(at place) error {
 	_, err := x.personAt(at)
 	return err
 }
 
 // personAt returns the user whose principal is at an address. It returns nil for addresses of the caller, and for
 // addresses that belong to no user.
-func (x *reader) personAt(at place) (*calendar.User, error) {
+func (x *request) personAt(at place) (*calendar.User, error) {
 	if at.user == "" || string(at.user) == x.caller.User.Name {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func (x *reader) personAt(at place) (*calendar.User, error) {
 
 // visible returns the users whom the caller sees. It queries once per request, since an access list or the owners in
 // a home need every one of them.
-func (x *reader) visible() ([]calendar.User, error) {
+func (x *request) visible() ([]calendar.User, error) {
 	var err error
 	if x.cached.people == nil {
 		x.cached.people, err = x.Service.People(x.R.Context(), x.caller)
@@ -44,7 +44,7 @@ func (x *reader) visible() ([]calendar.User, error) {
 }
 
 // principals yields the principals that the caller sees.
-func (x *reader) principals(yield func(*resource, error) bool) {
+func (x *request) principals(yield func(*resource, error) bool) {
 	people, err := x.visible()
 	if err != nil {
 		yield(nil, err)
@@ -58,7 +58,7 @@ func (x *reader) principals(yield func(*resource, error) bool) {
 }
 
 // principal returns the resource for a user.
-func (x *reader) principal(u calendar.User) *resource {
+func (x *request) principal(u calendar.User) *resource {
 	r := &resource{x: x, at: principalOf(u.Name)}
 	if u.ID != x.caller.User.ID {
 		r.other = &u

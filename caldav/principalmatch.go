@@ -18,7 +18,7 @@ type matchRequest struct {
 
 // principalMatch answers RFC 3744 §9.3: it finds the members of a collection, at any depth, that are the caller or
 // have a property naming the caller.
-func (x *reader) principalMatch(r *resource, q *matchRequest) error {
+func principalMatch(x *request, r *resource, q *matchRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -30,9 +30,9 @@ func (x *reader) principalMatch(r *resource, q *matchRequest) error {
 		if x.at.kind()&abovePrincipals != 0 {
 			self = append(self, x.principal(x.caller.User))
 		}
-		return x.tellOf(self, q.Prop, len(self))
+		return writeResources(x, self, q.Prop, len(self))
 	}
-	p, err := x.planFor(q.Prop, false)
+	p, err := planReport(x, q.Prop, false)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ type aclRequest struct {
 
 // aclPrincipals answers RFC 3744 §9.2 with properties of the users in a resource's access control list, as far as the
 // caller can see them.
-func (x *reader) aclPrincipals(r *resource, q *aclRequest) error {
+func aclPrincipals(x *request, r *resource, q *aclRequest) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -114,5 +114,5 @@ func (x *reader) aclPrincipals(r *resource, q *aclRequest) error {
 			listed = append(listed, found)
 		}
 	}
-	return x.tellOf(listed, q.Prop, len(listed))
+	return writeResources(x, listed, q.Prop, len(listed))
 }

@@ -65,7 +65,7 @@ func addressesOf(a addresses, u calendar.User) []string {
 }
 
 // principalSearchable answers RFC 3744 §9.5 with the list of searchable properties. The response is no multistatus.
-func (x *reader) principalSearchable(*resource, *struct{}) error {
+func principalSearchable(x *request, _ *resource, _ *struct{}) error {
 	if err := x.DepthZero(); err != nil {
 		return err
 	}
@@ -83,14 +83,14 @@ func (x *reader) principalSearchable(*resource, *struct{}) error {
 }
 
 // principalSearch answers RFC 3744 §9.4: it finds users by the values of their properties.
-func (x *reader) principalSearch(_ *resource, q *propertySearches) error {
+func principalSearch(x *request, _ *resource, q *propertySearches) error {
 	if err := q.check(); err != nil {
 		return err
 	}
 	if q.Prop != nil && len(q.Prop.names) == 0 {
 		q.Prop.names = dav.Names(q.Beside)
 	}
-	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
+	return searchPeople(x, q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
 
 // principalQuery holds the elements common to both kinds of user search.
@@ -102,7 +102,7 @@ type principalQuery struct {
 }
 
 // searchPeople answers with the matching users.
-func (x *reader) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
+func searchPeople(x *request, q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
 	limit, err := resultLimit(q.Limit)
 	if err == nil {
 		err = x.DepthZero()
@@ -124,12 +124,12 @@ func (x *reader) searchPeople(q principalQuery, matches func(calendar.User, cale
 	for _, u := range found {
 		all = append(all, x.principal(u))
 	}
-	return x.tellOf(all, q.Prop, limit)
+	return writeResources(x, all, q.Prop, limit)
 }
 
-// tellOf writes the requested properties of up to limit resources, and reports if there are more.
-func (x *reader) tellOf(list []*resource, wanted *requested, limit int) error {
-	p, err := x.planFor(wanted, false)
+// writeResources writes the requested properties of up to limit resources, and reports if there are more.
+func writeResources(x *request, list []*resource, wanted *requested, limit int) error {
+	p, err := planReport(x, wanted, false)
 	if err != nil {
 		return err
 	}

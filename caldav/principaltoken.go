@@ -29,8 +29,8 @@ var contexts = map[string]func(calendar.User) bool{
 	"resource": func(u calendar.User) bool { return u.Room.Kind == calendar.Resource },
 }
 
-// tokenSearch answers with the users whose name contains each token, or whose mail address starts with it.
-func (x *reader) tokenSearch(_ *resource, q *tokenSearch) error {
+// searchTokens answers with the users whose name contains each token, or whose mail address starts with it.
+func searchTokens(x *request, _ *resource, q *tokenSearch) error {
 	var words []string
 	for _, token := range q.Tokens {
 		words = append(words, strings.Fields(token)...)
@@ -43,7 +43,7 @@ func (x *reader) tokenSearch(_ *resource, q *tokenSearch) error {
 	}
 	// The words together may be the complete name of a user whom the caller does not know.
 	whole := strings.Join(words, " ")
-	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
+	return searchPeople(x, q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
 		if fits := contexts[q.Context]; fits != nil && !fits(u) {
 			return false
 		}

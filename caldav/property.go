@@ -20,7 +20,7 @@ type property struct {
 	// removed. A property without set is protected. Only calendars have properties with set.
 	set func(*calendar.Properties, *dav.Element) error
 	// arrange does the same for a PROPPATCH of an inbox.
-	arrange func(*exchange, *calendar.Scheduling, *dav.Element) error
+	arrange func(*request, *calendar.Scheduling, *dav.Element) error
 	// tag is the name in responses.
 	tag string
 	// scope declares the namespace if responses have no prefix for it.

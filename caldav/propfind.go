@@ -3,7 +3,7 @@ package caldav
 import "caldav-mcp-server/caldav/dav"
 
 // asked reads the request of a PROPFIND and plans for it.
-func (x *reader) asked() (plan, error) {
+func (x *request) asked() (plan, error) {
 	q, err := x.Propfind()
 	if err != nil {
 		return plan{}, err
@@ -13,8 +13,8 @@ func (x *reader) asked() (plan, error) {
 	return t.plan(p), err
 }
 
-// propfind answers RFC 4918 §9.1.
-func (x *reader) propfind() error {
+// servePropfind answers RFC 4918 §9.1.
+func servePropfind(x *request) error {
 	d, err := x.Depth()
 	if err != nil {
 		return err
@@ -37,11 +37,11 @@ func (x *reader) propfind() error {
 			return err
 		}
 	}
-	return x.list(r, p, d)
+	return writeListing(x, r, p, d)
 }
 
-// list writes a resource, and at Depth 1 its members.
-func (x *reader) list(r *resource, p plan, d dav.Depth) error {
+// writeListing writes a resource, and at Depth 1 its members.
+func writeListing(x *request, r *resource, p plan, d dav.Depth) error {
 	ms := x.multistatus(p)
 	// RFC 8144 §3: depth-noroot leaves out the resource itself.
 	if d != dav.DepthOne || !x.Prefers(dav.NoRoot) {

@@ -15,14 +15,14 @@ type changes struct {
 	kept []calendar.DeadProperty
 }
 
-// apply applies the edits to p in order, and returns the result of each.
-func (x *exchange) apply(all []dav.Edit, p *calendar.Properties, creating bool) changes {
+// applyEdits applies the edits to p in order, and returns the result of each.
+func applyEdits(x *request, all []dav.Edit, p *calendar.Properties, creating bool) changes {
 	var o changes
 	for _, e := range all {
 		var refusal *dav.Failure
-		kept, err := x.set(e, p, creating)
+		kept, err := applyEdit(x, e, p, creating)
 		if err != nil {
-			refusal = x.failureOf(err)
+			refusal = failureOf(err, x.details)
 		}
 		o.Add(e.Name, refusal)
 		o.kept = append(o.kept, kept...)
@@ -30,11 +30,11 @@ func (x *exchange) apply(all []dav.Edit, p *calendar.Properties, creating bool) 
 	return o
 }
 
-// set applies one edit, and returns the dead properties to store.
-func (x *exchange) set(e dav.Edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
+// applyEdit applies one edit, and returns the dead properties to store.
+func applyEdit(x *request, e dav.Edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
 	row := x.byName[e.Name]
 	if row == nil || (row.set != nil || row.arrange != nil) && row.on&x.at.kind() == 0 {
-		return x.keep(e)
+		return keepEdit(x, e)
 	}
 	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
 		return nil, dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
@@ -45,12 +45,12 @@ func (x *exchange) set(e dav.Edit, p *calendar.Properties, creating bool) ([]cal
 	if e.Value == nil || !e.Value.IsDressed() && e.Lang == "" {
 		e.Value = nil
 	}
-	return x.keep(e)
+	return keepEdit(x, e)
 }
 
-// keep returns the change that stores the edit as a dead property.
-func (x *exchange) keep(e dav.Edit) ([]calendar.DeadProperty, error) {
-	if _, ok := (&resource{x: x.reader, at: x.at}).holder(); !ok {
+// keepEdit returns the change that stores the edit as a dead property.
+func keepEdit(x *request, e dav.Edit) ([]calendar.DeadProperty, error) {
+	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
 		return nil, dav.Refuse(http.StatusForbidden, "this resource stores no properties")
 	}
 	kept, err := keep(e)
@@ -60,8 +60,8 @@ func (x *exchange) keep(e dav.Edit) ([]calendar.DeadProperty, error) {
 // errRefused rolls back a change after one of its parts was refused.
 var errRefused = errors.New("a property was refused")
 
-// proppatch answers PROPPATCH (RFC 4918 §9.2).
-func (x *exchange) proppatch() error {
+// serveProppatch answers PROPPATCH (RFC 4918 §9.2).
+func serveProppatch(x *request) error {
 	var q dav.PropertyUpdate
 	if err := x.Read(&q); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (x *exchange) proppatch() error {
 	if len(all) == 0 {
 		return dav.Refuse(http.StatusBadRequest, "DAV:propertyupdate names no property")
 	}
-	o, err := x.patch(all)
+	o, err := patchResource(x, all)
 	if err != nil {
 		return err
 	}
@@ -84,14 +84,14 @@ func (x *exchange) proppatch() error {
 	return ms.End()
 }
 
-// patch changes the properties of a resource.
-func (x *exchange) patch(all []dav.Edit) (o changes, err error) {
+// patchResource changes the properties of a resource.
+func patchResource(x *request, all []dav.Edit) (o changes, err error) {
 	when, err := x.precondition()
 	if err != nil {
 		return o, err
 	}
 	if x.at.kind() == atCalendar {
-		return x.patchCalendar(all)
+		return patchCalendar(x, all)
 	}
 	r, err := x.find(x.at)
 	if err != nil {
@@ -101,9 +101,9 @@ func (x *exchange) patch(all []dav.Edit) (o changes, err error) {
 		return o, err
 	}
 	if x.at.kind() == atInbox {
-		return x.patchInbox(all)
+		return patchInbox(x, all)
 	}
-	if o = x.apply(all, &calendar.Properties{}, false); o.Failed {
+	if o = applyEdits(x, all, &calendar.Properties{}, false); o.Failed {
 		return o, nil
 	}
 	h, _ := r.holder()
@@ -111,13 +111,13 @@ func (x *exchange) patch(all []dav.Edit) (o changes, err error) {
 }
 
 // patchCalendar changes live and dead properties of a calendar in one transaction.
-func (x *exchange) patchCalendar(all []dav.Edit) (o changes, err error) {
+func patchCalendar(x *request, all []dav.Edit) (o changes, err error) {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return o, err
 	}
 	err = x.Service.PatchCalendar(x.R.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		if o = x.apply(all, p, false); o.Failed {
+		if o = applyEdits(x, all, p, false); o.Failed {
 			return nil, errRefused
 		}
 		return o.kept, nil

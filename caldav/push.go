@@ -127,8 +127,7 @@ func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err e
 }
 
 // registerPush answers the registration of a client, or its renewal.
-func (x *exchange) registerPush(q *pushRegister) error {
-	x.needs = "d:read"
+func registerPush(x *request, q *pushRegister) error {
 	sub, err := q.understand(x.Push)
 	if err != nil {
 		return err
@@ -156,12 +155,12 @@ func (x *exchange) registerPush(q *pushRegister) error {
 var pushPath = []string{"dav", "push"}
 
 // registration returns the absolute URL of a registration, because clients store it without a base.
-func (x *exchange) registration(id calendar.PushID) string {
+func (x *request) registration(id calendar.PushID) string {
 	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))
 }
 
 // registrationAt returns the ID if the request's path is a registration.
-func (x *exchange) registrationAt() (calendar.PushID, bool) {
+func (x *request) registrationAt() (calendar.PushID, bool) {
 	segments, err := dav.Split(dav.PathOf(x.R.URL))
 	if err != nil || x.Push == nil {
 		return "", false
@@ -176,7 +175,7 @@ func (x *exchange) registrationAt() (calendar.PushID, bool) {
 }
 
 // serveRegistration answers a request for a registration. Only DELETE is supported.
-func (x *exchange) serveRegistration(id calendar.PushID) error {
+func serveRegistration(x *request, id calendar.PushID) error {
 	if x.R.Method != http.MethodDelete {
 		x.W.Header().Set("Allow", http.MethodDelete)
 		return &dav.Failure{Status: http.StatusMethodNotAllowed, Message: "a registration can only be deleted"}
@@ -193,9 +192,9 @@ const dontNotify = "Push-Dont-Notify"
 // maxDontNotify limits the registrations in the header: a client has one for each calendar.
 const maxDontNotify = 20
 
-// quietly runs a method without notifying the client's own registrations of its change. It compares the calendar's
+// serveQuietly runs a method without notifying the client's own registrations of its change. It compares the calendar's
 // state before and after, so that a concurrent change by another client is still notified.
-func (x *exchange) quietly(serve func(*exchange) error) error {
+func serveQuietly(x *request, serve func(*request) error) error {
 	header := strings.TrimSpace(strings.Join(x.R.Header.Values(dontNotify), ","))
 	at := x.at
 	if at.kind() == atObject {
@@ -221,7 +220,7 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 }
 
 // dontNotified parses the header: quoted registration URLs, or a star for all registrations of the caller.
-func (x *exchange) dontNotified(header string) (ids []calendar.PushID, all bool) {
+func (x *request) dontNotified(header string) (ids []calendar.PushID, all bool) {
 	if header == "*" {
 		return nil, true
 	}
@@ -250,11 +249,11 @@ func (p *posted) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return d.DecodeElement(p.push, &start)
 }
 
-// orPush reads a body into other. If it is a registration, it answers that instead.
-func (x *exchange) orPush(other any) (answered bool, err error) {
+// readOrRegister reads a body into other. If it is a registration, it answers that instead.
+func readOrRegister(x *request, other any) (answered bool, err error) {
 	p := posted{other: other}
 	if err := x.Read(&p); err != nil || p.push == nil {
 		return false, err
 	}
-	return true, x.registerPush(p.push)
+	return true, about(x.at, "d:read", registerPush(x, p.push))
 }

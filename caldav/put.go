@@ -10,9 +10,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// put stores an object byte for byte. It ignores the Content-Type and looks at the body, since several clients send
-// no type or a wrong one.
-func (x *exchange) put() error {
+// servePut stores an object byte for byte. It ignores the Content-Type and looks at the body, since several clients
+// send no type or a wrong one.
+func servePut(x *request) error {
 	// RFC 9110 §14.5: a part of an object must not replace the whole.
 	if x.R.Header.Get("Content-Range") != "" {
 		return dav.Refuse(http.StatusBadRequest, "objects are stored whole: Content-Range is not supported")
@@ -25,8 +25,8 @@ func (x *exchange) put() error {
 	if err != nil {
 		return err
 	}
-	if err := x.beforeBody(cal, when); err != nil {
-		return x.unlessStale(err, cal)
+	if err := beforeBody(x, cal, when); err != nil {
+		return unlessStale(x, err, cal)
 	}
 	data, err := x.meteredBody()
 	if err != nil {
@@ -34,14 +34,14 @@ func (x *exchange) put() error {
 	}
 	saved, err := x.Service.Put(x.R.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})
 	if err != nil {
-		return x.unlessStale(x.unlessCalendar(err), cal)
+		return unlessStale(x, unlessCalendar(x, err), cal)
 	}
-	return x.saved(x.at, saved)
+	return serveSaved(x, x.at, saved)
 }
 
 // unlessCalendar returns err. But if the body is invalid and was not sent as text/calendar, it reports the media type
 // as the error (RFC 4791 §5.3.2.1).
-func (x *exchange) unlessCalendar(err error) error {
+func unlessCalendar(x *request, err error) error {
 	var e *calendar.Error
 	sent := x.R.Header.Get("Content-Type")
 	if sent == "" || !errors.As(err, &e) || e.Rule != calendar.RuleValidData {
@@ -55,7 +55,7 @@ func (x *exchange) unlessCalendar(err error) error {
 
 // beforeBody refuses requests that cannot succeed before the body is sent; a client may wait for 100 Continue. The
 // service checks again under the lock.
-func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition) error {
+func beforeBody(x *request, cal calendar.Calendar, when calendar.Precondition) error {
 	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
 		return err
 	}

@@ -27,12 +27,12 @@ type queryRequest struct {
 	CalLimit   *string        `xml:"urn:ietf:params:xml:ns:caldav limit>nresults"`
 }
 
-func (x *reader) calendarQuery(r *resource, q *queryRequest) error {
+func calendarQuery(x *request, r *resource, q *queryRequest) error {
 	depth, err := x.Depth()
 	if err != nil {
 		return err
 	}
-	s, err := x.search(q)
+	s, err := newSearch(x, q)
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ type search struct {
 	more         bool
 }
 
-// search reads the request.
-func (x *reader) search(q *queryRequest) (*search, error) {
+// newSearch reads the request.
+func newSearch(x *request, q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
 	if s.query.Filter, err = q.Filter.read(x.Limits.Filters); err != nil {
@@ -67,7 +67,7 @@ func (x *reader) search(q *queryRequest) (*search, error) {
 	if s.limit, err = resultLimit(q.Limit, q.CalLimit); err != nil {
 		return nil, err
 	}
-	p, err := x.planFor(q.Prop, q.PropName != nil)
+	p, err := planReport(x, q.Prop, q.PropName != nil)
 	if err != nil {
 		return nil, err
 	}

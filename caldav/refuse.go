@@ -18,14 +18,14 @@ import (
 const retryAfter = "5"
 
 // refuse renders an error. No other code does.
-func (x *exchange) refuse(err error) {
+func (x *request) refuse(err error) {
 	if x.Begun {
 		// A truncated multistatus must never pass for a complete one: clients would delete the missing objects. So
 		// the connection is aborted.
 		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.R.Method), slog.String("error", service.ForLog(err)))
 		panic(http.ErrAbortHandler)
 	}
-	f := x.failureOf(err)
+	f := failureOf(err, x.details)
 	if f.Status == http.StatusInternalServerError {
 		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "request failed", slog.String("method", x.R.Method), slog.String("error", service.ForLog(err)))
 	}
@@ -44,19 +44,16 @@ func (x *exchange) refuse(err error) {
 }
 
 // faultLevel is the log level for a failed response. A client that has disconnected is no error.
-func (x *reader) faultLevel() slog.Level {
+func (x *request) faultLevel() slog.Level {
 	if x.R.Context().Err() != nil {
 		return slog.LevelDebug
 	}
 	return slog.LevelError
 }
 
-// failureOf converts an error to a refusal.
-func (x *exchange) failureOf(err error) *dav.Failure { return failureOf(err, x.details) }
-
 // failureOf converts an error to a refusal. The text of an unexpected error is not sent. details, which may be nil,
 // returns the writer of a condition's content.
-func failureOf(err error, details func(*calendar.Error) func(*dav.Markup)) *dav.Failure {
+func failureOf(err error, details func(error, *calendar.Error) func(*dav.Markup)) *dav.Failure {
 	var (
 		f *dav.Failure
 		e *calendar.Error
@@ -69,7 +66,11 @@ func failureOf(err error, details func(*calendar.Error) func(*dav.Markup)) *dav.
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &e) && e.Reason != calendar.Internal:
-		return translate(e, details)
+		f := translate(e)
+		if details != nil {
+			f.Details = details(err, e)
+		}
+		return f
 	case errors.As(err, &b):
 		return dav.Refuse(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", b.Limit)
 	case errors.Is(err, io.ErrUnexpectedEOF):

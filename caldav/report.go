@@ -16,39 +16,39 @@ type report struct {
 }
 
 // reportReader decodes a report from its root element, and returns the function that answers it for a resource.
-type reportReader func(*reader, *xml.Decoder, *xml.StartElement) (func(*reader, *resource) error, error)
+type reportReader func(*request, *xml.Decoder, *xml.StartElement) (func(*request, *resource) error, error)
 
 // reading returns a reportReader for a body of type Q.
-func reading[Q any](answer func(*reader, *resource, *Q) error) reportReader {
-	return func(x *reader, d *xml.Decoder, root *xml.StartElement) (func(*reader, *resource) error, error) {
+func reading[Q any](answer func(*request, *resource, *Q) error) reportReader {
+	return func(x *request, d *xml.Decoder, root *xml.StartElement) (func(*request, *resource) error, error) {
 		q := new(Q)
 		if many, is := any(q).(interface{ behind(g *dav.Guard) }); is {
 			many.behind(x.Guard())
 		}
-		return func(x *reader, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
+		return func(x *request, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
 	}
 }
 
 // reports is the table of reports. supported-report-set is derived from it.
 func reports() []report {
 	return []report{
-		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading((*reader).calendarQuery), "RFC 4791 §7.8, RFC 6638 §2.2"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading((*reader).multiget), "RFC 4791 §7.9, RFC 6638 §2.2"},
-		{caldav("free-busy-query"), atHome | atCalendar, reading((*reader).freeBusyQuery), "RFC 4791 §7.10"},
-		{dav.Name("sync-collection"), atHome | atCalendar | atBox | atInbox, reading((*reader).syncCollection), "RFC 6578 §3.2"},
-		{dav.Name("expand-property"), everything, reading((*reader).expandProperty), "RFC 3253 §3.8"},
-		{dav.Name("acl-principal-prop-set"), everything, reading((*reader).aclPrincipals), "RFC 3744 §9.2"},
-		{dav.Name("principal-match"), collections, reading((*reader).principalMatch), "RFC 3744 §9.3"},
-		{dav.Name("principal-property-search"), collections, reading((*reader).principalSearch), "RFC 3744 §9.4"},
-		{server("calendarserver-principal-search"), collections, reading((*reader).tokenSearch), "Apple's extensions"},
-		{dav.Name("principal-search-property-set"), collections, reading((*reader).principalSearchable), "RFC 3744 §9.5"},
+		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery), "RFC 4791 §7.8, RFC 6638 §2.2"},
+		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget), "RFC 4791 §7.9, RFC 6638 §2.2"},
+		{caldav("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},
+		{dav.Name("sync-collection"), atHome | atCalendar | atBox | atInbox, reading(syncCollection), "RFC 6578 §3.2"},
+		{dav.Name("expand-property"), everything, reading(expandProperties), "RFC 3253 §3.8"},
+		{dav.Name("acl-principal-prop-set"), everything, reading(aclPrincipals), "RFC 3744 §9.2"},
+		{dav.Name("principal-match"), collections, reading(principalMatch), "RFC 3744 §9.3"},
+		{dav.Name("principal-property-search"), collections, reading(principalSearch), "RFC 3744 §9.4"},
+		{server("calendarserver-principal-search"), collections, reading(searchTokens), "Apple's extensions"},
+		{dav.Name("principal-search-property-set"), collections, reading(principalSearchable), "RFC 3744 §9.5"},
 	}
 }
 
 // reportRequest is the body of a REPORT; its root element selects the report.
 type reportRequest struct {
-	x      *reader
-	answer func(*reader, *resource) error
+	x      *request
+	answer func(*request, *resource) error
 }
 
 // UnmarshalXML implements [xml.Unmarshaler].
@@ -65,10 +65,10 @@ func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err
 	return dav.Breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has", root.Name.Local)
 }
 
-// report answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where RFC
-// 4791 requires one, and Thunderbird sends 1 where RFC 6578 requires 0.
-func (x *exchange) report() error {
-	q := reportRequest{x: x.reader}
+// serveReport answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where
+// RFC 4791 requires one, and Thunderbird sends 1 where RFC 6578 requires 0.
+func serveReport(x *request) error {
+	q := reportRequest{x: x}
 	if err := x.Read(&q); err != nil {
 		return err
 	}
@@ -76,5 +76,5 @@ func (x *exchange) report() error {
 	if err != nil {
 		return err
 	}
-	return q.answer(x.reader, r)
+	return q.answer(x, r)
 }

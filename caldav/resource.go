@@ -12,7 +12,7 @@ import (
 
 // resource is a resource as the caller sees it.
 type resource struct {
-	x  *reader
+	x  *request
 	at place
 	// calendar is set for calendars and objects, object for objects.
 	calendar calendar.Calendar
@@ -28,7 +28,7 @@ type resource struct {
 }
 
 // find returns the resource at an address if the caller may read it.
-func (x *reader) find(at place) (*resource, error) {
+func (x *request) find(at place) (*resource, error) {
 	r := &resource{x: x, at: at}
 	var err error
 	if r.other, err = x.personAt(at); err != nil {
@@ -70,7 +70,7 @@ func loadObject(r *resource) (err error) {
 }
 
 // calendarAt returns the calendar at an address. It does not check any permission on it, not even to read it.
-func (x *reader) calendarAt(at place) (calendar.Calendar, error) {
+func (x *request) calendarAt(at place) (calendar.Calendar, error) {
 	cal, err := x.Service.CalendarAt(x.R.Context(), x.caller, at.calendar)
 	if err == nil {
 		x.relies(cal)
@@ -80,7 +80,7 @@ func (x *reader) calendarAt(at place) (calendar.Calendar, error) {
 
 // parentCalendar is calendarAt for a method that makes a member. If the calendar does not exist, the client must make
 // it first (RFC 4918 §9.7.1: 409).
-func (x *reader) parentCalendar(at place) (calendar.Calendar, error) {
+func (x *request) parentCalendar(at place) (calendar.Calendar, error) {
 	cal, err := x.calendarAt(at)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return cal, dav.Refuse(http.StatusConflict, "%s", err)
@@ -147,7 +147,7 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 }
 
 // calendarsInHome lists the calendars of the home. It needs no query if the home's token was read before.
-func (x *reader) calendarsInHome() ([]calendar.Calendar, error) {
+func (x *request) calendarsInHome() ([]calendar.Calendar, error) {
 	if x.cached.home != nil {
 		return x.cached.home.Calendars, nil
 	}
@@ -159,14 +159,14 @@ func (x *reader) calendarsInHome() ([]calendar.Calendar, error) {
 }
 
 // readHome prefetches the home in one round trip.
-func (x *reader) readHome() error {
+func (x *request) readHome() error {
 	ctx, err := x.Service.ReadHome(x.R.Context(), x.caller)
 	x.R = x.R.WithContext(ctx)
 	return err
 }
 
 // homeToken returns the sync token of the home, cached because clients request it under two names.
-func (x *reader) homeToken() (string, error) {
+func (x *request) homeToken() (string, error) {
 	if x.cached.home == nil {
 		changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, calendar.SyncToken{})
 		if err != nil {
@@ -202,7 +202,7 @@ func calendarToken(r *resource) (string, error) {
 func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
 // tokenOf returns the sync token of a calendar as the caller sees it.
-func (x *reader) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
+func (x *request) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
 	return x.Service.Token(x.R.Context(), x.Meter, x.caller, cal)
 }
 

@@ -7,10 +7,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// saved answers a write of an object. It sends the tag only if GET would return exactly the bytes that the client
+// serveSaved answers a write of an object. It sends the tag only if GET would return exactly the bytes that the client
 // sent (RFC 4791 §5.3.4); without a tag, the client fetches the object. It sends the object if the client prefers
 // that.
-func (x *exchange) saved(at place, s calendar.Saved) error {
+func serveSaved(x *request, at place, s calendar.Saved) error {
 	if s.Object.ScheduleTag != "" {
 		x.W.Header().Set("Schedule-Tag", string(s.Object.ScheduleTag))
 	}
@@ -22,7 +22,7 @@ func (x *exchange) saved(at place, s calendar.Saved) error {
 		if s.Created {
 			status = http.StatusCreated
 		}
-		return x.represent(status, at, s.Object)
+		return represent(x, status, at, s.Object)
 	}
 	x.Prefers(dav.Minimal)
 	return x.Done(s.Created)
@@ -30,7 +30,7 @@ func (x *exchange) saved(at place, s calendar.Saved) error {
 
 // unlessStale returns err. But if the client's copy was out of date and it prefers a representation, it answers with
 // the current object (RFC 8144 §3).
-func (x *exchange) unlessStale(err error, cal calendar.Calendar) error {
+func unlessStale(x *request, err error, cal calendar.Calendar) error {
 	if err == nil || calendar.ReasonOf(err) != calendar.Stale || !x.Prefers(dav.Representation) {
 		return err
 	}
@@ -39,11 +39,11 @@ func (x *exchange) unlessStale(err error, cal calendar.Calendar) error {
 		x.W.Header().Del("Preference-Applied")
 		return err
 	}
-	return x.represent(http.StatusPreconditionFailed, x.at, o)
+	return represent(x, http.StatusPreconditionFailed, x.at, o)
 }
 
 // represent answers a request other than GET with an object.
-func (x *exchange) represent(status int, at place, o calendar.Object) error {
+func represent(x *request, status int, at place, o calendar.Object) error {
 	h := x.W.Header()
 	h.Set("ETag", string(o.ETag))
 	h.Set("Last-Modified", o.Modified.UTC().Format(http.TimeFormat))

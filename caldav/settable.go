@@ -35,7 +35,7 @@ func isSubscription(set []dav.Edit) bool {
 }
 
 // keepFeed stores properties about content as dead properties, since in a subscription they describe the feed.
-func (x *exchange) keepFeed(set []dav.Edit) ([]calendar.DeadProperty, error) {
+func keepFeed(x *request, set []dav.Edit) ([]calendar.DeadProperty, error) {
 	var all []calendar.DeadProperty
 	sourced := false
 	for _, e := range set {

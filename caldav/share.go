@@ -44,7 +44,7 @@ func writeShareGrants(r *resource, m *dav.Markup) error {
 	return err
 }
 
-func (x *reader) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
+func (x *request) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	if !cal.Shared {
 		return nil, nil
 	}

@@ -38,12 +38,12 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 
 // syncCollection answers RFC 6578 §3.2: it lists changes since a token, in the order of their versions, up to the
 // version at the time of the request.
-func (x *reader) syncCollection(r *resource, q *syncRequest) error {
+func syncCollection(x *request, r *resource, q *syncRequest) error {
 	limit, deep, err := q.check()
 	if err != nil {
 		return err
 	}
-	p, err := x.planFor(q.Prop, false)
+	p, err := planReport(x, q.Prop, false)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (x *reader) syncCollection(r *resource, q *syncRequest) error {
 }
 
 // syncCalendar lists the changes in a calendar.
-func (x *reader) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+func syncCalendar(x *request, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	now, err := x.tokenOf(r.calendar)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ type listed struct {
 
 // syncList writes the changes since a token in the order of their versions, and the new token. Paging is exact, since
 // each change has its own version.
-func (x *reader) syncList(p plan, list []listed, since, now calendar.SyncToken, limit int) error {
+func syncList(x *request, p plan, list []listed, since, now calendar.SyncToken, limit int) error {
 	last := now.Version
 	more := limit > 0 && len(list) > limit
 	if more {
@@ -53,7 +53,7 @@ func (x *reader) syncList(p plan, list []listed, since, now calendar.SyncToken, 
 // syncHome lists the calendars that were added to the caller's home, changed in it or removed from it. A calendar
 // that is no longer shared counts as deleted. deep requests the objects of the calendars as well, which is refused
 // for each of them: a calendar numbers its own changes and has its own token.
-func (x *reader) syncHome(_ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
+func syncHome(x *request, _ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
 	changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, since)
 	if err != nil {
 		return err
@@ -63,5 +63,5 @@ func (x *reader) syncHome(_ *resource, p plan, since calendar.SyncToken, limit i
 		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
 		list = append(list, listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
 	}
-	return x.syncList(p, list, since, changes.Now, limit)
+	return syncList(x, p, list, since, changes.Now, limit)
 }

@@ -120,7 +120,7 @@ const timezoneWork = 256 << 10
 
 // timezoneText returns the VTIMEZONE of a known zone. It is cached, since Apple's apps request it whenever they list
 // a home.
-func (x *reader) timezoneText(name string) ([]byte, error) {
+func (x *request) timezoneText(name string) ([]byte, error) {
 	if text, ok := x.timezones.Load(name); ok {
 		return text.([]byte), nil //nolint:forcetypeassert // the map holds no other type
 	}

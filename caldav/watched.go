@@ -18,13 +18,13 @@ const askAgain = 10 * time.Second
 // connection, so that no client takes the truncated response for a complete one.
 type watched struct {
 	http.ResponseWriter
-	x *reader
+	x *request
 	// asked is the time of the last check.
 	asked time.Time
 }
 
-// watch wraps the response writer of an exchange in a watched one.
-func (x *reader) watch() { x.W = &watched{x.W, x, x.Now()} }
+// watch wraps the response writer of a request in a watched one.
+func (x *request) watch() { x.W = &watched{x.W, x, x.Now()} }
 
 func (w *watched) Write(p []byte) (int, error) {
 	now := w.x.Now()
@@ -44,7 +44,7 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // relies records a calendar that the response may include, with the caller's access.
-func (x *reader) relies(cal calendar.Calendar) {
+func (x *request) relies(cal calendar.Calendar) {
 	if x.granted == nil {
 		x.granted = make(map[calendar.CalendarID]calendar.Access, 1)
 	}
@@ -52,7 +52,7 @@ func (x *reader) relies(cal calendar.Calendar) {
 }
 
 // stillMay checks again the access that the response relies on.
-func (x *reader) stillMay() error {
+func (x *request) stillMay() error {
 	ctx := x.R.Context()
 	if x.good != nil {
 		if err := x.good(ctx); err != nil {
