@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"net/http"
 	"slices"
-	"strings"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
@@ -31,12 +30,6 @@ func (r *resource) holder() (calendar.Holder, bool) {
 		}
 	}
 	return h, false
-}
-
-// deadProperties caches the dead properties of one resource.
-type deadProperties struct {
-	of   place
-	list []calendar.DeadProperty
 }
 
 // listDead returns the dead properties of the resource. It keeps store queries rare: a listing has many resources,
@@ -123,22 +116,6 @@ func (r *resource) writeAllDead(m *dav.Markup, but dav.Names, nameOnly bool) err
 		}
 	}
 	return nil
-}
-
-// dress replaces a property that was just written by the stored element, which has the attributes of its PROPPATCH
-// (xml:lang, Apple's symbolic-color). It does nothing if the value has changed since in another way.
-func (p *property) dress(r *resource, m *dav.Markup, start, inside int) error {
-	value, err := r.keptAs(p.name)
-	if err != nil {
-		return err
-	}
-	content := m.Buf[inside:]
-	end := "</" + p.name.Local + ">"
-	if head, ok := strings.CutSuffix(value, end); ok && strings.HasSuffix(head, ">"+string(content)) {
-		m.Buf = append(m.Buf[:start], value...)
-		return nil
-	}
-	return dav.ErrAbsent
 }
 
 // keep returns the change that stores the edit's element unchanged, or removes it.

@@ -40,11 +40,6 @@ func writeETag(r *resource, m *dav.Markup) error {
 	return m.Text(string(cmp.Or(r.object.ETag, r.notification.ETag))).OK()
 }
 
-// calendarType also names the component (RFC 5545 §8.1), so that a client can tell a task from an event in a listing.
-const calendarType = "text/calendar; charset=utf-8; component="
-
-func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
-
 func writeContentType(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atNotice {
 		return m.Text(dav.XMLType).OK()
@@ -80,8 +75,6 @@ func writeCreationDate(r *resource, m *dav.Markup) error {
 	made, _ := r.node().times(r)
 	return m.Date(made, time.RFC3339)
 }
-
-func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
 
 func writeOwner(r *resource, m *dav.Markup) error {
 	name := r.person().Name
@@ -132,12 +125,6 @@ func writeSyncToken(r *resource, m *dav.Markup) error {
 	}
 	m.Text(token)
 	return err
-}
-
-// closed reports whether an error means that the caller may not see the content, or that there is too much of it.
-func closed(err error) bool {
-	reason := calendar.ReasonOf(err)
-	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
 }
 
 // writeResourceID writes an identifier of the resource that lasts wherever it is moved.
@@ -305,16 +292,52 @@ func writeMembership(r *resource, m *dav.Markup) error {
 	return principalHrefs(m, all, err)
 }
 
-func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
-	for _, u := range all {
-		m.Href(principalOf(u.Name))
-	}
-	return err
-}
-
 func writeEmailAddresses(r *resource, m *dav.Markup) error {
 	if mail := r.person().Email; mail != "" {
 		m.Element("cs:email-address", mail)
+	}
+	return nil
+}
+
+// quotaHere returns the quota of the home and of the caller's own calendars. Other users must not learn an owner's
+// usage.
+func (r *resource) quotaHere() (*quota, error) {
+	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
+		return nil, dav.ErrAbsent
+	}
+	if r.x.cached.quota == nil {
+		used, may, err := r.x.Service.Usage(r.x.R.Context(), r.x.caller)
+		if err != nil {
+			if calendar.ReasonOf(err) == calendar.Forbidden {
+				err = dav.ErrAbsent
+			}
+			return nil, err
+		}
+		r.x.cached.quota = &quota{used, may}
+	}
+	return r.x.cached.quota, nil
+}
+
+func writeQuotaUsed(r *resource, m *dav.Markup) error {
+	q, err := r.quotaHere()
+	if err != nil {
+		return err
+	}
+	return m.Number(q.used.Bytes)
+}
+
+// writeQuotaAvailable writes the free bytes. The property is absent without a limit (RFC 4331 §3).
+func writeQuotaAvailable(r *resource, m *dav.Markup) error {
+	q, err := r.quotaHere()
+	if err := cmp.Or(err, q.unbounded()); err != nil {
+		return err
+	}
+	return m.Number(max(q.may.Bytes-q.used.Bytes, 0))
+}
+
+func (q *quota) unbounded() error {
+	if q == nil || q.may.Bytes == 0 {
+		return dav.ErrAbsent
 	}
 	return nil
 }

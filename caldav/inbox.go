@@ -2,16 +2,12 @@ package caldav
 
 import (
 	"encoding/xml"
-	"net/http"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
-
-// atScheduling are the resources for scheduling messages.
-const atScheduling = atInbox | atItem | atOutbox
 
 // schedulingProperties are the properties of RFC 6638 and RFC 7953. Apple has its own name for the availability, with
 // the same value.
@@ -36,14 +32,6 @@ func schedulingProperties() []property {
 
 func writeInboxURL(r *resource, m *dav.Markup) error  { return writeOwnPlace(r, m, formInbox) }
 func writeOutboxURL(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formOutbox) }
-
-// writeOwnPlace writes the address of one of the caller's own collections. For any other user it is absent.
-func writeOwnPlace(r *resource, m *dav.Markup, at form) error {
-	if r.other != nil {
-		return dav.ErrAbsent
-	}
-	return m.Href(place{form: at, user: r.at.user}).OK()
-}
 
 // scheduling returns the caller's scheduling settings, or dav.ErrAbsent if the caller may not see them.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
@@ -134,36 +122,6 @@ func arrangeDefault(x *request, s *calendar.Scheduling, e *dav.Element) error {
 	return wrong
 }
 
-// patchInbox changes the caller's scheduling settings.
-func patchInbox(x *request, all []dav.Edit) (o changes, err error) {
-	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
-		o = changes{}
-		for _, e := range all {
-			var refusal *dav.Failure
-			row := x.byName[e.Name]
-			switch {
-			case row == nil || row.on&atInbox == 0:
-				refusal = dav.Refuse(http.StatusForbidden, "this resource stores no properties")
-			case row.arrange == nil:
-				refusal = dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
-			default:
-				if err := row.arrange(x, s, e.Value); err != nil {
-					refusal = failureOf(err, x.details)
-				}
-			}
-			o.Add(e.Name, refusal)
-		}
-		if o.Failed {
-			return errRefused
-		}
-		return nil
-	})
-	if o.Failed {
-		return o, nil
-	}
-	return o, err
-}
-
 // message returns the inbox member for a message.
 func (r *resource) message(i calendar.InboxItem) *resource {
 	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
@@ -199,12 +157,3 @@ func (r *resource) getMessages(p plan, hrefs []string) error {
 
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
 func discard(x *request) error { return takeOut(x, x.at.object, x.Service.Discard) }
-
-// tellingOf reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
-// send the decline.
-func tellingOf(x *request) calendar.Telling {
-	if strings.EqualFold(strings.TrimSpace(x.R.Header.Get("Schedule-Reply")), "F") {
-		return calendar.TellNobody
-	}
-	return calendar.TellAll
-}

@@ -151,6 +151,3 @@ func replyInvitation(x *request) error {
 	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
 	return nil
 }
-
-// bare is the href of a shared calendar as Apple's server writes it, without the final slash: clients add it.
-func bare(href string) string { return strings.TrimSuffix(href, "/") }

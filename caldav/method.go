@@ -32,26 +32,6 @@ var (
 	errWrongLocation = dav.Breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
 )
 
-// methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
-func methods() []method {
-	return []method{
-		{"OPTIONS", everything, "d:read", serveOptions, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
-		{"GET", everything, "d:read", serveGet, nil, "RFC 9110 §9.3.1"},
-		{"HEAD", everything, "d:read", serveGet, nil, "RFC 9110 §9.3.2"},
-		{"PUT", atObject, "d:write-content", servePut, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
-		{"DELETE", atCalendar | leaves, "d:unbind", serveDelete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
-		{"PROPFIND", everything, "d:read", servePropfind, nil, "RFC 4918 §9.1"},
-		{"PROPPATCH", everything, "d:write-properties", serveProppatch, nil, "RFC 4918 §9.2"},
-		{"COPY", atObject, "d:read", serveCopy, errNoCopy, "RFC 4918 §9.8"},
-		{"MOVE", atCalendar | atObject, "d:unbind", serveMove, errNotAllowed, "RFC 4918 §9.9"},
-		{"MKCOL", atCalendar, "d:bind", serveMkcol, errNotAllowed, "RFC 5689 §3"},
-		{"MKCALENDAR", atCalendar, "d:bind", serveMkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atHome | atCalendar | atOutbox, "d:bind", servePost, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
-		{"ACL", everything, "d:write-acl", serveACL, nil, "RFC 3744 §8.1"},
-		{"REPORT", everything, "d:read", serveReport, nil, "RFC 3253 §3.6"},
-	}
-}
-
 // refusal returns the refusal for a kind of resource that does not support the method.
 func (m *method) refusal(k kind) *dav.Failure {
 	if m.name == "MKCOL" && k&leaves != 0 {

@@ -252,3 +252,21 @@ func (p place) AppendPath(dst []byte) []byte {
 }
 
 func (a addresses) href(p place) string { return string(a.append(nil, p)) }
+
+// linkPath is the path of public links. It lies below the path of the service, so that a proxy that passes on the
+// service passes on the links too. It is no collection, so links cannot be listed.
+var linkPath = [...]string{"dav", "links"}
+
+// pushPath is the path of registrations, below the base path.
+var pushPath = []string{"dav", "push"}
+
+func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
+
+// owned are the kinds of resources that have an owner.
+const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
+
+// dated are the kinds of resources with dates and bytes.
+const dated = atCalendar | atObject
+
+// atScheduling are the resources for scheduling messages.
+const atScheduling = atInbox | atItem | atOutbox

@@ -8,45 +8,38 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// conditions evaluates the conditions of a request.
-type conditions struct {
-	on *request
-	// tags are the entity tags seen while a condition was found to be true.
-	tags map[place]calendar.ETag
-}
-
 // states looks up the resources of an If header, each of them once.
 type states struct {
-	*conditions
+	*request
 	known map[place]dav.State
 }
 
 // require evaluates the If header. Conditions on objects must still hold when the objects are written; see pin.
-func (c *conditions) require() error { return c.on.Require(states{c, map[place]dav.State{}}) }
+func (x *request) require() error { return x.Require(states{x, map[place]dav.State{}}) }
 
 // at returns the place that the header names. An invalid address is the zero place.
-func (s states) at(resource string) place {
+func (s states) place(resource string) place {
 	if resource == "" {
-		return s.on.at
+		return s.at
 	}
-	at, err := s.on.parseHref(resource)
+	at, err := s.parseHref(resource)
 	if err != nil {
 		return place{}
 	}
 	return at
 }
 
-// Held implements [States].
-func (s states) Held(resource, tag string) { s.seen(s.at(resource), calendar.ETag(tag)) }
+// Held implements [dav.States].
+func (s states) Held(resource, tag string) { s.seen(s.place(resource), calendar.ETag(tag)) }
 
-// Of implements [States]. A resource that the caller cannot see has the zero state.
+// Of implements [dav.States]. A resource that the caller cannot see has the zero state.
 func (s states) Of(resource string) (dav.State, error) {
-	at := s.at(resource)
+	at := s.place(resource)
 	now, known := s.known[at]
 	if known {
 		return now, nil
 	}
-	r, err := s.on.find(at)
+	r, err := s.find(at)
 	switch {
 	case missing(err), calendar.ReasonOf(err) == calendar.Forbidden:
 	case err != nil:
@@ -67,20 +60,20 @@ func (s states) Of(resource string) (dav.State, error) {
 }
 
 // seen records the tag that an object had when a condition was true; "" if the object did not exist.
-func (c *conditions) seen(at place, tag calendar.ETag) {
+func (x *request) seen(at place, tag calendar.ETag) {
 	if at.kind() != atObject {
 		return
 	}
-	if c.tags == nil {
-		c.tags = map[place]calendar.ETag{}
+	if x.tags == nil {
+		x.tags = map[place]calendar.ETag{}
 	}
-	c.tags[at] = tag
+	x.tags[at] = tag
 }
 
 // pin makes the write fail if the object has changed since a condition on it was true: another writer may have been
 // faster.
-func (c *conditions) pin(at place, p *calendar.Precondition) {
-	tag, is := c.tags[at]
+func (x *request) pin(at place, p *calendar.Precondition) {
+	tag, is := x.tags[at]
 	switch {
 	case !is:
 	case tag == "":
@@ -92,38 +85,38 @@ func (c *conditions) pin(at place, p *calendar.Precondition) {
 
 // precondition reads If-Match and If-None-Match (RFC 9110 §13.1). It also pins the conditions that were already found
 // to be true, so that they still hold at the write.
-func (c *conditions) precondition() (calendar.Precondition, error) {
+func (x *request) precondition() (calendar.Precondition, error) {
 	var p calendar.Precondition
 	var err error
-	if p.Match, p.MatchAny, err = dav.EntityTags[calendar.ETag](c.on.R.Header.Values("If-Match")); err != nil {
+	if p.Match, p.MatchAny, err = dav.EntityTags[calendar.ETag](x.R.Header.Values("If-Match")); err != nil {
 		return p, err
 	}
-	p.NoneMatch, p.NoneMatchAny, err = dav.EntityTags[calendar.ETag](c.on.R.Header.Values("If-None-Match"))
+	p.NoneMatch, p.NoneMatchAny, err = dav.EntityTags[calendar.ETag](x.R.Header.Values("If-None-Match"))
 	// §13.1.2: If-None-Match compares weakly, and all our tags are strong.
 	for i, tag := range p.NoneMatch {
 		p.NoneMatch[i] = calendar.ETag(strings.TrimPrefix(string(tag), "W/"))
 	}
 	if err == nil {
-		err = c.unmodifiedSince()
+		err = x.unmodifiedSince()
 	}
 	// RFC 6638 §8.2: a single tag, in the form of Schedule-Tag.
-	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(c.on.R.Header.Get("If-Schedule-Tag-Match")))
-	c.pin(c.on.at, &p)
+	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(x.R.Header.Get("If-Schedule-Tag-Match")))
+	x.pin(x.at, &p)
 	return p, err
 }
 
 // unmodifiedSince evaluates If-Unmodified-Since, which only counts without an If-Match (RFC 9110 §13.1.4). Dates have
 // a resolution of a second, so the current tag must still match at the write.
-func (c *conditions) unmodifiedSince() error {
-	text := c.on.R.Header.Get("If-Unmodified-Since")
+func (x *request) unmodifiedSince() error {
+	text := x.R.Header.Get("If-Unmodified-Since")
 	if text == "" {
 		return nil // parsing the empty string as a date would cost a microsecond
 	}
 	since, err := http.ParseTime(text)
-	if err != nil || c.on.R.Header.Get("If-Match") != "" || c.on.at.kind() != atObject {
+	if err != nil || x.R.Header.Get("If-Match") != "" || x.at.kind() != atObject {
 		return nil //nolint:nilerr // an invalid date is ignored
 	}
-	r, err := c.on.find(c.on.at)
+	r, err := x.find(x.at)
 	if err != nil {
 		// The method reports an object that is absent or hidden.
 		return nil //nolint:nilerr // see above
@@ -131,6 +124,6 @@ func (c *conditions) unmodifiedSince() error {
 	if r.object.Modified.After(since) {
 		return dav.Refuse(http.StatusPreconditionFailed, "the object has been modified since")
 	}
-	c.seen(c.on.at, r.object.ETag)
+	x.seen(x.at, r.object.ETag)
 	return nil
 }

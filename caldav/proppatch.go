@@ -127,3 +127,33 @@ func patchCalendar(x *request, all []dav.Edit) (o changes, err error) {
 	}
 	return o, err
 }
+
+// patchInbox changes the caller's scheduling settings.
+func patchInbox(x *request, all []dav.Edit) (o changes, err error) {
+	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
+		o = changes{}
+		for _, e := range all {
+			var refusal *dav.Failure
+			row := x.byName[e.Name]
+			switch {
+			case row == nil || row.on&atInbox == 0:
+				refusal = dav.Refuse(http.StatusForbidden, "this resource stores no properties")
+			case row.arrange == nil:
+				refusal = dav.Breach("d:cannot-modify-protected-property", "only the server sets this property")
+			default:
+				if err := row.arrange(x, s, e.Value); err != nil {
+					refusal = failureOf(err, x.details)
+				}
+			}
+			o.Add(e.Name, refusal)
+		}
+		if o.Failed {
+			return errRefused
+		}
+		return nil
+	})
+	if o.Failed {
+		return o, nil
+	}
+	return o, err
+}

@@ -151,9 +151,6 @@ func registerPush(x *request, q *pushRegister) error {
 	return x.Done(false)
 }
 
-// pushPath is the path of registrations, below the base path.
-var pushPath = []string{"dav", "push"}
-
 // registration returns the absolute URL of a registration, because clients store it without a base.
 func (x *request) registration(id calendar.PushID) string {
 	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))

@@ -3,8 +3,6 @@ package caldav
 import (
 	"encoding/xml"
 	"errors"
-	"net/http"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/caldav/dav"
@@ -100,20 +98,6 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		return nil, dav.Breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	return z, nil
-}
-
-// resultLimit reads the largest number of results, 0 for all.
-func resultLimit(elements ...*string) (limit int, err error) {
-	for _, text := range elements {
-		if text == nil {
-			continue
-		}
-		limit, err = strconv.Atoi(strings.TrimSpace(*text))
-		if err != nil || limit < 1 {
-			return 0, dav.Refuse(http.StatusBadRequest, "nresults must be a whole number of at least 1")
-		}
-	}
-	return limit, nil
 }
 
 // look searches the resources that the depth includes: an object, the objects of a calendar or of all calendars of a

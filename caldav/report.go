@@ -2,6 +2,9 @@ package caldav
 
 import (
 	"encoding/xml"
+	"net/http"
+	"strconv"
+	"strings"
 
 	"caldav-mcp-server/caldav/dav"
 )
@@ -26,22 +29,6 @@ func reading[Q any](answer func(*request, *resource, *Q) error) reportReader {
 			many.behind(x.Guard())
 		}
 		return func(x *request, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
-	}
-}
-
-// reports is the table of reports. supported-report-set is derived from it.
-func reports() []report {
-	return []report{
-		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery), "RFC 4791 §7.8, RFC 6638 §2.2"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget), "RFC 4791 §7.9, RFC 6638 §2.2"},
-		{caldav("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},
-		{dav.Name("sync-collection"), atHome | atCalendar | atBox | atInbox, reading(syncCollection), "RFC 6578 §3.2"},
-		{dav.Name("expand-property"), everything, reading(expandProperties), "RFC 3253 §3.8"},
-		{dav.Name("acl-principal-prop-set"), everything, reading(aclPrincipals), "RFC 3744 §9.2"},
-		{dav.Name("principal-match"), collections, reading(principalMatch), "RFC 3744 §9.3"},
-		{dav.Name("principal-property-search"), collections, reading(principalSearch), "RFC 3744 §9.4"},
-		{server("calendarserver-principal-search"), collections, reading(searchTokens), "Apple's extensions"},
-		{dav.Name("principal-search-property-set"), collections, reading(principalSearchable), "RFC 3744 §9.5"},
 	}
 }
 
@@ -77,4 +64,18 @@ func serveReport(x *request) error {
 		return err
 	}
 	return q.answer(x, r)
+}
+
+// resultLimit reads the largest number of results, 0 for all.
+func resultLimit(elements ...*string) (limit int, err error) {
+	for _, text := range elements {
+		if text == nil {
+			continue
+		}
+		limit, err = strconv.Atoi(strings.TrimSpace(*text))
+		if err != nil || limit < 1 {
+			return 0, dav.Refuse(http.StatusBadRequest, "nresults must be a whole number of at least 1")
+		}
+	}
+	return limit, nil
 }

@@ -2,7 +2,6 @@ package caldav
 
 import (
 	"context"
-	"net/http"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
@@ -14,7 +13,6 @@ import (
 type request struct {
 	*Handler
 	*dav.Exchange
-	conditions
 	caller calendar.Caller
 	// at is the address in the request line, method the row of its method.
 	at     place
@@ -22,18 +20,12 @@ type request struct {
 	// view describes the requested calendar data.
 	view   query.View
 	cached cache
+	// tags are the entity tags seen while a condition was found to be true.
+	tags map[place]calendar.ETag
 	// granted are the calendars that the response may cover, with the caller's access to each. good, if set, verifies
 	// again the credential that admitted the request.
 	granted map[calendar.CalendarID]calendar.Access
 	good    func(context.Context) error
-}
-
-// request returns the request for an exchange.
-func (h *Handler) request(w http.ResponseWriter, r *http.Request, caller calendar.Caller) *request {
-	x := &request{Handler: h, Exchange: h.webdav.Exchange(w, r), caller: caller}
-	x.conditions.on = x
-	x.watch()
-	return x
 }
 
 // cache holds answers that several properties or resources of a response need.
@@ -69,45 +61,15 @@ func once[T any](x *request, known *map[calendar.CalendarID]T, cal calendar.Cale
 	return answer, err
 }
 
-// errToolsOnly refuses a token limited to certain tools of assistants: CalDAV would give it more access than that.
-var errToolsOnly = dav.Refuse(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
-
-// serve resolves the address and the method, and runs the method.
-func (x *request) serve() error {
-	if x.caller.Tools != nil {
-		return errToolsOnly
-	}
-	if id, is := x.registrationAt(); is {
-		return serveRegistration(x, id)
-	}
-	at, err := x.parse(dav.PathOf(x.R.URL))
-	if err != nil {
-		return err
-	}
-	x.at = at
-	if err := x.reach(at); err != nil {
-		return err
-	}
-	m := x.methodNamed(x.R.Method)
-	if m == nil {
-		return dav.Refuse(http.StatusMethodNotAllowed, "this server does not support this method")
-	}
-	x.method = m
-	if m.on&at.kind() == 0 {
-		return m.refusal(at.kind())
-	}
-	if err := x.require(); err != nil {
-		return err
-	}
-	if x.R.Header.Get(dontNotify) == "" {
-		return m.serve(x)
-	}
-	return serveQuietly(x, m.serve)
-}
-
 // did reports the action of the request, for methods such as POST that have several.
 func (x *request) did(what string) {
 	if x.Did != nil {
 		x.Did(x.R.Context(), what)
 	}
+}
+
+// quota is the caller's usage and limits, read once per request.
+type quota struct {
+	used calendar.Usage
+	may  calendar.Quota
 }

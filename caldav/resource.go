@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"time"
 
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
@@ -209,4 +210,77 @@ func (x *request) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
 // missing reports whether an error means that there is no such resource.
 func missing(err error) bool {
 	return calendar.ReasonOf(err) == calendar.NotFound || errors.Is(err, errNowhere)
+}
+
+// node holds the behavior that differs by kind of resource. Everything else is common to all kinds, or the rows of
+// other tables name their kinds.
+type node struct {
+	// types returns the content of DAV:resourcetype.
+	types func(*resource) string
+	// load reads the resource at an address; nil if the address says everything.
+	load func(*resource) error
+	// members yields the members of a collection.
+	members func(*resource) iter.Seq2[*resource, error]
+	// token returns the sync token, for collections that can be synchronized.
+	token func(*resource) (string, error)
+	// times returns the times of creation and last change, zero if unknown.
+	times func(*resource) (made, changed time.Time)
+	// get and remove answer GET and DELETE; sync answers the sync-collection report.
+	get    func(*request, *resource) error
+	remove func(*request) error
+	sync   func(x *request, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
+}
+
+// node returns the node for the resource's kind.
+func (r *resource) node() *node { return &r.x.nodes[r.at.form] }
+
+// closed reports whether an error means that the caller may not see the content, or that there is too much of it.
+func closed(err error) bool {
+	reason := calendar.ReasonOf(err)
+	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
+}
+
+// deadProperties caches the dead properties of one resource.
+type deadProperties struct {
+	of   place
+	list []calendar.DeadProperty
+}
+
+// principals yields the principals that the caller sees.
+func (x *request) principals(yield func(*resource, error) bool) {
+	people, err := x.visible()
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	for _, u := range people {
+		if !yield(x.principal(u), nil) {
+			return
+		}
+	}
+}
+
+// principal returns the resource for a user.
+func (x *request) principal(u calendar.User) *resource {
+	r := &resource{x: x, at: principalOf(u.Name)}
+	if u.ID != x.caller.User.ID {
+		r.other = &u
+	}
+	return r
+}
+
+// person returns the user whose principal or home the resource is.
+func (r *resource) person() calendar.User {
+	if r.other != nil {
+		return *r.other
+	}
+	return r.x.caller.User
+}
+
+// beOwn refuses a request that the caller may only make about their own resources.
+func (r *resource) beOwn() error {
+	if r.other != nil {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "you cannot change the resources of another user")
+	}
+	return nil
 }

@@ -139,12 +139,12 @@ func privilegeRows() [][]string {
 }
 
 func conditionRows() [][]string {
-	rules := slices.SortedFunc(maps.Keys(conditionOf), func(a, b calendar.Rule) int {
-		return cmp.Compare(conditionOf[a].tag, conditionOf[b].tag)
+	rules := slices.SortedFunc(maps.Keys(conditions), func(a, b calendar.Rule) int {
+		return cmp.Compare(conditions[a].tag, conditions[b].tag)
 	})
 	var rows [][]string
 	for _, r := range rules {
-		rows = append(rows, []string{"`" + conditionOf[r].tag + "`", fmt.Sprint(conditionOf[r].status)})
+		rows = append(rows, []string{"`" + conditions[r].tag + "`", fmt.Sprint(conditions[r].status)})
 	}
 	return rows
 }

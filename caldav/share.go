@@ -124,39 +124,3 @@ func inviteeElement(m *dav.Markup, s calendar.Share) {
 	accessElement(m, s.Access)
 	m.Raw(statusTags[s.Status]).Raw("</cs:user>")
 }
-
-// addressOf writes a person's address: their mail address if they have one, otherwise the principal.
-func addressOf(m *dav.Markup, p calendar.Person) {
-	if p.Email != "" {
-		m.Element("d:href", "mailto:"+p.Email)
-	} else {
-		m.Href(principalOf(p.Name))
-	}
-}
-
-// organizerElement writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
-func organizerElement(m *dav.Markup, p calendar.Person) {
-	m.Raw("<cs:organizer>").Href(principalOf(p.Name)).Element("cs:common-name", p.Title).Raw("</cs:organizer>")
-}
-
-// hostedHref writes the address of a calendar in its owner's home.
-func hostedHref(m *dav.Markup, owner string, segment calendar.Segment) {
-	at := place{form: formCalendar, user: userName(owner), calendar: segment}
-	m.Element("d:href", bare(m.Path(at)))
-}
-
-// hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
-func hostURL(m *dav.Markup, owner string, segment calendar.Segment) {
-	m.Raw("<cs:hosturl>")
-	hostedHref(m, owner, segment)
-	m.Raw("</cs:hosturl>")
-}
-
-// accessElement is CS:access (caldav-sharing §6.11).
-func accessElement(m *dav.Markup, a calendar.Access) {
-	if a >= calendar.WriteAccess {
-		m.Raw("<cs:access><cs:read-write/></cs:access>")
-	} else {
-		m.Raw("<cs:access><cs:read/></cs:access>")
-	}
-}

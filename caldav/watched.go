@@ -23,9 +23,6 @@ type watched struct {
 	asked time.Time
 }
 
-// watch wraps the response writer of a request in a watched one.
-func (x *request) watch() { x.W = &watched{x.W, x, x.Now()} }
-
 func (w *watched) Write(p []byte) (int, error) {
 	now := w.x.Now()
 	if now.Sub(w.asked) >= askAgain {
@@ -70,3 +67,6 @@ func (x *request) stillMay() error {
 	}
 	return nil
 }
+
+// watch wraps the response writer of a request in a watched one.
+func (x *request) watch() { x.W = &watched{x.W, x, x.Now()} }
