@@ -103,7 +103,8 @@ func serveACL(x *request) error {
 	if err != nil {
 		return err
 	}
-	return dav.Breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")
+	return dav.Breach("d:no-protected-ace-conflict",
+		"access is given by sharing a calendar, not by setting its access control list")
 }
 
 // privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its

@@ -59,7 +59,9 @@ func (b box[T]) sync(x *request, r *resource, p plan, since calendar.SyncToken, 
 }
 
 // takeOut answers DELETE of an item in a box.
-func takeOut[Name any](x *request, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
+func takeOut[Name any](
+	x *request, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error,
+) error {
 	when, err := x.precondition()
 	if err != nil {
 		return err

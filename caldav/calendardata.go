@@ -67,8 +67,10 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 	if c == nil {
 		return s, nil
 	}
-	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") || c.Version != "" && c.Version != "2.0" {
-		return s, dav.Breach("c:supported-calendar-data", "calendar data is available as text/calendar, version 2.0 only")
+	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") ||
+		c.Version != "" && c.Version != "2.0" {
+		return s, dav.Breach("c:supported-calendar-data",
+			"calendar data is available as text/calendar, version 2.0 only")
 	}
 	if c.Expand != nil && c.Recurrences != nil {
 		return s, dav.Refuse(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
@@ -99,7 +101,8 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 func (c *dataComp) component() render.Component {
 	selected := render.Component{Name: c.Name, AllProperties: c.AllProp != nil, AllComponents: c.AllComp != nil}
 	for _, p := range c.Props {
-		selected.Properties = append(selected.Properties, render.Property{Name: p.Name, WithoutValue: p.NoValue == "yes"})
+		selected.Properties = append(selected.Properties,
+			render.Property{Name: p.Name, WithoutValue: p.NoValue == "yes"})
 	}
 	for i := range c.Comps {
 		selected.Components = append(selected.Components, c.Comps[i].component())
@@ -145,7 +148,8 @@ func instant(text string) (time.Time, error) {
 }
 
 // errEnough ends a request that has used up its limit for shaping calendar data.
-var errEnough = dav.Breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
+var errEnough = dav.Breach("d:number-of-matches-within-limits",
+	"the response would be too large; ask for a shorter time range or for fewer objects")
 
 // writeData writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is
 // refused: one endless series must not keep all other objects from a client.

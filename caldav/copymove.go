@@ -25,10 +25,14 @@ func serveMove(x *request) error {
 }
 
 var (
-	errNoPlace    = dav.Refuse(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
-	errOtherHost  = dav.Refuse(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
+	errNoPlace = dav.Refuse(http.StatusForbidden,
+		"calendar objects can only be stored in the calendars of your home")
+	errOtherHost = dav.Refuse(http.StatusBadGateway,
+		"the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address "+
+			"that clients use")
 	errInTheWay   = dav.Refuse(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
-	errUnderneath = dav.Refuse(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
+	errUnderneath = dav.Refuse(http.StatusBadRequest,
+		"a calendar is moved with its whole content: Depth must be infinity")
 )
 
 func serveTransfer(x *request, carry transfer) error {

@@ -53,7 +53,8 @@ func (x *request) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	case listed && h.Place == calendar.AtCalendar:
 		return x.deadInHome(r.calendar.ID)
 	case listed && h.Place == calendar.AtObject:
-		if keepers, err := once(x, &x.cached.keepers, r.calendar, x.Service.DeadPropertyHolders); err != nil || !keepers[r.at.object] {
+		keepers, err := once(x, &x.cached.keepers, r.calendar, x.Service.DeadPropertyHolders)
+		if err != nil || !keepers[r.at.object] {
 			return nil, err
 		}
 	}
@@ -127,7 +128,8 @@ func keep(e dav.Edit) (calendar.DeadProperty, error) {
 	text := e.Text()
 	if len(text) > calendar.MaxDeadPropertyBytes {
 		// RFC 4918 §9.2.1 names this status.
-		return k, dav.Refuse(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
+		return k, dav.Refuse(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored",
+			calendar.MaxDeadPropertyBytes)
 	}
 	k.Value = text
 	return k, nil

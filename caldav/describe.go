@@ -139,7 +139,8 @@ func writeResourceID(r *resource, m *dav.Markup) error {
 	// RFC 9562 §5.8: a UUID whose bits we define ourselves.
 	sum := sha256.Sum256([]byte(id))
 	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
-	return m.Element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).OK()
+	return m.Element("d:href",
+		fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).OK()
 }
 
 func writeDescription(r *resource, m *dav.Markup) error {

@@ -17,7 +17,8 @@ const (
 )
 
 // vocabulary are the namespaces of responses.
-var vocabulary = dav.NewNamespaces([2]string{"d", dav.NS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS}, [2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
+var vocabulary = dav.NewNamespaces([2]string{"d", dav.NS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS},
+	[2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
 
 func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
 func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }

@@ -98,7 +98,8 @@ func (q *expandProperty) name() (xml.Name, error) {
 		}
 	}
 	if len(q.Name) > dav.NameMax || q.Namespace != nil && len(*q.Namespace) > dav.NameMax {
-		return xml.Name{}, dav.Refuse(http.StatusBadRequest, "a property's name and its namespace may have at most %d bytes each", dav.NameMax)
+		return xml.Name{}, dav.Refuse(http.StatusBadRequest,
+			"a property's name and its namespace may have at most %d bytes each", dav.NameMax)
 	}
 	if q.Name == "" {
 		return xml.Name{}, dav.Refuse(http.StatusBadRequest, "each DAV:property needs a name")

@@ -43,10 +43,11 @@ func getNote(x *request, r *resource) error {
 	if err := x.Service.ExportHeader(r.calendar, &text); err != nil {
 		return err
 	}
-	return serveText(x, calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: func(to io.Writer) error {
+	write := func(to io.Writer) error {
 		_, err := text.WriteTo(to)
 		return err
-	}})
+	}
+	return serveText(x, calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: write})
 }
 
 // textTag is the tag of a calendar's text. It changes with the token.

@@ -22,7 +22,8 @@ func schedulingProperties() []property {
 			row(caldav("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
 			row(caldav("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
 			settable(caldav("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
-			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar, arrange: arrangeDefault},
+			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
+				arrange: arrangeDefault},
 			row(caldav("schedule-tag"), atObject, 0, writeScheduleTag),
 		),
 		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),
@@ -103,7 +104,9 @@ func arrangeDefault(x *request, s *calendar.Scheduling, e *dav.Element) error {
 	if e == nil {
 		return nil
 	}
-	wrong := dav.Breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
+	wrong := dav.Breach("c:valid-schedule-default-calendar-URL",
+		"schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is "+
+			"not linked to an external account")
 	for _, c := range e.Children {
 		if c.XMLName != dav.Name("href") {
 			continue

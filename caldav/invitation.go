@@ -58,7 +58,8 @@ func share(x *request) error {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
-		return dav.Refuse(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove", maxShareEdits)
+		return dav.Refuse(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove",
+			maxShareEdits)
 	}
 	cal, err := x.calendarAt(x.at)
 	if err == nil {
@@ -133,7 +134,8 @@ func replyInvitation(x *request) error {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {
-		return dav.Refuse(http.StatusBadRequest, "CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
+		return dav.Refuse(http.StatusBadRequest,
+			"CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
 	}
 	cal, err := x.Service.Answer(x.R.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
 		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})

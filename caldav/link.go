@@ -24,7 +24,8 @@ type VerifyLink func(ctx context.Context, secret string) (auth.Link, error)
 // LinkPath returns the path of a public link below the base URL. It ends in a title for programs that show the end of
 // the address as the calendar's name.
 func LinkPath(l auth.Link, secret auth.Secret) string {
-	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
+	path := strings.Join(linkPath[:], "/") + "/" + string(secret)
+	return path + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
 }
 
 // linkTitleRunes limits the length of the title in a link: users send links to each other.
@@ -36,7 +37,8 @@ func linkTitle(l auth.Link) string {
 	if l.Access == calendar.FreeBusyAccess {
 		return "busy"
 	}
-	words := strings.FieldsFunc(l.CalendarName, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+	words := strings.FieldsFunc(l.CalendarName,
+		func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 	title := []rune(strings.Join(words, "-"))
 	return cmp.Or(string(title[:min(len(title), linkTitleRunes)]), "calendar")
 }
@@ -129,7 +131,9 @@ func followLink(x *request, verify VerifyLink, at linkAddress) error {
 }
 
 // enterLink verifies the link and answers with serve.
-func enterLink(x *request, verify VerifyLink, at linkAddress, serve func(*request, calendar.CalendarID, linkAddress) error) error {
+func enterLink(
+	x *request, verify VerifyLink, at linkAddress, serve func(*request, calendar.CalendarID, linkAddress) error,
+) error {
 	link, err := verify(x.R.Context(), at.secret)
 	if err != nil {
 		return err
@@ -174,7 +178,8 @@ func refuseLink(x *request, err error) {
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
-	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.R.Context().Err() != nil:
+	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable,
+		x.R.Context().Err() != nil:
 	default:
 		// Messages for the owner must not reach strangers.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above

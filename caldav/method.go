@@ -8,7 +8,9 @@ import (
 )
 
 // davClasses is the DAV header (RFC 4918 §10.1). It names only what works; class 2 would be locks.
-const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
+const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, " +
+	"extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, " +
+	"calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.
 type method struct {
@@ -27,9 +29,11 @@ var (
 	errNotAllowed = dav.Refuse(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
 	errNoCopy     = dav.Refuse(http.StatusForbidden, "only single objects can be copied, not collections")
 	// RFC 4918 §9.3.1: 405 would mean that the address is taken.
-	errNoCollection = dav.Refuse(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
+	errNoCollection = dav.Refuse(http.StatusForbidden,
+		"the only collections that can be created are calendars in your calendar home")
 	// RFC 4791 §5.3.1.1: calendars lie directly in a calendar home, never inside one another.
-	errWrongLocation = dav.Breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
+	errWrongLocation = dav.Breach("c:calendar-collection-location-ok",
+		"calendars can only be created in your calendar home")
 )
 
 // refusal returns the refusal for a kind of resource that does not support the method.

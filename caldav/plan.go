@@ -139,7 +139,8 @@ func (r *resource) lost() bool {
 // unread gives one lost object the status 500: a client with a copy keeps it, and gets all other objects. The log
 // names the object.
 func (ms *multistatus) unread(r *resource) {
-	ms.x.Logger.LogAttrs(ms.x.R.Context(), slog.LevelError, "an object cannot be shown", slog.String("method", ms.x.R.Method),
+	ms.x.Logger.LogAttrs(ms.x.R.Context(), slog.LevelError, "an object cannot be shown",
+		slog.String("method", ms.x.R.Method),
 		slog.String("error", service.ForLog(r.object.CheckText())))
 	ms.Status(&r.at, http.StatusInternalServerError)
 }

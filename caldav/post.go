@@ -39,7 +39,8 @@ func servePost(x *request) error {
 		}
 		taken = append(taken, p.media[len(p.media)-1])
 	}
-	return dav.Refuse(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
+	return dav.Refuse(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "),
+		sent)
 }
 
 // serveAddObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST

@@ -23,7 +23,8 @@ func principalMatch(x *request, r *resource, q *matchRequest) error {
 		return err
 	}
 	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
-		return dav.Refuse(http.StatusBadRequest, "principal-match needs either self or a principal-property with one property in it")
+		return dav.Refuse(http.StatusBadRequest,
+			"principal-match needs either self or a principal-property with one property in it")
 	}
 	if q.Self != nil {
 		var self []*resource

@@ -26,7 +26,8 @@ const (
 func checkTerms(terms []string) error {
 	long := func(term string) bool { return len(term) > termMax }
 	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
-		return dav.Refuse(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
+		return dav.Refuse(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each",
+			termsMax, termMax)
 	}
 	return nil
 }
@@ -75,7 +76,8 @@ func principalSearchable(x *request, _ *resource, _ *struct{}) error {
 	for _, row := range searchables() {
 		m.Raw("<d:principal-search-property><d:prop>")
 		m.Empty(row.name)
-		m.Raw(`</d:prop><d:description xml:lang="en">`).Text(row.description).Raw("</d:description></d:principal-search-property>")
+		m.Raw(`</d:prop><d:description xml:lang="en">`).Text(row.description)
+		m.Raw("</d:description></d:principal-search-property>")
 	}
 	m.Raw("</d:principal-search-property-set>\n")
 	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
@@ -90,7 +92,8 @@ func principalSearch(x *request, _ *resource, q *propertySearches) error {
 	if q.Prop != nil && len(q.Prop.names) == 0 {
 		q.Prop.names = dav.Names(q.Beside)
 	}
-	return searchPeople(x, q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
+	return searchPeople(x, q.principalQuery,
+		func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
 
 // principalQuery holds the elements common to both kinds of user search.
@@ -274,6 +277,7 @@ func searchTokens(x *request, _ *resource, q *tokenSearch) error {
 }
 
 func tokenNames(u calendar.User, text string, is calendar.Comparison) bool {
-	return slices.ContainsFunc(namesOf(addresses{}, u), func(name string) bool { return is(name, text, calendar.Contains) }) ||
-		slices.ContainsFunc(mailOf(addresses{}, u), func(mail string) bool { return is(mail, text, calendar.StartsWith) })
+	named := func(name string) bool { return is(name, text, calendar.Contains) }
+	reached := func(mail string) bool { return is(mail, text, calendar.StartsWith) }
+	return slices.ContainsFunc(namesOf(addresses{}, u), named) || slices.ContainsFunc(mailOf(addresses{}, u), reached)
 }

@@ -51,7 +51,10 @@ func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *dav.M
 }
 
 // settable is a property of calendars that clients may set.
-func settable(name xml.Name, flags propertyFlags, get func(*resource, *dav.Markup) error, set func(*calendar.Properties, *dav.Element) error) property {
+func settable(
+	name xml.Name, flags propertyFlags, get func(*resource, *dav.Markup) error,
+	set func(*calendar.Properties, *dav.Element) error,
+) property {
 	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
 }
 

@@ -116,12 +116,13 @@ func patchCalendar(x *request, all []dav.Edit) (o changes, err error) {
 	if err != nil {
 		return o, err
 	}
-	err = x.Service.PatchCalendar(x.R.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		if o = applyEdits(x, all, p, false); o.Failed {
-			return nil, errRefused
-		}
-		return o.kept, nil
-	})
+	err = x.Service.PatchCalendar(x.R.Context(), x.caller, cal.ID,
+		func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			if o = applyEdits(x, all, p, false); o.Failed {
+				return nil, errRefused
+			}
+			return o.kept, nil
+		})
 	if errors.Is(err, errRefused) {
 		err = nil
 	}

@@ -57,7 +57,8 @@ func writePushTransports(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
 		return dav.ErrAbsent
 	}
-	return m.Raw(`<web-push><vapid-public-key type="p256ecdsa">`).Text(r.x.Push.Key).Raw("</vapid-public-key></web-push>").OK()
+	return m.Raw(`<web-push><vapid-public-key type="p256ecdsa">`).Text(r.x.Push.Key).
+		Raw("</vapid-public-key></web-push>").OK()
 }
 
 func writePushTopic(r *resource, m *dav.Markup) error {
@@ -211,7 +212,8 @@ func serveQuietly(x *request, serve func(*request) error) error {
 	// The change is committed. If its client is notified after all, the request has still succeeded.
 	err = x.Service.QuietPush(context.WithoutCancel(x.R.Context()), x.caller, ids, before)
 	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
-		x.Logger.LogAttrs(x.R.Context(), slog.LevelWarn, "a client is notified of its own change", slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.R.Context(), slog.LevelWarn, "a client is notified of its own change",
+			slog.String("error", service.ForLog(err)))
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ func servePut(x *request) error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.Service.Put(x.R.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})
+	saved, err := x.Service.Put(x.R.Context(), x.caller, cal,
+		calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.Meter})
 	if err != nil {
 		return unlessStale(x, unlessCalendar(x, err), cal)
 	}
@@ -139,7 +140,8 @@ func (x *request) objectBody() ([]byte, error) {
 	case err == nil || errors.As(err, &refusal) || lapsed(err):
 		return b.Bytes(), err
 	case errors.As(err, &tooLarge):
-		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server accepts objects of up to %d bytes", limit)
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
+			"this server accepts objects of up to %d bytes", limit)
 	}
 	return nil, &dav.Failure{Status: http.StatusBadRequest, Message: "the body ended early", Cause: err}
 }

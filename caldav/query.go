@@ -95,7 +95,8 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		z, err = zone.FromDocument(cal).Zone(id)
 	}
 	if err != nil {
-		return nil, dav.Breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
+		return nil, dav.Breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s",
+			err)
 	}
 	return z, nil
 }

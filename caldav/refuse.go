@@ -23,12 +23,14 @@ func (x *request) refuse(err error) {
 	if x.Begun {
 		// A truncated multistatus must never pass for a complete one: clients would delete the missing objects. So
 		// the connection is aborted.
-		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.R.Method), slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.R.Method),
+			slog.String("error", service.ForLog(err)))
 		panic(http.ErrAbortHandler)
 	}
 	f := failureOf(err, x.details)
 	if f.Status == http.StatusInternalServerError {
-		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "request failed", slog.String("method", x.R.Method), slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.R.Context(), x.faultLevel(), "request failed", slog.String("method", x.R.Method),
+			slog.String("error", service.ForLog(err)))
 	}
 	if f.Status == http.StatusServiceUnavailable {
 		x.W.Header().Set("Retry-After", retryAfter)

@@ -49,7 +49,8 @@ func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err
 			return err
 		}
 	}
-	return dav.Breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has", root.Name.Local)
+	return dav.Breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has",
+		root.Name.Local)
 }
 
 // serveReport answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where

@@ -47,7 +47,10 @@ type cache struct {
 }
 
 // once caches the result of ask for each calendar: a listing of objects would ask for every one of them.
-func once[T any](x *request, known *map[calendar.CalendarID]T, cal calendar.Calendar, ask func(context.Context, calendar.Caller, calendar.Calendar) (T, error)) (T, error) {
+func once[T any](
+	x *request, known *map[calendar.CalendarID]T, cal calendar.Calendar,
+	ask func(context.Context, calendar.Caller, calendar.Calendar) (T, error),
+) (T, error) {
 	if answer, is := (*known)[cal.ID]; is {
 		return answer, nil
 	}

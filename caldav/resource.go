@@ -184,7 +184,8 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.Service.Objects(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.Service.Objects(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar,
+		calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return
@@ -280,7 +281,8 @@ func (r *resource) person() calendar.User {
 // beOwn refuses a request that the caller may only make about their own resources.
 func (r *resource) beOwn() error {
 	if r.other != nil {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "you cannot change the resources of another user")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"you cannot change the resources of another user")
 	}
 	return nil
 }

@@ -58,7 +58,9 @@ func (h *Handler) request(w http.ResponseWriter, r *http.Request, caller calenda
 }
 
 // errToolsOnly refuses a token limited to certain tools of assistants: CalDAV would give it more access than that.
-var errToolsOnly = dav.Refuse(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
+var errToolsOnly = dav.Refuse(http.StatusForbidden,
+	"this token only works for certain tools of an assistant: calendar apps need a password, or a token created "+
+		"without --tools")
 
 // serve resolves the address and the method, and runs the method.
 func (x *request) serve() error {

@@ -16,9 +16,11 @@ func unfit(format string, args ...any) error {
 // setResourceType accepts the types that a client can make. RFC 5689 §3: a collection's type is set at its creation
 // and never changes.
 func setResourceType(_ *calendar.Properties, e *dav.Element) error {
-	if e == nil || !e.Has(dav.Name("collection")) || !e.Has(caldav("calendar")) && !e.Has(subscribed) || len(e.Children) != 2 {
+	if e == nil || !e.Has(dav.Name("collection")) || !e.Has(caldav("calendar")) && !e.Has(subscribed) ||
+		len(e.Children) != 2 {
 		return dav.Breach("d:valid-resourcetype",
-			"the only collections that can be made here are calendars and subscriptions: DAV:collection with CALDAV:calendar, or with subscribed of http://calendarserver.org/ns/")
+			"the only collections that can be made here are calendars and subscriptions: DAV:collection with "+
+				"CALDAV:calendar, or with subscribed of http://calendarserver.org/ns/")
 	}
 	return nil
 }
@@ -50,7 +52,8 @@ func keepFeed(x *request, set []dav.Edit) ([]calendar.DeadProperty, error) {
 		all = append(all, kept)
 	}
 	if !sourced {
-		return nil, dav.Breach("d:valid-resourcetype", "a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
+		return nil, dav.Breach("d:valid-resourcetype",
+			"a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
 	}
 	return all, nil
 }
@@ -86,7 +89,8 @@ func setKinds(p *calendar.Properties, e *dav.Element) error {
 		}
 	}
 	if len(p.Kinds) == 0 {
-		return dav.Breach("c:supported-calendar-component", "supported-calendar-component-set must name the components that the calendar may contain")
+		return dav.Breach("c:supported-calendar-component",
+			"supported-calendar-component-set must name the components that the calendar may contain")
 	}
 	return nil
 }

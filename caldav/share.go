@@ -48,9 +48,10 @@ func (x *request) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	if !cal.Shared {
 		return nil, nil
 	}
-	return once(x, &x.cached.shares, cal, func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
-		return x.Service.Shares(ctx, c, cal.ID)
-	})
+	return once(x, &x.cached.shares, cal,
+		func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
+			return x.Service.Shares(ctx, c, cal.ID)
+		})
 }
 
 // writeSharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).

@@ -22,7 +22,8 @@ type syncRequest struct {
 // members are requested, too.
 func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, false, dav.Refuse(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, dav.Refuse(http.StatusBadRequest,
+			"sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
 	switch strings.TrimSpace(q.Level) {
@@ -234,7 +235,8 @@ func syncHome(x *request, _ *resource, p plan, since calendar.SyncToken, limit i
 	list := make([]listed, 0, len(changes.List))
 	for _, change := range changes.List {
 		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
-		list = append(list, listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
+		list = append(list,
+			listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
 	}
 	return syncList(x, p, list, since, changes.Now, limit)
 }

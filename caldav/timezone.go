@@ -20,7 +20,8 @@ func setTimezone(p *calendar.Properties, e *dav.Element) error {
 	}
 	_, id, err := soleTimezone(e.Text)
 	if err != nil {
-		return dav.Breach("c:valid-calendar-data", "calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
+		return dav.Breach("c:valid-calendar-data",
+			"calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	p.TimezoneData = &e.Text
 	if z, err := zone.Lookup(id); err == nil {

@@ -30,7 +30,8 @@ func (w *watched) Write(p []byte) (int, error) {
 		switch {
 		case err == nil:
 			w.asked = now
-		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
+		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound,
+			calendar.ReasonOf(err) == calendar.Forbidden:
 			w.x.Logger.LogAttrs(w.x.R.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
 				slog.String("method", w.x.R.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
@@ -62,7 +63,8 @@ func (x *request) stillMay() error {
 			return err
 		}
 		if cal.Access < access {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "access to the calendar has been reduced")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+				"access to the calendar has been reduced")
 		}
 	}
 	return nil

@@ -105,6 +105,7 @@ func (n *Names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 // TextOf reads the text of the element that was just opened, without the text of nested elements.
 func TextOf(d *xml.Decoder) (string, error) {
 	text := make([]byte, 0, 128)
-	err := Within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
+	err := Within(d, func(xml.StartElement) error { return d.Skip() },
+		func(t xml.CharData) { text = append(text, t...) })
 	return string(text), err
 }

@@ -41,8 +41,8 @@ func (f *Failure) mediaType() string {
 }
 
 // descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC
-// 4918 §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is
-// added.
+// 4918 §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing
+// else is added.
 const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 
 // failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
@@ -54,7 +54,8 @@ func (m *Markup) failure(f *Failure) {
 	}
 	m.Begin("d:error")
 	m.condition(f)
-	m.Raw(`<error-description xmlns="`).Raw(descriptionNS).Raw(`">`).Text(f.Message).Raw("</error-description></d:error>")
+	m.Raw(`<error-description xmlns="`).Raw(descriptionNS).Raw(`">`).Text(f.Message)
+	m.Raw("</error-description></d:error>")
 }
 
 // condition writes the element of a failed condition.

@@ -220,7 +220,8 @@ func (g *Guard) knows(n xml.Name) error {
 	}
 	first, _ := utf8.DecodeRuneInString(n.Local)
 	if first != '_' && !unicode.In(first, unicode.L, unicode.Nl) || strings.Contains(n.Local, ":") {
-		return Refuse(http.StatusBadRequest, "%q is not a valid name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
+		return Refuse(http.StatusBadRequest, "%q is not a valid name of an element or attribute",
+			strings.ToValidUTF8(n.Local, ""))
 	}
 	return nil
 }

@@ -250,5 +250,6 @@ func (m *Markup) propstat(names []xml.Name, f *Failure) {
 
 // Status writes a status line inside of a multistatus.
 func (m *Markup) Status(status int) *Markup {
-	return m.Raw("<d:status>HTTP/1.1 ").Raw(strconv.Itoa(status)).Raw(" ").Raw(http.StatusText(status)).Raw("</d:status>")
+	m.Raw("<d:status>HTTP/1.1 ").Raw(strconv.Itoa(status)).Raw(" ")
+	return m.Raw(http.StatusText(status)).Raw("</d:status>")
 }

@@ -41,14 +41,16 @@ const namesBytes = 32 << 10
 // costs time for each resource.
 func PlanNamed[R any](x *Exchange, of Table[R], list []xml.Name) (Plan[R], error) {
 	if most := x.server.limits.Properties; len(list) > most {
-		return Plan[R]{}, Refuse(http.StatusForbidden, "a request may name at most %d properties; this one names %d", most, len(list))
+		return Plan[R]{}, Refuse(http.StatusForbidden, "a request may name at most %d properties; this one names %d",
+			most, len(list))
 	}
 	bytes := 0
 	for _, n := range list {
 		bytes += len(n.Space) + len(n.Local)
 	}
 	if bytes > namesBytes {
-		return Plan[R]{}, Refuse(http.StatusForbidden, "the property names in a request may have at most %d bytes; these have %d", namesBytes, bytes)
+		return Plan[R]{}, Refuse(http.StatusForbidden,
+			"the property names in a request may have at most %d bytes; these have %d", namesBytes, bytes)
 	}
 	p := Plan[R]{Minimal: x.Prefers(Minimal), Items: make([]Item[R], 0, len(list))}
 	for _, n := range list {
