@@ -130,33 +130,5 @@ func (r *resource) message(i calendar.InboxItem) *resource {
 	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
 }
 
-// getMessages answers a multiget of an inbox.
-func (r *resource) getMessages(p plan, hrefs []string) error {
-	all, err := r.x.Service.Messages(r.x.R.Context(), r.x.caller)
-	if err != nil {
-		return err
-	}
-	there := make(map[place]*resource, len(all))
-	for _, i := range all {
-		m := r.message(i)
-		there[m.at] = m
-	}
-	ms := r.x.multistatus(p)
-	for _, href := range hrefs {
-		at, err := r.x.parseHref(href)
-		m, known := there[at]
-		if err == nil && known {
-			delete(there, at)
-			err = ms.add(m)
-		} else {
-			err = ms.Gone(href)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return ms.End()
-}
-
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
 func discard(x *request) error { return takeOut(x, x.at.object, x.Service.Discard) }

@@ -318,3 +318,31 @@ func (f *fetcher) show(at place, o calendar.Object) {
 	}
 	f.one.at, f.one.object = at, o
 }
+
+// getMessages answers a multiget of an inbox.
+func (r *resource) getMessages(p plan, hrefs []string) error {
+	all, err := r.x.Service.Messages(r.x.R.Context(), r.x.caller)
+	if err != nil {
+		return err
+	}
+	there := make(map[place]*resource, len(all))
+	for _, i := range all {
+		m := r.message(i)
+		there[m.at] = m
+	}
+	ms := r.x.multistatus(p)
+	for _, href := range hrefs {
+		at, err := r.x.parseHref(href)
+		m, known := there[at]
+		if err == nil && known {
+			delete(there, at)
+			err = ms.add(m)
+		} else {
+			err = ms.Gone(href)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ms.End()
+}

@@ -15,15 +15,9 @@ func (x *request) asked() (plan, error) {
 
 // servePropfind answers RFC 4918 §9.1.
 func servePropfind(x *request) error {
-	d, err := x.Depth()
+	d, err := x.FindDepth(x.at.kind()&leaves == 0)
 	if err != nil {
 		return err
-	}
-	// §9.1: a missing Depth means infinity, which a server may refuse. That is better than an answer to another
-	// request, and every known client sends a Depth.
-	if (d == dav.DepthMissing || d == dav.DepthInfinity) && x.at.kind()&leaves == 0 {
-		return dav.Breach("d:propfind-finite-depth",
-			"send Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
 	p, err := x.asked()
 	if err != nil {

@@ -60,28 +60,12 @@ func keepEdit(x *request, e dav.Edit) ([]calendar.DeadProperty, error) {
 // errRefused rolls back a change after one of its parts was refused.
 var errRefused = errors.New("a property was refused")
 
-// serveProppatch answers PROPPATCH (RFC 4918 §9.2).
+// serveProppatch answers PROPPATCH.
 func serveProppatch(x *request) error {
-	var q dav.PropertyUpdate
-	if err := x.Read(&q); err != nil {
-		return err
-	}
-	all := dav.EditsOf(q.Instructions, q.Lang)
-	if len(all) == 0 {
-		return dav.Refuse(http.StatusBadRequest, "DAV:propertyupdate names no property")
-	}
-	o, err := patchResource(x, all)
-	if err != nil {
-		return err
-	}
-	if !o.Failed && x.Prefers(dav.Minimal) {
-		return x.Blank(http.StatusOK) // RFC 8144 §2.2
-	}
-	ms := x.multistatus(plan{})
-	ms.Raw("<d:response>").Href(&x.at)
-	o.Write(ms.Markup)
-	ms.Raw("</d:response>")
-	return ms.End()
+	return x.Proppatch(&x.at, func(all []dav.Edit) (dav.Outcome, error) {
+		o, err := patchResource(x, all)
+		return o.Outcome, err
+	})
 }
 
 // patchResource changes the properties of a resource.

@@ -76,3 +76,8 @@ func (s streamed) Write(p []byte) (int, error) {
 	s.x.Meter.Rest() // the client may take its time
 	return s.x.W.Write(p)
 }
+
+// Exchange begins an exchange.
+func (s *Server) Exchange(w http.ResponseWriter, r *http.Request) *Exchange {
+	return &Exchange{W: w, R: r, server: s}
+}

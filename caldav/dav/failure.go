@@ -1,6 +1,7 @@
 package dav
 
 import (
+	"encoding/xml"
 	"fmt"
 	"net/http"
 )
@@ -67,4 +68,22 @@ func (m *Markup) condition(f *Failure) {
 	m.Raw("<").Raw(f.Condition).Raw(">")
 	f.Details(m)
 	m.Raw("</").Raw(f.Condition).Raw(">")
+}
+
+// propstat writes the status of some properties, without their values.
+func (m *Markup) propstat(names []xml.Name, f *Failure) {
+	m.Raw("<d:propstat><d:prop>")
+	for _, n := range names {
+		m.Empty(n)
+	}
+	m.Raw("</d:prop>").Status(f.Status)
+	if f.Condition != "" {
+		m.Raw("<d:error>")
+		m.condition(f)
+		m.Raw("</d:error>")
+	}
+	if f.Message != "" {
+		m.Element("d:responsedescription", f.Message)
+	}
+	m.Raw("</d:propstat>")
 }

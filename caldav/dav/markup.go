@@ -216,6 +216,7 @@ func (m *Markup) Optional(s *string) error {
 	return m.Text(*s).OK()
 }
 
+// Number writes a number.
 func (m *Markup) Number(n int64) error {
 	m.Buf = strconv.AppendInt(m.Buf, n, 10)
 	return nil
@@ -228,24 +229,6 @@ func (m *Markup) Date(at time.Time, layout string) error {
 	}
 	m.Buf = at.UTC().AppendFormat(m.Buf, layout)
 	return nil
-}
-
-// propstat writes the status of some properties, without their values.
-func (m *Markup) propstat(names []xml.Name, f *Failure) {
-	m.Raw("<d:propstat><d:prop>")
-	for _, n := range names {
-		m.Empty(n)
-	}
-	m.Raw("</d:prop>").Status(f.Status)
-	if f.Condition != "" {
-		m.Raw("<d:error>")
-		m.condition(f)
-		m.Raw("</d:error>")
-	}
-	if f.Message != "" {
-		m.Element("d:responsedescription", f.Message)
-	}
-	m.Raw("</d:propstat>")
 }
 
 // Status writes a status line inside of a multistatus.

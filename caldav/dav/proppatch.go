@@ -24,7 +24,7 @@ type Instruction struct {
 	} `xml:"DAV: prop"`
 }
 
-// Edit sets one property, or removes it if value is nil.
+// Edit sets one property, or removes it if Value is nil.
 type Edit struct {
 	Name  xml.Name
 	Value *Element
@@ -32,6 +32,7 @@ type Edit struct {
 	Lang string
 }
 
+// EditsOf returns the edits of instructions. lang is the language of the whole request.
 func EditsOf(instructions []Instruction, lang string) []Edit {
 	var all []Edit
 	for _, i := range instructions {
@@ -48,6 +49,31 @@ func EditsOf(instructions []Instruction, lang string) []Edit {
 		}
 	}
 	return all
+}
+
+// Proppatch answers PROPPATCH (RFC 4918 §9.2) of the resource at an address. patch makes the changes, all of them or
+// none, and returns the outcome of each.
+func (x *Exchange) Proppatch(at Address, patch func([]Edit) (Outcome, error)) error {
+	var q PropertyUpdate
+	if err := x.Read(&q); err != nil {
+		return err
+	}
+	all := EditsOf(q.Instructions, q.Lang)
+	if len(all) == 0 {
+		return Refuse(http.StatusBadRequest, "DAV:propertyupdate names no property")
+	}
+	o, err := patch(all)
+	if err != nil {
+		return err
+	}
+	if !o.Failed && x.Prefers(Minimal) {
+		return x.Blank(http.StatusOK) // RFC 8144 §2.2
+	}
+	ms := x.Multistatus()
+	ms.Raw("<d:response>").Href(at)
+	o.Write(ms.Markup)
+	ms.Raw("</d:response>")
+	return ms.End()
 }
 
 // verdict is the result for one property.
@@ -69,7 +95,7 @@ func (o *Outcome) Add(n xml.Name, refusal *Failure) {
 	o.Failed = o.Failed || refusal != nil
 }
 
-// Text returns the edit's element as XML that can be stored on its own.
+// Text returns the element of an edit that sets one, as XML that can be stored on its own.
 func (e Edit) Text() string {
 	var m Markup
 	m.foreign(e.Value, "", e.Lang)

@@ -2,7 +2,6 @@ package dav
 
 import (
 	"compress/gzip"
-	"net/http"
 	"sync"
 )
 
@@ -29,11 +28,6 @@ func NewServer(l Limits, n *Namespaces, base string, lapsed func(error) bool) *S
 		return gz
 	}
 	return s
-}
-
-// Exchange begins an exchange.
-func (s *Server) Exchange(w http.ResponseWriter, r *http.Request) *Exchange {
-	return &Exchange{W: w, R: r, server: s}
 }
 
 // Markup takes a buffer from the pool; Release returns it.
