@@ -22,8 +22,10 @@ func schedulingProperties() []property {
 			row(caldav("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
 			row(caldav("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
 			settable(caldav("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
-			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
-				arrange: arrangeDefault},
+			property{
+				name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
+				arrange: arrangeDefault,
+			},
 			row(caldav("schedule-tag"), atObject, 0, writeScheduleTag),
 		),
 		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),

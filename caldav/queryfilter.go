@@ -176,8 +176,10 @@ func (t *timeRange) optional() (*filter.TimeRange, error) {
 
 // takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 define a time-range for. Clients that send one for
 // VCALENDAR mean its components.
-var takingTime = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY",
-	"AVAILABLE"}
+var takingTime = []string{
+	"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY",
+	"AVAILABLE",
+}
 
 // homes maps the components of RFC 5545 and RFC 7953 to their possible parents. Other components may be anywhere.
 var homes = map[string][]string{

@@ -25,8 +25,10 @@ func methods() []method {
 		{"MOVE", atCalendar | atObject, "d:unbind", serveMove, errNotAllowed, "RFC 4918 §9.9"},
 		{"MKCOL", atCalendar, "d:bind", serveMkcol, errNotAllowed, "RFC 5689 §3"},
 		{"MKCALENDAR", atCalendar, "d:bind", serveMkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atHome | atCalendar | atOutbox, "d:bind", servePost, errNotAllowed,
-			"RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
+		{
+			"POST", atHome | atCalendar | atOutbox, "d:bind", servePost, errNotAllowed,
+			"RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5",
+		},
 		{"ACL", everything, "d:write-acl", serveACL, nil, "RFC 3744 §8.1"},
 		{"REPORT", everything, "d:read", serveReport, nil, "RFC 3253 §3.6"},
 	}
@@ -35,10 +37,14 @@ func methods() []method {
 // reports is the table of reports. supported-report-set is derived from it.
 func reports() []report {
 	return []report{
-		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery),
-			"RFC 4791 §7.8, RFC 6638 §2.2"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget),
-			"RFC 4791 §7.9, RFC 6638 §2.2"},
+		{
+			caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarQuery),
+			"RFC 4791 §7.8, RFC 6638 §2.2",
+		},
+		{
+			caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading(calendarMultiget),
+			"RFC 4791 §7.9, RFC 6638 §2.2",
+		},
 		{caldav("free-busy-query"), atHome | atCalendar, reading(freeBusyQuery), "RFC 4791 §7.10"},
 		{dav.Name("sync-collection"), atHome | atCalendar | atBox | atInbox, reading(syncCollection), "RFC 6578 §3.2"},
 		{dav.Name("expand-property"), everything, reading(expandProperties), "RFC 3253 §3.8"},
@@ -59,10 +65,14 @@ func properties() []property {
 func webdavProperties() []property {
 	return slices.Concat(
 		under("RFC 4918 §15",
-			property{name: dav.Name("resourcetype"), on: everything, flags: allprop | atCreation,
-				get: writeResourceType, set: setResourceType},
-			property{name: dav.Name("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop,
-				get: writeDisplayName, set: setDisplayName},
+			property{
+				name: dav.Name("resourcetype"), on: everything, flags: allprop | atCreation,
+				get: writeResourceType, set: setResourceType,
+			},
+			property{
+				name: dav.Name("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop,
+				get: writeDisplayName, set: setDisplayName,
+			},
 			row(dav.Name("getetag"), leaves|atCalendar, allprop, writeETag),
 			row(dav.Name("getcontenttype"), leaves, allprop, writeContentType),
 			row(dav.Name("getcontentlength"), everything&^atCalendar, allprop, writeContentLength),
@@ -188,13 +198,17 @@ func nodes() [len(layout)]node {
 		},
 		atBox: func(n *node) {
 			n.types = always("<d:collection/><cs:notification/>")
-			box[calendar.Notification]{(*service.Service).NotificationChanges, (*service.Service).NotificationToken,
-				(*resource).notice}.in(n)
+			box[calendar.Notification]{
+				(*service.Service).NotificationChanges, (*service.Service).NotificationToken,
+				(*resource).notice,
+			}.in(n)
 		},
 		atInbox: func(n *node) {
 			n.types = always("<d:collection/><c:schedule-inbox/>")
-			box[calendar.InboxItem]{(*service.Service).MessageChanges, (*service.Service).MessageToken,
-				(*resource).message}.in(n)
+			box[calendar.InboxItem]{
+				(*service.Service).MessageChanges, (*service.Service).MessageToken,
+				(*resource).message,
+			}.in(n)
 		},
 		atCalendar: func(n *node) {
 			*n = node{
@@ -204,16 +218,22 @@ func nodes() [len(layout)]node {
 			}
 		},
 		atObject: func(n *node) {
-			*n = node{types: always(""), load: loadObject, members: none, times: objectTimes, get: getObject,
-				remove: deleteObject}
+			*n = node{
+				types: always(""), load: loadObject, members: none, times: objectTimes, get: getObject,
+				remove: deleteObject,
+			}
 		},
 		atItem: func(n *node) {
-			*n = node{types: always(""), load: loadItem, members: none, times: objectTimes, get: getObject,
-				remove: discard}
+			*n = node{
+				types: always(""), load: loadItem, members: none, times: objectTimes, get: getObject,
+				remove: discard,
+			}
 		},
 		atNotice: func(n *node) {
-			*n = node{types: always(""), load: loadNotice, members: none, times: noticeTimes, get: getNotice,
-				remove: dismiss}
+			*n = node{
+				types: always(""), load: loadNotice, members: none, times: noticeTimes, get: getNotice,
+				remove: dismiss,
+			}
 		},
 	}
 	var all [len(layout)]node

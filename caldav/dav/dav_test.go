@@ -67,8 +67,8 @@ func TestPropfind(t *testing.T) {
 		none   = begin + ok
 		end    = "</d:response>"
 	)
-	refused := begin + "<d:light/></d:prop><d:status>HTTP/1.1 403 " +
-		"Forbidden</d:status><d:error><d:no-light/></d:error>" +
+	refused := begin + "<d:light/></d:prop><d:status>HTTP/1.1 403 Forbidden</d:status>" +
+		"<d:error><d:no-light/></d:error>" +
 		"<d:responsedescription>black has none</d:responsedescription></d:propstat>"
 	for _, c := range []struct {
 		name, body, prefer string
@@ -119,8 +119,10 @@ func TestProppatch(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{"done", "", nil, http.StatusMultiStatus,
-			"<d:prop><d:light/><d:dark/></d:prop><d:status>HTTP/1.1 200 OK</d:status>"},
+		{
+			"done", "", nil, http.StatusMultiStatus,
+			"<d:prop><d:light/><d:dark/></d:prop><d:status>HTTP/1.1 200 OK</d:status>",
+		},
 		{"minimal", "return=minimal", nil, http.StatusOK, ""},
 		{
 			"refused", "return=minimal", dav.Refuse(http.StatusConflict, "no"), http.StatusMultiStatus,
@@ -147,7 +149,8 @@ func TestProppatch(t *testing.T) {
 func TestDestinations(t *testing.T) {
 	t.Parallel()
 	for destination, here := range map[string]bool{
-		"/a": true, "http://example.com/a": true, "https://EXAMPLE.com:8443/a": true, "https://dav.example.org/a": true, "https://example.net/a": false,
+		"/a": true, "http://example.com/a": true, "https://EXAMPLE.com:8443/a": true, "https://dav.example.org/a": true,
+		"https://example.net/a": false,
 	} {
 		x, _ := exchange(t, "MOVE", "", "Destination", destination)
 		u, err := x.Destination()
