@@ -137,7 +137,7 @@ func eachHref(value []byte, do func(from, to int64, href string) error) error {
 	}
 }
 
-// inside returns a write that expands the addresses in what another one writes.
+// inside returns a write that also expands the addresses in the value.
 func (e *expandable) inside(write func(*resource, *dav.Markup, bool) error) func(*resource, *dav.Markup, bool) error {
 	return func(r *resource, m *dav.Markup, nameOnly bool) error {
 		start := len(m.Buf)
