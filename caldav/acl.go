@@ -8,7 +8,7 @@ import (
 // The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
 // not set.
 
-// privilegeTree is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
+// privilegeNode is a row of DAV:supported-privilege-set: a privilege and the privileges that it contains (RFC 3744
 // §5.3, appendix B; RFC 4791 §6.1.1).
 type privilegeNode struct {
 	tag, description string

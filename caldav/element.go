@@ -30,6 +30,7 @@ func kindElement(m *dav.Markup, k calendar.Kind) {
 	m.Raw(`<c:comp name="`).Attribute(string(k)).Raw(`"/>`)
 }
 
+// privilegeElement writes DAV:privilege.
 func privilegeElement(m *dav.Markup, tag string) {
 	m.Raw("<d:privilege><").Raw(tag).Raw("/></d:privilege>")
 }
@@ -70,6 +71,7 @@ func accessElement(m *dav.Markup, a calendar.Access) {
 	}
 }
 
+// principalHrefs writes the addresses of users.
 func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
 	for _, u := range all {
 		m.Href(principalOf(u.Name))

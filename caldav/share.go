@@ -94,7 +94,7 @@ func writeInvitees(r *resource, m *dav.Markup) error {
 	return nil
 }
 
-// inviteeElement writes the owner and the caller for a sharee.
+// writeInvitee writes the owner and the caller for a sharee.
 func writeInvitee(r *resource, m *dav.Markup) error {
 	people, err := r.x.visible()
 	if err != nil {
