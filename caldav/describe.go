@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/render"
 )
 
 // nothing writes properties that always exist and are always empty: this server has no locks (RFC 4918 §15.8,
@@ -341,4 +342,34 @@ func (q *quota) unbounded() error {
 		return dav.ErrAbsent
 	}
 	return nil
+}
+
+// writeData writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is
+// refused: one endless series must not keep all other objects from a client.
+func writeData(r *resource, m *dav.Markup) error {
+	if r.object.Data == nil {
+		return dav.ErrAbsent
+	}
+	if r.x.view.Shape.Whole() {
+		if err := r.x.Meter.Hold(3 * r.object.Size); err != nil {
+			return r.x.unshown(err)
+		}
+		m.CDATA(render.Legible(r.object.Data))
+		return nil
+	}
+	data, err := r.x.Service.Render(r.x.R.Context(), r.calendar, r.object, r.x.view)
+	if err != nil {
+		return r.x.unshown(err)
+	}
+	m.CDATA(render.Legible(data))
+	return nil
+}
+
+// unshown limits an error about calendar data to this object if the rest of the answer can still be given.
+func (x *request) unshown(err error) error {
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.Begun {
+		return failureOf(err, nil)
+	}
+	return err
 }

@@ -6,5 +6,6 @@
 // method (serve.go), whose function answers it or returns an error. Only refuse.go renders errors.
 //
 // A request looks up resources as its caller sees them (request.go, resource.go); functions write their properties.
-// Package caldav/dav, below, reads and writes HTTP and XML, and knows neither calendars nor users.
+// Below this package, caldav/dav reads and writes HTTP and XML, and knows neither calendars nor users; caldav/calxml
+// reads filters.
 package caldav

@@ -223,3 +223,7 @@ func (r *resource) hrefsOf(p planItem) (hrefs []string, err error) {
 	})
 	return hrefs, err
 }
+
+// errEnough ends a request that has used up its limit for shaping calendar data.
+var errEnough = dav.Breach("d:number-of-matches-within-limits",
+	"the response would be too large; ask for a shorter time range or for fewer objects")

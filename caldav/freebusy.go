@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"net/http"
 
+	"caldav-mcp-server/caldav/calxml"
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
@@ -12,8 +13,8 @@ import (
 
 // busyRequest is CALDAV:free-busy-query (RFC 4791 §9.11).
 type busyRequest struct {
-	XMLName   xml.Name   `xml:"urn:ietf:params:xml:ns:caldav free-busy-query"`
-	TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+	XMLName   xml.Name          `xml:"urn:ietf:params:xml:ns:caldav free-busy-query"`
+	TimeRange *calxml.TimeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
 }
 
 // freeBusyQuery answers RFC 4791 §7.10 for one calendar, or for all calendars of a user that count as busy. It
@@ -22,7 +23,7 @@ func freeBusyQuery(x *request, r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
 		return dav.Refuse(http.StatusBadRequest, "free-busy-query needs a time-range")
 	}
-	window, err := q.TimeRange.whole()
+	window, err := q.TimeRange.Whole()
 	if err != nil {
 		return dav.Refuse(http.StatusBadRequest, "the time-range %s", err)
 	}

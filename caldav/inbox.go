@@ -127,10 +127,5 @@ func arrangeDefault(x *request, s *calendar.Scheduling, e *dav.Element) error {
 	return wrong
 }
 
-// message returns the inbox member for a message.
-func (r *resource) message(i calendar.InboxItem) *resource {
-	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
-}
-
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
 func discard(x *request) error { return takeOut(x, x.at.object, x.Service.Discard) }

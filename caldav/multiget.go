@@ -76,22 +76,6 @@ func calendarMultiget(x *request, r *resource, q *multigetRequest) error {
 	return ms.End()
 }
 
-// planReport plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
-func planReport(x *request, q *requested, nameOnly bool) (plan, error) {
-	if q == nil {
-		t := x.planner()
-		if nameOnly {
-			return t.plan(dav.PlanNames(x.Exchange, t)), nil
-		}
-		return t.plan(dav.PlanAll(x.Exchange, t, true, nil)), nil
-	}
-	var err error
-	if x.view.Shape, err = q.data.shape(); err != nil {
-		return plan{}, err
-	}
-	return x.named(q.names)
-}
-
 // addAll answers the hrefs in the order of the request. Each object is answered once, so that a response is never
 // larger than the calendar.
 func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"caldav-mcp-server/caldav/calxml"
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar/service"
 )
@@ -143,4 +144,38 @@ func (ms *multistatus) unread(r *resource) {
 		slog.String("method", ms.x.R.Method),
 		slog.String("error", service.ForLog(r.object.CheckText())))
 	ms.Status(&r.at, http.StatusInternalServerError)
+}
+
+// requested is the DAV:prop of a report. Its calendar-data may describe a shape.
+type requested struct {
+	names dav.Names
+	data  *calxml.CalendarData
+}
+
+// UnmarshalXML reads the names, and the shape of calendar-data.
+func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+	return dav.Within(d, func(t xml.StartElement) error {
+		q.names = append(q.names, t.Name)
+		if t.Name != caldav("calendar-data") {
+			return d.Skip()
+		}
+		q.data = &calxml.CalendarData{}
+		return d.DecodeElement(q.data, &t)
+	}, nil)
+}
+
+// planReport plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
+func planReport(x *request, q *requested, nameOnly bool) (plan, error) {
+	if q == nil {
+		t := x.planner()
+		if nameOnly {
+			return t.plan(dav.PlanNames(x.Exchange, t)), nil
+		}
+		return t.plan(dav.PlanAll(x.Exchange, t, true, nil)), nil
+	}
+	var err error
+	if x.view.Shape, err = q.data.Shape(); err != nil {
+		return plan{}, err
+	}
+	return x.named(q.names)
 }

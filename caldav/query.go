@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"caldav-mcp-server/caldav/calxml"
 	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
@@ -18,7 +19,7 @@ type queryRequest struct {
 	Prop       *requested     `xml:"DAV: prop"`
 	AllProp    *struct{}      `xml:"DAV: allprop"`
 	PropName   *struct{}      `xml:"DAV: propname"`
-	Filter     *filterElement `xml:"urn:ietf:params:xml:ns:caldav filter"`
+	Filter     *calxml.Filter `xml:"urn:ietf:params:xml:ns:caldav filter"`
 	Timezone   *string        `xml:"urn:ietf:params:xml:ns:caldav timezone"`
 	TimezoneID *string        `xml:"urn:ietf:params:xml:ns:caldav timezone-id"`
 	Limit      *string        `xml:"DAV: limit>nresults"`
@@ -56,7 +57,7 @@ type search struct {
 func newSearch(x *request, q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
-	if s.query.Filter, err = q.Filter.read(x.Limits.Filters); err != nil {
+	if s.query.Filter, err = q.Filter.Read(x.Limits.Filters); err != nil {
 		return nil, err
 	}
 	if s.query.Timezone, err = q.timezone(); err != nil {

@@ -286,3 +286,8 @@ func (r *resource) beOwn() error {
 	}
 	return nil
 }
+
+// message returns the inbox member for a message.
+func (r *resource) message(i calendar.InboxItem) *resource {
+	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
+}

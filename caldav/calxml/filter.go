@@ -1,4 +1,4 @@
-package caldav
+package calxml
 
 import (
 	"encoding/xml"
@@ -9,13 +9,14 @@ import (
 	"caldav-mcp-server/calendar/filter"
 )
 
-// The filters of RFC 4791 §9.7 in a request.
-type (
-	filterElement struct {
-		Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
-		extension
-	}
+// Filter is CALDAV:filter (RFC 4791 §9.7) in a request.
+type Filter struct {
+	Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+	extension
+}
 
+// The filters within it.
+type (
 	compFilter struct {
 		named
 		timed
@@ -45,7 +46,7 @@ type (
 	}
 
 	timed struct {
-		TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+		TimeRange *TimeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
 	}
 
 	worded struct {
@@ -71,6 +72,9 @@ type (
 	}
 )
 
+// textMax limits the bytes of a text-match: it is compared with every object.
+const textMax = 1000
+
 // filterReader converts filters to package filter, and counts them.
 type filterReader struct{ left int }
 
@@ -82,9 +86,9 @@ func unsupportedFilter(what string) error {
 	return dav.Breach("c:supported-filter", "this server does not support the %s of this filter", what)
 }
 
-// read converts CALDAV:filter. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of several filters, which go-webdav
-// and others send, all must match.
-func (q *filterElement) read(most int) (filter.Filter, error) {
+// Read converts the filter; most limits the conditions in it. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of
+// several filters, which go-webdav and others send, all must match.
+func (q *Filter) Read(most int) (filter.Filter, error) {
 	if q == nil || len(q.Comps) == 0 {
 		return nil, invalidFilter("it has no comp-filter for VCALENDAR")
 	}
@@ -160,18 +164,6 @@ func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFil
 	}
 	f.Components, err = r.components(q.Comps, name)
 	return f, err
-}
-
-// optional reads an optional time-range.
-func (t *timeRange) optional() (*filter.TimeRange, error) {
-	if t == nil {
-		return nil, nil
-	}
-	r, err := t.read()
-	if err != nil {
-		return nil, invalidFilter("its time-range %s", err)
-	}
-	return &r, nil
 }
 
 // takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 define a time-range for. Clients that send one for
@@ -257,8 +249,8 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 	if t.Type != "" && t.Type != "contains" {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
 	}
-	if len(t.Text) > termMax {
-		return nil, dav.Breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
+	if len(t.Text) > textMax {
+		return nil, dav.Breach("c:supported-filter", "a text-match may have at most %d bytes", textMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":
