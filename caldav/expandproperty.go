@@ -203,7 +203,7 @@ func (x *request) findHref(href string) (*resource, error) {
 		return nil, nil //nolint:nilerr // see above
 	}
 	r, err := x.find(at)
-	var refusal *dav.Failure
+	var refusal *dav.StatusError
 	if err != nil && (missing(err) || errors.As(err, &refusal)) {
 		return nil, nil
 	}

@@ -168,7 +168,7 @@ func refuseLink(x *request, err error) {
 	}
 	h.Set("Cache-Control", "no-store")
 	var (
-		refused *dav.Failure
+		refused *dav.StatusError
 		large   *http.MaxBytesError
 	)
 	switch {

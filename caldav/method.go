@@ -20,7 +20,7 @@ type method struct {
 	needs string
 	serve func(*request) error
 	// elsewhere is the refusal for other kinds of resources.
-	elsewhere *dav.Failure
+	elsewhere *dav.StatusError
 	// source is the section that defines the method.
 	source string
 }
@@ -37,7 +37,7 @@ var (
 )
 
 // refusal returns the refusal for a kind of resource that does not support the method.
-func (m *method) refusal(k kind) *dav.Failure {
+func (m *method) refusal(k kind) *dav.StatusError {
 	if m.name == "MKCOL" && k&leaves != 0 {
 		return errNoCollection
 	}

@@ -195,7 +195,7 @@ func newAddresses(base *url.URL) (addresses, error) {
 }
 
 // errNowhere is the response for every address without a resource that the caller can see.
-var errNowhere = &dav.Failure{Status: http.StatusNotFound, Message: "there is nothing at this address"}
+var errNowhere = &dav.StatusError{Status: http.StatusNotFound, Message: "there is nothing at this address"}
 
 // parse parses the path of a request. Some proxies remove the public prefix and others do not, so both forms are
 // accepted.

@@ -19,7 +19,7 @@ type changes struct {
 func applyEdits(x *request, all []dav.Edit, p *calendar.Properties, creating bool) changes {
 	var o changes
 	for _, e := range all {
-		var refusal *dav.Failure
+		var refusal *dav.StatusError
 		kept, err := applyEdit(x, e, p, creating)
 		if err != nil {
 			refusal = failureOf(err, x.details)
@@ -118,7 +118,7 @@ func patchInbox(x *request, all []dav.Edit) (o changes, err error) {
 	err = x.Service.PatchScheduling(x.R.Context(), x.caller, func(s *calendar.Scheduling) error {
 		o = changes{}
 		for _, e := range all {
-			var refusal *dav.Failure
+			var refusal *dav.StatusError
 			row := x.byName[e.Name]
 			switch {
 			case row == nil || row.on&atInbox == 0:

@@ -95,7 +95,7 @@ type pushRegister struct {
 }
 
 // breachOfPush is a condition of WebDAV-Push.
-func breachOfPush(condition, format string, args ...any) *dav.Failure {
+func breachOfPush(condition, format string, args ...any) *dav.StatusError {
 	return dav.Breach("p:"+condition+` xmlns:p="`+pushNS+`"`, format, args...)
 }
 
@@ -176,7 +176,7 @@ func (x *request) registrationAt() (calendar.PushID, bool) {
 func serveRegistration(x *request, id calendar.PushID) error {
 	if x.R.Method != http.MethodDelete {
 		x.W.Header().Set("Allow", http.MethodDelete)
-		return &dav.Failure{Status: http.StatusMethodNotAllowed, Message: "a registration can only be deleted"}
+		return &dav.StatusError{Status: http.StatusMethodNotAllowed, Message: "a registration can only be deleted"}
 	}
 	if err := x.Service.UnregisterPush(x.R.Context(), x.caller, id); err != nil {
 		return err

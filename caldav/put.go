@@ -134,7 +134,7 @@ func (x *request) objectBody() ([]byte, error) {
 	}
 	var (
 		tooLarge *http.MaxBytesError
-		refusal  *dav.Failure
+		refusal  *dav.StatusError
 	)
 	switch {
 	case err == nil || errors.As(err, &refusal) || lapsed(err):
@@ -143,7 +143,7 @@ func (x *request) objectBody() ([]byte, error) {
 		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize,
 			"this server accepts objects of up to %d bytes", limit)
 	}
-	return nil, &dav.Failure{Status: http.StatusBadRequest, Message: "the body ended early", Cause: err}
+	return nil, &dav.StatusError{Status: http.StatusBadRequest, Message: "the body ended early", Cause: err}
 }
 
 // lapsed reports whether reading the body failed because the sender's credential is no longer valid, or could not be

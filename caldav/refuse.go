@@ -56,9 +56,9 @@ func (x *request) faultLevel() slog.Level {
 
 // failureOf converts an error to a refusal. The text of an unexpected error is not sent. details, which may be nil,
 // returns the writer of a condition's content.
-func failureOf(err error, details func(error, *calendar.Error) func(*dav.Markup)) *dav.Failure {
+func failureOf(err error, details func(error, *calendar.Error) func(*dav.Markup)) *dav.StatusError {
 	var (
-		f *dav.Failure
+		f *dav.StatusError
 		e *calendar.Error
 		b *http.MaxBytesError
 	)
@@ -142,8 +142,8 @@ var conditions = map[calendar.Rule]struct {
 }
 
 // translate turns an error of package calendar into a failure, without the content of its condition.
-func translate(e *calendar.Error) *dav.Failure {
-	f := &dav.Failure{Status: statuses[e.Reason], Message: e.Error(), Cause: e.Cause}
+func translate(e *calendar.Error) *dav.StatusError {
+	f := &dav.StatusError{Status: statuses[e.Reason], Message: e.Error(), Cause: e.Cause}
 	if row, ok := conditions[e.Rule]; ok {
 		f.Status, f.Condition = row.status, row.tag
 	}

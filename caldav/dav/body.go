@@ -88,7 +88,7 @@ func (x *Exchange) Decode(source io.Reader, v any) error {
 // badXML returns refusals and read errors unchanged, and turns every other decoder error into a 400.
 func (x *Exchange) badXML(err error) error {
 	var (
-		f *Failure
+		f *StatusError
 		b *http.MaxBytesError
 		s *xml.SyntaxError
 		u xml.UnmarshalError
@@ -99,5 +99,5 @@ func (x *Exchange) badXML(err error) error {
 	case errors.As(err, &s), errors.As(err, &u):
 		return Refuse(http.StatusBadRequest, "this XML cannot be read: %s", err)
 	}
-	return &Failure{Status: http.StatusBadRequest, Message: "this XML cannot be read", Cause: err}
+	return &StatusError{Status: http.StatusBadRequest, Message: "this XML cannot be read", Cause: err}
 }

@@ -115,7 +115,7 @@ func TestProppatch(t *testing.T) {
 		`<remove><prop><dark/></prop></remove></propertyupdate>`
 	for _, c := range []struct {
 		name, prefer string
-		refusal      *dav.Failure
+		refusal      *dav.StatusError
 		status       int
 		want         string
 	}{
@@ -170,7 +170,7 @@ func TestDestinations(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		failure     *dav.Failure
+		failure     *dav.StatusError
 		media, want string
 	}{
 		{dav.Refuse(http.StatusConflict, "not %s", "now"), "text/plain; charset=utf-8", "not now\n"},

@@ -31,7 +31,7 @@ func (x *Exchange) Markup() *Markup { return x.server.Markup() }
 func (x *Exchange) Release(m *Markup) { x.server.Release(m) }
 
 // Refuse answers with a refusal.
-func (x *Exchange) Refuse(f *Failure) {
+func (x *Exchange) Refuse(f *StatusError) {
 	m := x.Markup()
 	defer x.Release(m)
 	m.failure(f)

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// Failure is a refusal as it is sent: a status, and the condition that was not met if an RFC names one.
-type Failure struct {
+// StatusError is a refusal as it is sent: a status, and the condition that was not met if an RFC names one.
+type StatusError struct {
 	Status int
 	// Condition is the element of the failed pre- or postcondition (RFC 4918 §16), with its prefix; "" for none.
 	Condition string
@@ -19,22 +19,22 @@ type Failure struct {
 }
 
 // Error returns the message for the user.
-func (f *Failure) Error() string { return f.Message }
+func (f *StatusError) Error() string { return f.Message }
 
 // Unwrap returns the cause.
-func (f *Failure) Unwrap() error { return f.Cause }
+func (f *StatusError) Unwrap() error { return f.Cause }
 
 // Refuse returns a refusal without a condition.
-func Refuse(status int, format string, args ...any) *Failure {
-	return &Failure{Status: status, Message: fmt.Sprintf(format, args...)}
+func Refuse(status int, format string, args ...any) *StatusError {
+	return &StatusError{Status: status, Message: fmt.Sprintf(format, args...)}
 }
 
 // Breach returns a refusal for a failed condition. Its status is 403: the same request would fail again.
-func Breach(condition, format string, args ...any) *Failure {
-	return &Failure{Status: http.StatusForbidden, Condition: condition, Message: fmt.Sprintf(format, args...)}
+func Breach(condition, format string, args ...any) *StatusError {
+	return &StatusError{Status: http.StatusForbidden, Condition: condition, Message: fmt.Sprintf(format, args...)}
 }
 
-func (f *Failure) mediaType() string {
+func (f *StatusError) mediaType() string {
 	if f.Condition == "" {
 		return "text/plain; charset=utf-8"
 	}
@@ -48,7 +48,7 @@ const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 
 // failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
 // text.
-func (m *Markup) failure(f *Failure) {
+func (m *Markup) failure(f *StatusError) {
 	if f.Condition == "" {
 		m.Raw(f.Message).Raw("\n")
 		return
@@ -60,7 +60,7 @@ func (m *Markup) failure(f *Failure) {
 }
 
 // condition writes the element of a failed condition.
-func (m *Markup) condition(f *Failure) {
+func (m *Markup) condition(f *StatusError) {
 	if f.Details == nil {
 		m.Raw("<").Raw(f.Condition).Raw("/>")
 		return
@@ -71,7 +71,7 @@ func (m *Markup) condition(f *Failure) {
 }
 
 // propstat writes the status of some properties, without their values.
-func (m *Markup) propstat(names []xml.Name, f *Failure) {
+func (m *Markup) propstat(names []xml.Name, f *StatusError) {
 	m.Raw("<d:propstat><d:prop>")
 	for _, n := range names {
 		m.Empty(n)

@@ -57,7 +57,7 @@ func TestGuardKeepsTheLimits(t *testing.T) {
 		{"a digit behind a prefix", `<x:a xmlns:x="y"><x:1/></x:a>`, http.StatusBadRequest},
 	} {
 		err := walk(c.document, limits)
-		var f *Failure
+		var f *StatusError
 		if got := 0; errors.As(err, &f) || err == nil {
 			if f != nil {
 				got = f.Status

@@ -118,7 +118,7 @@ func (p *Plan[R]) Propstats(m *Markup, r R) error {
 		m.Buf = m.Buf[:start]
 	}
 	if len(absent) > 0 {
-		m.propstat(absent, &Failure{Status: http.StatusNotFound})
+		m.propstat(absent, &StatusError{Status: http.StatusNotFound})
 		m.absent = m.absent[:before]
 	}
 	for _, item := range refused {
@@ -130,7 +130,7 @@ func (p *Plan[R]) Propstats(m *Markup, r R) error {
 // refusedItem is a property that a resource has but refuses to give.
 type refusedItem struct {
 	name    xml.Name
-	failure *Failure
+	failure *StatusError
 }
 
 // values writes the properties that the resource has. It adds missing properties to absent and returns the refused
@@ -138,7 +138,7 @@ type refusedItem struct {
 func (p *Plan[R]) values(m *Markup, r R) (refused []refusedItem, err error) {
 	for i := range p.Items {
 		item := &p.Items[i]
-		var refusal *Failure
+		var refusal *StatusError
 		err := item.Write(r, m, p.NameOnly)
 		switch {
 		case err == nil:

@@ -80,7 +80,7 @@ func (x *Exchange) Proppatch(at Address, patch func([]Edit) (Outcome, error)) er
 type verdict struct {
 	name xml.Name
 	// refusal is nil if the property can be set.
-	refusal *Failure
+	refusal *StatusError
 }
 
 // Outcome is the result for all properties. If one fails, none is set.
@@ -90,7 +90,7 @@ type Outcome struct {
 }
 
 // Add adds the result for a property; refusal is nil if it can be set.
-func (o *Outcome) Add(n xml.Name, refusal *Failure) {
+func (o *Outcome) Add(n xml.Name, refusal *StatusError) {
 	o.verdicts = append(o.verdicts, verdict{n, refusal})
 	o.Failed = o.Failed || refusal != nil
 }
@@ -116,7 +116,7 @@ func (o Outcome) Write(m *Markup) {
 	if len(fine) == 0 {
 		return
 	}
-	f := &Failure{Status: http.StatusOK}
+	f := &StatusError{Status: http.StatusOK}
 	if o.Failed {
 		f.Status = http.StatusFailedDependency
 	}
