@@ -1,5 +1,10 @@
 package caldav
 
+import (
+	"caldav-mcp-server/caldav/dav"
+	"caldav-mcp-server/calendar"
+)
+
 // The read side of RFC 3744. Ownership and shares decide about access: an access control list can be read here, but
 // not set.
 
@@ -40,64 +45,57 @@ func supportedPrivileges() privilegeNode {
 	}}
 }
 
-func (r *resource) supportedPrivileges(m *markup) error {
-	m.privilegeNode(supportedPrivileges())
+func writeSupportedPrivileges(r *resource, m *dav.Markup) error {
+	privilegeTree(m, supportedPrivileges())
 	return nil
 }
 
-func (m *markup) privilegeNode(n privilegeNode) {
-	m.raw("<d:supported-privilege>")
-	m.privilege(n.tag)
+func privilegeTree(m *dav.Markup, n privilegeNode) {
+	m.Raw("<d:supported-privilege>")
+	privilegeElement(m, n.tag)
 	if n.abstract {
-		m.raw("<d:abstract/>")
+		m.Raw("<d:abstract/>")
 	}
-	m.raw(`<d:description xml:lang="en">`).text(n.description).raw("</d:description>")
+	m.Raw(`<d:description xml:lang="en">`).Text(n.description).Raw("</d:description>")
 	for _, inner := range n.within {
-		m.privilegeNode(inner)
+		privilegeTree(m, inner)
 	}
-	m.raw("</d:supported-privilege>")
+	m.Raw("</d:supported-privilege>")
 }
 
-func (m *markup) privilege(tag string) {
-	m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
-}
-
-// owned are the kinds of resources that have an owner.
-const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
-
-// accessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
-func (r *resource) accessList(m *markup) error {
+// writeAccessList writes DAV:acl (RFC 3744 §5.5). Every authenticated user may read a resource without an owner.
+func writeAccessList(r *resource, m *dav.Markup) error {
 	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
 	switch {
 	case r.other != nil:
-		return errAbsent
+		return dav.ErrAbsent
 	case r.at.kind()&personal != 0:
-		m.grant("<d:property><d:owner/></d:property>", "d:all")
+		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
 	case r.at.kind()&(atCalendar|atObject) == 0:
-		m.grant("<d:authenticated/>", "d:read")
+		protectedGrant(m, "<d:authenticated/>", "d:read")
 	case mayReadACL(r) == nil:
-		m.grant("<d:property><d:owner/></d:property>", "d:all")
-		return r.shareGrants(m)
+		protectedGrant(m, "<d:property><d:owner/></d:property>", "d:all")
+		return writeShareGrants(r, m)
 	default:
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	return nil
 }
 
-// grant writes a protected entry.
-func (m *markup) grant(principal, privilege string) {
-	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>")
-	m.privilege(privilege)
-	m.raw("</d:grant><d:protected/></d:ace>")
+// protectedGrant writes a protected entry.
+func protectedGrant(m *dav.Markup, principal, privilege string) {
+	m.Raw("<d:ace><d:principal>").Raw(principal).Raw("</d:principal><d:grant>")
+	privilegeElement(m, privilege)
+	m.Raw("</d:grant><d:protected/></d:ace>")
 }
 
-// accessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
-func (r *resource) accessRestrictions(m *markup) error {
-	return m.raw("<d:grant-only/><d:no-invert/>").ok()
+// writeAccessRestrictions writes DAV:acl-restrictions (RFC 3744 §5.6).
+func writeAccessRestrictions(r *resource, m *dav.Markup) error {
+	return m.Raw("<d:grant-only/><d:no-invert/>").OK()
 }
 
-// acl answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
-func (x *exchange) acl() error {
+// serveACL answers the ACL method (RFC 3744 §8.1). It always refuses, since every entry of every list is protected.
+func serveACL(x *request) error {
 	r, err := x.find(x.at)
 	if err == nil {
 		err = r.beOwn()
@@ -105,5 +103,95 @@ func (x *exchange) acl() error {
 	if err != nil {
 		return err
 	}
-	return breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")
+	return dav.Breach("d:no-protected-ace-conflict",
+		"access is given by sharing a calendar, not by setting its access control list")
+}
+
+// privileges is the source of DAV:current-user-privilege-set (RFC 3744 §3, appendix B). Each row has a privilege, its
+// kinds of resources, and the permission check that decides it.
+var privileges = []struct {
+	tag string
+	on  kind
+	may func(*resource) error
+}{
+	{"d:read", collections &^ atCalendar, freely},
+	{"d:read", atNotice | atItem, freely},
+	// A sharee with free/busy access may read the busy times as events, too.
+	{"d:read", atCalendar | atObject, may(calendar.SeeBusy)},
+	{"d:read-current-user-privilege-set", everything, freely},
+	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
+	// Without it, Thunderbird and others treat a calendar as read-only, even with all other privileges.
+	{"d:write", atCalendar | atObject, may(calendar.WriteObjects, calendar.DeleteObjects)},
+	// A read-only sharee may set the name and color for themselves, too, but does not get this privilege: Thunderbird
+	// would treat the calendar as writable.
+	{"d:write-properties", atCalendar, may(calendar.WriteObjects, calendar.ArrangeCalendar)},
+	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
+	{"d:bind", atCalendar, may(calendar.WriteObjects)},
+	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},
+	{"c:schedule-deliver", atInbox, freely},
+	{"c:schedule-deliver-invite", atInbox, freely},
+	{"c:schedule-deliver-reply", atInbox, freely},
+	{"c:schedule-query-freebusy", atInbox, freely},
+	{"c:schedule-send", atOutbox, maySend},
+	{"c:schedule-send-invite", atOutbox, maySend},
+	{"c:schedule-send-reply", atOutbox, maySend},
+	{"c:schedule-send-freebusy", atOutbox, mayAsk},
+	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
+	{"d:read-acl", atCalendar | atObject, mayReadACL},
+	{"d:write-properties", atObject, may(calendar.WriteObjects)},
+	{"d:write-properties", atPrincipal | atHome | atInbox, mayOwn},
+	{"d:bind", atHome, mayCreate},
+	{"d:unbind", atHome, mayUnbind},
+	{"d:unbind", atBox | atInbox, mayDismiss},
+}
+
+func freely(*resource) error { return nil }
+
+func may(actions ...calendar.Action) func(*resource) error {
+	return func(r *resource) error {
+		for _, a := range actions {
+			if err := r.x.caller.May(a, r.calendar); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// mayOwn checks access to the caller's own resources other than calendars.
+func mayOwn(r *resource) error {
+	if err := r.beOwn(); err != nil {
+		return err
+	}
+	return r.x.caller.MayOwn(calendar.ChangeCalendar)
+}
+
+// mayReadACL allows only the owner of a calendar to see its sharees.
+func mayReadACL(r *resource) error {
+	if r.calendar.Access != calendar.OwnerAccess {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner can see who has access")
+	}
+	return r.x.caller.May(calendar.ReadObjects, r.calendar)
+}
+
+func mayDismiss(r *resource) error { return r.x.caller.MayOwn(calendar.AnswerInvitation) }
+
+func maySend(r *resource) error { return r.x.caller.MayOwn(calendar.TellOthers) }
+
+func mayAsk(r *resource) error { return r.x.caller.MayOwn(calendar.SeeBusy) }
+
+func mayCreate(r *resource) error { return r.x.caller.MayCreate() }
+
+// mayUnbind checks whether the caller may delete calendars of their own.
+func mayUnbind(r *resource) error {
+	return r.x.caller.May(calendar.DeleteCalendar, calendar.Calendar{Access: calendar.OwnerAccess})
+}
+
+func writePrivileges(r *resource, m *dav.Markup) error {
+	for _, p := range privileges {
+		if p.on&r.at.kind() != 0 && p.may(r) == nil {
+			privilegeElement(m, p.tag)
+		}
+	}
+	return nil
 }

@@ -24,7 +24,7 @@ func (b box[T]) in(n *node) { n.members, n.token, n.sync = b.members, b.token, b
 // listing of the surrounding collections still works.
 func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 	return func(yield func(*resource, error) bool) {
-		all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+		all, err := b.changes(r.x.Service, r.x.R.Context(), r.x.caller, calendar.SyncToken{})
 		if err != nil {
 			if calendar.ReasonOf(err) != calendar.Forbidden {
 				yield(nil, err)
@@ -40,13 +40,13 @@ func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 }
 
 func (b box[T]) token(r *resource) (string, error) {
-	now, err := b.state(r.x.Service, r.x.r.Context(), r.x.caller)
+	now, err := b.state(r.x.Service, r.x.R.Context(), r.x.caller)
 	return now.String(), err
 }
 
 // sync reports the items that were added, changed or removed.
-func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
-	changes, err := b.changes(x.Service, x.r.Context(), x.caller, since)
+func (b box[T]) sync(x *request, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+	changes, err := b.changes(x.Service, x.R.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}
@@ -55,17 +55,19 @@ func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken,
 		list[i].resource = b.member(r, item)
 		list[i].version, list[i].gone = item.Latest()
 	}
-	return x.syncList(p, list, since, changes.Now, limit)
+	return syncList(x, p, list, since, changes.Now, limit)
 }
 
 // takeOut answers DELETE of an item in a box.
-func takeOut[Name any](x *exchange, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
+func takeOut[Name any](
+	x *request, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error,
+) error {
 	when, err := x.precondition()
 	if err != nil {
 		return err
 	}
-	if err := remove(x.r.Context(), x.caller, name, when); err != nil {
+	if err := remove(x.R.Context(), x.caller, name, when); err != nil {
 		return err
 	}
-	return x.done(false)
+	return x.Done(false)
 }

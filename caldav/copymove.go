@@ -3,9 +3,8 @@ package caldav
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/service"
@@ -14,49 +13,53 @@ import (
 // transfer is a method of the service that copies or moves an object.
 type transfer func(*service.Service, context.Context, calendar.Caller, ledger.Transfer) (calendar.Saved, error)
 
-// copy answers COPY of an object (RFC 4918 §9.8).
-func (x *exchange) copy() error { return x.transfer((*service.Service).Copy) }
+// serveCopy answers COPY of an object (RFC 4918 §9.8).
+func serveCopy(x *request) error { return serveTransfer(x, (*service.Service).Copy) }
 
-// move answers MOVE (RFC 4918 §9.9). Moving a calendar within its home only changes its address.
-func (x *exchange) move() error {
+// serveMove answers MOVE (RFC 4918 §9.9). Moving a calendar within its home only changes its address.
+func serveMove(x *request) error {
 	if x.at.kind() == atCalendar {
-		return x.moveCalendar()
+		return moveCalendar(x)
 	}
-	return x.transfer((*service.Service).Move)
+	return serveTransfer(x, (*service.Service).Move)
 }
 
 var (
-	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
-	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
-	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
-	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
+	errNoPlace = dav.Refuse(http.StatusForbidden,
+		"calendar objects can only be stored in the calendars of your home")
+	errOtherHost = dav.Refuse(http.StatusBadGateway,
+		"the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address "+
+			"that clients use")
+	errInTheWay   = dav.Refuse(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
+	errUnderneath = dav.Refuse(http.StatusBadRequest,
+		"a calendar is moved with its whole content: Depth must be infinity")
 )
 
-func (x *exchange) transfer(carry transfer) error {
-	t, err := x.transferred()
+func serveTransfer(x *request, carry transfer) error {
+	to, overwrite, err := readDestination(x)
 	if err != nil {
 		return err
 	}
-	saved, err := carry(x.Service, x.r.Context(), x.caller, t)
+	if to.kind() != atObject {
+		return errNoPlace
+	}
+	t, err := readTransfer(x, to, overwrite)
 	if err != nil {
 		return err
+	}
+	saved, err := carry(x.Service, x.R.Context(), x.caller, t)
+	if err != nil {
+		return about(to, "d:bind", err)
 	}
 	if saved.Created {
 		// RFC 9110 §15.3.2: without a Location, the request line would name the created resource.
-		x.w.Header().Set("Location", x.href(x.subject))
+		x.W.Header().Set("Location", x.href(to))
 	}
-	return x.done(saved.Created)
+	return x.Done(saved.Created)
 }
 
-// transferred reads the source, the destination and the conditions of a COPY or MOVE of an object.
-func (x *exchange) transferred() (t ledger.Transfer, err error) {
-	to, overwrite, err := x.destination()
-	if err != nil {
-		return t, err
-	}
-	if to.kind() != atObject {
-		return t, errNoPlace
-	}
+// readTransfer reads the source and the conditions of a COPY or MOVE of an object, and checks the access to both ends.
+func readTransfer(x *request, to place, overwrite bool) (t ledger.Transfer, err error) {
 	t.Name, t.As = x.at.object, to.object
 	if t.When, err = x.precondition(); err != nil {
 		return t, err
@@ -67,28 +70,25 @@ func (x *exchange) transferred() (t ledger.Transfer, err error) {
 		return t, err
 	}
 	if err := x.caller.May(calendar.ReadObjects, t.From); err != nil {
-		x.needs = "d:read"
-		return t, err
+		return t, about(x.at, "d:read", err)
 	}
 	if x.method.name == "MOVE" {
 		if err := x.caller.May(calendar.DeleteObjects, t.From); err != nil {
 			return t, err
 		}
 	}
-	// From here on a refusal is about the destination.
-	x.subject, x.needs = to, "d:bind"
-	if t.To, err = x.parentCalendar(to); err != nil {
-		return t, err
+	if t.To, err = x.parentCalendar(to); err == nil {
+		err = x.caller.May(calendar.WriteObjects, t.To)
 	}
-	return t, x.caller.May(calendar.WriteObjects, t.To)
+	return t, about(to, "d:bind", err)
 }
 
-func (x *exchange) moveCalendar() error {
-	to, overwrite, err := x.destination()
+func moveCalendar(x *request) error {
+	to, overwrite, err := readDestination(x)
 	if err != nil {
 		return err
 	}
-	if d, err := x.depth(); err != nil || d == depthZero || d == depthOne {
+	if d, err := x.Depth(); err != nil || d == dav.DepthZero || d == dav.DepthOne {
 		return errUnderneath
 	}
 	if to.kind() != atCalendar {
@@ -101,33 +101,33 @@ func (x *exchange) moveCalendar() error {
 	_, err = x.calendarAt(to)
 	switch {
 	case to == x.at:
-		return refuseWith(http.StatusForbidden, "the calendar is already at this address")
+		return dav.Refuse(http.StatusForbidden, "the calendar is already at this address")
 	case err == nil && !overwrite:
 		return errInTheWay
 	case err == nil:
 		// A calendar must not vanish because another one takes its address.
-		return breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
+		return dav.Breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
 	case !missing(err):
 		return err
 	}
-	if err := x.Service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
+	if err := x.Service.MoveCalendar(x.R.Context(), x.caller, cal.ID, to.calendar); err != nil {
 		return err
 	}
-	x.w.Header().Set("Location", x.href(to))
-	return x.done(true)
+	x.W.Header().Set("Location", x.href(to))
+	return x.Done(true)
 }
 
-// destination reads Destination and Overwrite (RFC 4918 §10.3, §10.6). An address outside of the caller's part of the
-// tree is refused in the same way whether it exists or not.
-func (x *exchange) destination() (at place, overwrite bool, err error) {
-	u, err := url.Parse(strings.TrimSpace(x.r.Header.Get("Destination")))
-	if err != nil || u.Opaque != "" || u.Host == "" && u.Path == "" {
-		return at, false, refuseWith(http.StatusBadRequest, "this method takes a Destination: a path or a URL")
+// readDestination reads Destination and Overwrite. An address outside of the caller's part of the tree is refused in
+// the same way whether it exists or not.
+func readDestination(x *request) (at place, overwrite bool, err error) {
+	u, err := x.Destination()
+	if err != nil {
+		return at, false, err
 	}
-	if u.Host != "" && !x.isOurs(u) {
+	if !x.IsHere(u, x.host) {
 		return at, false, errOtherHost
 	}
-	at, err = x.parse(pathOf(u))
+	at, err = x.parse(dav.PathOf(u))
 	if err == nil {
 		err = x.reach(at)
 	}
@@ -137,19 +137,6 @@ func (x *exchange) destination() (at place, overwrite bool, err error) {
 	if err != nil {
 		return at, false, err
 	}
-	switch v := strings.TrimSpace(x.r.Header.Get("Overwrite")); strings.ToUpper(v) {
-	case "", "T":
-		return at, true, nil
-	case "F":
-		return at, false, nil
-	default:
-		return at, false, refuseWith(http.StatusBadRequest, "Overwrite must be T or F")
-	}
-}
-
-// isOurs reports whether a URL points to this server: its host is the request's, or the host of the base URL. Ports
-// are not compared, since proxies often do not forward them.
-func (x *exchange) isOurs(u *url.URL) bool {
-	came := url.URL{Host: x.r.Host}
-	return strings.EqualFold(u.Hostname(), came.Hostname()) || strings.EqualFold(u.Hostname(), x.host)
+	overwrite, err = x.Overwrite()
+	return at, overwrite, err
 }

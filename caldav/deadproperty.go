@@ -1,12 +1,11 @@
 package caldav
 
 import (
-	"bytes"
 	"encoding/xml"
 	"net/http"
 	"slices"
-	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -33,12 +32,6 @@ func (r *resource) holder() (calendar.Holder, bool) {
 	return h, false
 }
 
-// deadProperties caches the dead properties of one resource.
-type deadProperties struct {
-	of   place
-	list []calendar.DeadProperty
-}
-
 // listDead returns the dead properties of the resource. It keeps store queries rare: a listing has many resources,
 // and most of them have no dead properties.
 func (r *resource) listDead() ([]calendar.DeadProperty, error) {
@@ -50,7 +43,7 @@ func (r *resource) listDead() ([]calendar.DeadProperty, error) {
 	return list, err
 }
 
-func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
+func (x *request) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	h, ok := r.holder()
 	if !ok {
 		return nil, nil
@@ -60,25 +53,26 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	case listed && h.Place == calendar.AtCalendar:
 		return x.deadInHome(r.calendar.ID)
 	case listed && h.Place == calendar.AtObject:
-		if keepers, err := once(x, &x.keepers, r.calendar, x.Service.DeadPropertyHolders); err != nil || !keepers[r.at.object] {
+		keepers, err := once(x, &x.cached.keepers, r.calendar, x.Service.DeadPropertyHolders)
+		if err != nil || !keepers[r.at.object] {
 			return nil, err
 		}
 	}
-	return x.Service.DeadProperties(x.r.Context(), x.caller, h)
+	return x.Service.DeadProperties(x.R.Context(), x.caller, h)
 }
 
 // deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
-func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
-	if x.homeDead == nil {
+func (x *request) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
+	if x.cached.homeDead == nil {
 		var err error
-		if x.homeDead, err = x.Service.DeadPropertiesInHome(x.r.Context(), x.caller); err != nil {
+		if x.cached.homeDead, err = x.Service.DeadPropertiesInHome(x.R.Context(), x.caller); err != nil {
 			return nil, err
 		}
 	}
-	return x.homeDead[id], nil
+	return x.cached.homeDead[id], nil
 }
 
-// keptAs returns the stored value of the property n, or errAbsent.
+// keptAs returns the stored value of the property n, or dav.ErrAbsent.
 func (r *resource) keptAs(n xml.Name) (string, error) {
 	list, err := r.listDead()
 	if err != nil {
@@ -89,24 +83,24 @@ func (r *resource) keptAs(n xml.Name) (string, error) {
 			return k.Value, nil
 		}
 	}
-	return "", errAbsent
+	return "", dav.ErrAbsent
 }
 
 // writeDead writes the dead property n.
-func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
+func (r *resource) writeDead(n xml.Name, m *dav.Markup, nameOnly bool) error {
 	value, err := r.keptAs(n)
 	if err != nil {
 		return err
 	}
 	if nameOnly {
-		m.empty(n)
+		m.Empty(n)
 		return nil
 	}
-	return m.raw(value).ok()
+	return m.Raw(value).OK()
 }
 
 // writeAllDead writes all dead properties except the names in but: RFC 4918 §9.1 includes them in allprop.
-func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
+func (r *resource) writeAllDead(m *dav.Markup, but dav.Names, nameOnly bool) error {
 	list, err := r.listDead()
 	if err != nil {
 		return err
@@ -117,107 +111,26 @@ func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 			continue
 		}
 		if nameOnly {
-			m.empty(n)
+			m.Empty(n)
 		} else {
-			m.raw(k.Value)
+			m.Raw(k.Value)
 		}
 	}
 	return nil
 }
 
-// dress replaces a property that was just written by the stored element, which has the attributes of its PROPPATCH
-// (xml:lang, Apple's symbolic-color). It does nothing if the value has changed since in another way.
-func (p *property) dress(r *resource, m *markup, start, inside int) error {
-	value, err := r.keptAs(p.name)
-	if err != nil {
-		return err
-	}
-	content := m.buf[inside:]
-	end := "</" + p.name.Local + ">"
-	if head, ok := strings.CutSuffix(value, end); ok && strings.HasSuffix(head, ">"+string(content)) {
-		m.buf = append(m.buf[:start], value...)
-		return nil
-	}
-	return errAbsent
-}
-
 // keep returns the change that stores the edit's element unchanged, or removes it.
-func (e edit) keep() (calendar.DeadProperty, error) {
-	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.name.Space, Local: e.name.Local}}
-	if e.value == nil {
+func keep(e dav.Edit) (calendar.DeadProperty, error) {
+	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.Name.Space, Local: e.Name.Local}}
+	if e.Value == nil {
 		return k, nil
 	}
-	var m markup
-	m.foreign(e.value, "", e.lang)
-	if len(m.buf) > calendar.MaxDeadPropertyBytes {
+	text := e.Text()
+	if len(text) > calendar.MaxDeadPropertyBytes {
 		// RFC 4918 §9.2.1 names this status.
-		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
+		return k, dav.Refuse(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored",
+			calendar.MaxDeadPropertyBytes)
 	}
-	k.Value = string(m.buf)
+	k.Value = text
 	return k, nil
-}
-
-// xmlNS is the namespace of xml:lang, whose prefix needs no declaration.
-const xmlNS = "http://www.w3.org/XML/1998/namespace"
-
-// foreign writes an element of any namespace so that it keeps its meaning in every document: it declares the
-// namespaces that it uses. around is the surrounding default namespace. lang is the inherited language (RFC 4918
-// §4.3), or "".
-func (m *markup) foreign(e *element, around, lang string) {
-	m.raw("<").raw(e.XMLName.Local)
-	if e.XMLName.Space != around {
-		m.raw(` xmlns="`).attribute(e.XMLName.Space).raw(`"`)
-	}
-	m.attributes(e.Attrs, lang)
-	if len(e.content) == 0 {
-		m.raw("/>")
-		return
-	}
-	m.raw(">")
-	for _, part := range e.content {
-		if part.child != nil {
-			m.foreign(part.child, e.XMLName.Space, "")
-		} else {
-			m.text(part.text)
-		}
-	}
-	m.raw("</").raw(e.XMLName.Local).raw(">")
-}
-
-// attributes writes an element's attributes. Prefixes used only inside a value, as in XML Schema, are lost: no known
-// property has any.
-func (m *markup) attributes(attrs []xml.Attr, lang string) {
-	spaces := 0
-	for _, a := range attrs {
-		name := a.Name.Local
-		switch a.Name.Space {
-		case "":
-			if name == "xmlns" {
-				continue
-			}
-		case "xmlns":
-			continue
-		case xmlNS:
-			name = "xml:" + name
-			if a.Name.Local == "lang" {
-				lang = ""
-			}
-		default:
-			prefix := "n" + string(rune('a'+spaces%26)) + strings.Repeat("n", spaces/26)
-			spaces++
-			m.raw(" xmlns:").raw(prefix).raw(`="`).attribute(a.Name.Space).raw(`"`)
-			name = prefix + ":" + name
-		}
-		m.raw(" ").raw(name).raw(`="`).attribute(a.Value).raw(`"`)
-	}
-	if lang != "" {
-		m.raw(` xml:lang="`).attribute(lang).raw(`"`)
-	}
-}
-
-// isDressed reports whether an element has attributes that are worth storing.
-func (e *element) isDressed() bool {
-	var m markup
-	m.attributes(e.Attrs, "")
-	return len(bytes.TrimSpace(m.buf)) > 0
 }

@@ -5,152 +5,131 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/render"
 )
 
 // nothing writes properties that always exist and are always empty: this server has no locks (RFC 4918 §15.8,
 // §15.10).
-func nothing(*resource, *markup) error { return nil }
+func nothing(*resource, *dav.Markup) error { return nil }
 
-func (r *resource) resourceType(m *markup) error { return m.raw(r.node().types(r)).ok() }
+func writeResourceType(r *resource, m *dav.Markup) error { return m.Raw(r.node().types(r)).OK() }
 
-func (r *resource) displayName(m *markup) error {
+func writeDisplayName(r *resource, m *dav.Markup) error {
 	name := r.person().Title()
 	if r.at.kind() == atCalendar {
 		name = r.calendar.Name
 	}
-	return m.text(name).ok()
+	return m.Text(name).OK()
 }
 
-// etag writes the tag that GET sends. For a calendar it is the weak tag of its text.
-func (r *resource) etag(m *markup) error {
+// writeETag writes the tag that GET sends. For a calendar it is the weak tag of its text.
+func writeETag(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atCalendar {
 		token, err := r.token()
 		if closed(err) {
-			return errAbsent
+			return dav.ErrAbsent
 		}
-		m.text("W/" + string(textTag(token)))
+		m.Text("W/" + string(textTag(token)))
 		return err
 	}
-	return m.text(string(cmp.Or(r.object.ETag, r.notification.ETag))).ok()
+	return m.Text(string(cmp.Or(r.object.ETag, r.notification.ETag))).OK()
 }
 
-// calendarType also names the component (RFC 5545 §8.1), so that a client can tell a task from an event in a listing.
-const calendarType = "text/calendar; charset=utf-8; component="
-
-func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
-
-func (r *resource) contentType(m *markup) error {
+func writeContentType(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atNotice {
-		return m.text(xmlType).ok()
+		return m.Text(dav.XMLType).OK()
 	}
-	return m.raw(calendarType).text(string(r.object.Kind)).ok()
+	return m.Raw(calendarType).Text(string(r.object.Kind)).OK()
 }
 
-// contentLength is the length of GET's response. The length of a calendar's text is unknown until all of its objects
-// have been read.
-func (r *resource) contentLength(m *markup) error {
+// writeContentLength writes the length of GET's response. The length of a calendar's text is unknown until all of its
+// objects have been read.
+func writeContentLength(r *resource, m *dav.Markup) error {
 	switch r.at.kind() {
 	case atNotice:
-		return m.number(int64(len(r.rendered())))
+		return m.Number(int64(len(r.rendered())))
 	case atObject, atItem:
 		if r.at.kind() == atObject && r.object.Data == nil && r.calendar.Access != calendar.OwnerAccess {
-			return errAbsent // the size includes the caller's own part, which only reading the object reveals
+			return dav.ErrAbsent // the size includes the caller's own part, which only reading the object reveals
 		}
-		return m.number(r.object.Size)
+		return m.Number(r.object.Size)
 	default:
-		return m.number(int64(len(page)))
+		return m.Number(int64(len(page)))
 	}
 }
 
-func (r *resource) lastModified(m *markup) error {
+func writeLastModified(r *resource, m *dav.Markup) error {
 	if r.at.kind() == atCalendar && closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
 	_, changed := r.node().times(r)
-	return m.date(changed, http.TimeFormat)
+	return m.Date(changed, http.TimeFormat)
 }
 
-// date writes a date, or returns errAbsent for the zero time that busy times have.
-func (m *markup) date(at time.Time, layout string) error {
-	if at.IsZero() {
-		return errAbsent
-	}
-	m.buf = at.UTC().AppendFormat(m.buf, layout)
-	return nil
-}
-
-func (r *resource) creationDate(m *markup) error {
+func writeCreationDate(r *resource, m *dav.Markup) error {
 	made, _ := r.node().times(r)
-	return m.date(made, time.RFC3339)
+	return m.Date(made, time.RFC3339)
 }
 
-func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
-
-func (r *resource) owner(m *markup) error {
+func writeOwner(r *resource, m *dav.Markup) error {
 	name := r.person().Name
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
 	}
-	return m.hrefElement(principalOf(name)).ok()
+	return m.Href(principalOf(name)).OK()
 }
 
-func (r *resource) ownPrincipal(m *markup) error {
-	return m.hrefElement(principalOf(r.x.caller.User.Name)).ok()
+func writeOwnPrincipal(r *resource, m *dav.Markup) error {
+	return m.Href(principalOf(r.x.caller.User.Name)).OK()
 }
 
-func (r *resource) principalCollections(m *markup) error {
-	return m.hrefElement(place{form: formPrincipals}).ok()
+func writePrincipalCollections(r *resource, m *dav.Markup) error {
+	return m.Href(place{form: formPrincipals}).OK()
 }
 
-func (r *resource) principalURL(m *markup) error { return m.hrefElement(r.at).ok() }
+func writeOwnAddress(r *resource, m *dav.Markup) error { return m.Href(&r.at).OK() }
 
-func (r *resource) home(m *markup) error { return r.ownPlace(m, formHome) }
+func writeHome(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formHome) }
 
-func (r *resource) supportedMethods(m *markup) error {
+func writeSupportedMethods(r *resource, m *dav.Markup) error {
 	for _, row := range r.x.methods {
 		if row.on&r.at.kind() != 0 {
-			m.raw(`<d:supported-method name="`).raw(row.name).raw(`"/>`)
+			m.Raw(`<d:supported-method name="`).Raw(row.name).Raw(`"/>`)
 		}
 	}
 	return nil
 }
 
-func (r *resource) supportedReports(m *markup) error {
+func writeSupportedReports(r *resource, m *dav.Markup) error {
 	for _, row := range r.x.reports {
 		if row.on&r.at.kind() != 0 {
-			m.raw("<d:supported-report><d:report>")
-			m.empty(row.name)
-			m.raw("</d:report></d:supported-report>")
+			m.Raw("<d:supported-report><d:report>")
+			m.Empty(row.name)
+			m.Raw("</d:report></d:supported-report>")
 		}
 	}
 	return nil
 }
 
-// syncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar, or
-// in one of the calendars of a home, changes.
-func (r *resource) syncToken(m *markup) error {
+// writeSyncToken writes the token, which also serves as the CTag: both change if and only if something in the calendar,
+// or in one of the calendars of a home, changes.
+func writeSyncToken(r *resource, m *dav.Markup) error {
 	token, err := r.token()
 	if closed(err) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	m.text(token)
+	m.Text(token)
 	return err
 }
 
-// closed reports whether an error means that the caller may not see the content, or that there is too much of it.
-func closed(err error) bool {
-	reason := calendar.ReasonOf(err)
-	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
-}
-
-// resourceID identifies the resource for its lifetime, wherever it is moved.
-func (r *resource) resourceID(m *markup) error {
+// writeResourceID writes an identifier of the resource that lasts wherever it is moved.
+func writeResourceID(r *resource, m *dav.Markup) error {
 	// A user has one ID but two resources: the principal and the home.
 	id := string(r.person().ID)
 	if r.at.kind() == atCalendar {
@@ -161,124 +140,125 @@ func (r *resource) resourceID(m *markup) error {
 	// RFC 9562 §5.8: a UUID whose bits we define ourselves.
 	sum := sha256.Sum256([]byte(id))
 	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
-	return m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).ok()
+	return m.Element("d:href",
+		fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).OK()
 }
 
-func (r *resource) description(m *markup) error {
+func writeDescription(r *resource, m *dav.Markup) error {
 	if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.optional(r.calendar.Description)
+	return m.Optional(r.calendar.Description)
 }
 
-func (r *resource) enabled(m *markup) error {
+func writeEnabled(r *resource, m *dav.Markup) error {
 	if r.calendar.Hidden {
-		return m.number(0)
+		return m.Number(0)
 	}
-	return m.number(1)
+	return m.Number(1)
 }
 
-func (r *resource) color(m *markup) error { return m.optional(r.calendar.Color) }
+func writeColor(r *resource, m *dav.Markup) error { return m.Optional(r.calendar.Color) }
 
-func (r *resource) order(m *markup) error {
+func writeOrder(r *resource, m *dav.Markup) error {
 	if r.calendar.Order == nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.number(*r.calendar.Order)
+	return m.Number(*r.calendar.Order)
 }
 
-func (r *resource) kinds(m *markup) error {
+func writeKinds(r *resource, m *dav.Markup) error {
 	if r.x.caller.SeesBusyAlone(r.calendar) {
-		m.kindElement(calendar.Event)
+		kindElement(m, calendar.Event)
 		return nil
 	}
 	for _, k := range r.calendar.Kinds {
-		m.kindElement(k)
+		kindElement(m, k)
 	}
 	return nil
 }
 
-func (r *resource) mediaTypes(m *markup) error {
-	return m.raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).ok()
+func writeMediaTypes(r *resource, m *dav.Markup) error {
+	return m.Raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).OK()
 }
 
-func (r *resource) maxSize(m *markup) error {
-	return m.number(r.x.Service.Limits().ObjectBytes)
+func writeMaxSize(r *resource, m *dav.Markup) error {
+	return m.Number(r.x.Service.Limits().ObjectBytes)
 }
 
-// minTime and maxTime are the limits of the dates that the server accepts.
-func (r *resource) minTime(m *markup) error { return m.raw("10000101T000000Z").ok() }
+// writeMinTime and writeMaxTime write the limits of the dates that the server accepts.
+func writeMinTime(r *resource, m *dav.Markup) error { return m.Raw("10000101T000000Z").OK() }
 
-func (r *resource) maxTime(m *markup) error { return m.raw("99991231T235959Z").ok() }
+func writeMaxTime(r *resource, m *dav.Markup) error { return m.Raw("99991231T235959Z").OK() }
 
-func (r *resource) collations(m *markup) error {
+func writeCollations(r *resource, m *dav.Markup) error {
 	for _, c := range filter.Collations() {
-		m.element("c:supported-collation", string(c))
+		m.Element("c:supported-collation", string(c))
 	}
 	return nil
 }
 
-// kindSets lists the sets of components that a new calendar may have: each one alone, as Apple's clients create
+// writeKindSets writes the sets of components that a new calendar may have: each one alone, as Apple's clients create
 // calendars, and all together.
-func (r *resource) kindSets(m *markup) error {
+func writeKindSets(r *resource, m *dav.Markup) error {
 	sets := []calendar.Kinds{calendar.AllKinds()}
 	for _, k := range calendar.AllKinds() {
 		sets = append(sets, calendar.Kinds{k})
 	}
 	for _, set := range sets {
-		m.raw("<c:supported-calendar-component-set>")
+		m.Raw("<c:supported-calendar-component-set>")
 		for _, k := range set {
-			m.kindElement(k)
+			kindElement(m, k)
 		}
-		m.raw("</c:supported-calendar-component-set>")
+		m.Raw("</c:supported-calendar-component-set>")
 	}
 	return nil
 }
 
-func (r *resource) maxInstances(m *markup) error {
-	return m.number(int64(r.x.Service.Limits().Instances))
+func writeMaxInstances(r *resource, m *dav.Markup) error {
+	return m.Number(int64(r.x.Service.Limits().Instances))
 }
 
-func (r *resource) maxAttendees(m *markup) error {
-	return m.number(int64(r.x.Service.Limits().Attendees))
+func writeMaxAttendees(r *resource, m *dav.Markup) error {
+	return m.Number(int64(r.x.Service.Limits().Attendees))
 }
 
-func (r *resource) transparency(m *markup) error {
+func writeTransparency(r *resource, m *dav.Markup) error {
 	if r.calendar.Transparent {
-		m.raw("<c:transparent/>")
+		m.Raw("<c:transparent/>")
 	} else {
-		m.raw("<c:opaque/>")
+		m.Raw("<c:opaque/>")
 	}
 	return nil
 }
 
-// userAddresses lists the user's addresses as an attendee: first the mail addresses, which Apple's programs expect
-// first, then the principal.
-func (r *resource) userAddresses(m *markup) error {
-	mails, err := r.x.Service.Mails(r.x.r.Context(), r.person())
+// writeUserAddresses writes the user's addresses as an attendee: first the mail addresses, which Apple's programs
+// expect first, then the principal.
+func writeUserAddresses(r *resource, m *dav.Markup) error {
+	mails, err := r.x.Service.Mails(r.x.R.Context(), r.person())
 	if err != nil {
 		return err
 	}
 	for _, mail := range mails {
-		m.element("d:href", "mailto:"+mail)
+		m.Element("d:href", "mailto:"+mail)
 	}
-	return m.hrefElement(r.at).ok()
+	return m.Href(&r.at).OK()
 }
 
-// publishedURL writes the configured base URL; it is empty if none is set.
-func (r *resource) publishedURL(m *markup) error {
+// writePublishedURL writes the configured base URL; it is empty if none is set.
+func writePublishedURL(r *resource, m *dav.Markup) error {
 	if r.other != nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(r.x.published).ok()
+	return m.Text(r.x.published).OK()
 }
 
-// wayHere writes how this request reached the server.
-func (r *resource) wayHere(m *markup) error {
+// writeWayHere writes how this request reached the server.
+func writeWayHere(r *resource, m *dav.Markup) error {
 	if r.other != nil || r.x.Way == nil {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(r.x.Way(r.x.r)).ok()
+	return m.Text(r.x.Way(r.x.R)).OK()
 }
 
 // individual and group are the calendar user types (RFC 6638 §2.4.2) of principals that are no room or resource.
@@ -294,49 +274,102 @@ func userType(u calendar.User) string {
 	return individual
 }
 
-func (r *resource) userType(m *markup) error { return m.raw(userType(r.person())).ok() }
+func writeUserType(r *resource, m *dav.Markup) error { return m.Raw(userType(r.person())).OK() }
 
-// members lists the members of a group (RFC 3744 §4.3); a person has none.
-func (r *resource) members(m *markup) error {
+// writeMembers writes the members of a group (RFC 3744 §4.3); a person has none.
+func writeMembers(r *resource, m *dav.Markup) error {
 	if !r.person().Group {
 		return nil
 	}
-	all, err := r.x.Service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
-	return m.principals(all, err)
+	all, err := r.x.Service.MembersOf(r.x.R.Context(), r.x.caller, r.person())
+	return principalHrefs(m, all, err)
 }
 
-// membership lists the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
-func (r *resource) membership(m *markup) error {
+// writeMembership writes the groups of a person that the caller belongs to as well (RFC 3744 §4.4).
+func writeMembership(r *resource, m *dav.Markup) error {
 	if r.person().Group {
 		return nil
 	}
-	all, err := r.x.Service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
-	return m.principals(all, err)
+	all, err := r.x.Service.GroupsOf(r.x.R.Context(), r.x.caller, r.person())
+	return principalHrefs(m, all, err)
 }
 
-func (m *markup) principals(all []calendar.User, err error) error {
-	for _, u := range all {
-		m.hrefElement(principalOf(u.Name))
+func writeEmailAddresses(r *resource, m *dav.Markup) error {
+	if mail := r.person().Email; mail != "" {
+		m.Element("cs:email-address", mail)
+	}
+	return nil
+}
+
+// quotaHere returns the quota of the home and of the caller's own calendars. Other users must not learn an owner's
+// usage.
+func (r *resource) quotaHere() (*quota, error) {
+	if r.at.kind() == atCalendar && r.calendar.Access != calendar.OwnerAccess {
+		return nil, dav.ErrAbsent
+	}
+	if r.x.cached.quota == nil {
+		used, may, err := r.x.Service.Usage(r.x.R.Context(), r.x.caller)
+		if err != nil {
+			if calendar.ReasonOf(err) == calendar.Forbidden {
+				err = dav.ErrAbsent
+			}
+			return nil, err
+		}
+		r.x.cached.quota = &quota{used, may}
+	}
+	return r.x.cached.quota, nil
+}
+
+func writeQuotaUsed(r *resource, m *dav.Markup) error {
+	q, err := r.quotaHere()
+	if err != nil {
+		return err
+	}
+	return m.Number(q.used.Bytes)
+}
+
+// writeQuotaAvailable writes the free bytes. The property is absent without a limit (RFC 4331 §3).
+func writeQuotaAvailable(r *resource, m *dav.Markup) error {
+	q, err := r.quotaHere()
+	if err := cmp.Or(err, q.unbounded()); err != nil {
+		return err
+	}
+	return m.Number(max(q.may.Bytes-q.used.Bytes, 0))
+}
+
+func (q *quota) unbounded() error {
+	if q == nil || q.may.Bytes == 0 {
+		return dav.ErrAbsent
+	}
+	return nil
+}
+
+// writeData writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is
+// refused: one endless series must not keep all other objects from a client.
+func writeData(r *resource, m *dav.Markup) error {
+	if r.object.Data == nil {
+		return dav.ErrAbsent
+	}
+	if r.x.view.Shape.Whole() {
+		if err := r.x.Meter.Hold(3 * r.object.Size); err != nil {
+			return r.x.unshown(err)
+		}
+		m.CDATA(render.Legible(r.object.Data))
+		return nil
+	}
+	data, err := r.x.Service.Render(r.x.R.Context(), r.calendar, r.object, r.x.view)
+	if err != nil {
+		return r.x.unshown(err)
+	}
+	m.CDATA(render.Legible(data))
+	return nil
+}
+
+// unshown limits an error about calendar data to this object if the rest of the answer can still be given.
+func (x *request) unshown(err error) error {
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.Begun {
+		return failureOf(err, nil)
 	}
 	return err
-}
-
-func (r *resource) emailAddresses(m *markup) error {
-	if mail := r.person().Email; mail != "" {
-		m.element("cs:email-address", mail)
-	}
-	return nil
-}
-
-// optional writes a text that may be unset.
-func (m *markup) optional(s *string) error {
-	if s == nil {
-		return errAbsent
-	}
-	return m.text(*s).ok()
-}
-
-func (m *markup) number(n int64) error {
-	m.buf = strconv.AppendInt(m.buf, n, 10)
-	return nil
 }

@@ -2,88 +2,95 @@ package caldav
 
 import (
 	"encoding/xml"
-	"slices"
 	"strings"
+
+	"caldav-mcp-server/caldav/dav"
+	"caldav-mcp-server/calendar"
 )
 
-// element is an element of a request whose content a property interprets or stores.
-type element struct {
-	XMLName xml.Name
-	Attrs   []xml.Attr
-	// Text is the element's own text, without the text of its children.
-	Text     string
-	Children []element
-	// content holds the text and the children in document order.
-	content []contentPart
+// The namespaces that every response declares on its root element.
+const (
+	caldavNS   = "urn:ietf:params:xml:ns:caldav"
+	serverNS   = "http://calendarserver.org/ns/"
+	appleNS    = "http://apple.com/ns/ical/"
+	owncloudNS = "http://owncloud.org/ns"
+)
+
+// vocabulary are the namespaces of responses.
+var vocabulary = dav.NewNamespaces([2]string{"d", dav.NS}, [2]string{"c", caldavNS}, [2]string{"cs", serverNS},
+	[2]string{"a", appleNS}, [2]string{"oc", owncloudNS})
+
+func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
+func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
+func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
+func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
+
+// kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
+func kindElement(m *dav.Markup, k calendar.Kind) {
+	m.Raw(`<c:comp name="`).Attribute(string(k)).Raw(`"/>`)
 }
 
-// contentPart is a text or a child.
-type contentPart struct {
-	text  string
-	child *element
+// privilegeElement writes DAV:privilege.
+func privilegeElement(m *dav.Markup, tag string) {
+	m.Raw("<d:privilege><").Raw(tag).Raw("/></d:privilege>")
 }
 
-// within reads the content of the element that was just opened, up to its end tag. child must consume its whole
-// element, by reading or skipping it. text may be nil.
-func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.CharData)) error {
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if err := child(t); err != nil {
-				return err
-			}
-		case xml.CharData:
-			if text != nil {
-				text(t)
-			}
-		case xml.EndElement:
-			return nil
-		}
+// addressOf writes a person's address: their mail address if they have one, otherwise the principal.
+func addressOf(m *dav.Markup, p calendar.Person) {
+	if p.Email != "" {
+		m.Element("d:href", "mailto:"+p.Email)
+	} else {
+		m.Href(principalOf(p.Name))
 	}
 }
 
-// UnmarshalXML reads an element with all of its content. The guard limits the depth of the recursion.
-func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
-	e.XMLName, e.Attrs = start.Name, start.Attr
-	var text strings.Builder
-	err := within(d, func(t xml.StartElement) error {
-		child := &element{}
-		if err := child.UnmarshalXML(d, t); err != nil {
-			return err
-		}
-		e.content = append(e.content, contentPart{child: child})
-		return nil
-	}, func(t xml.CharData) {
-		text.Write(t)
-		e.content = append(e.content, contentPart{text: string(t)})
-	})
-	if err != nil {
-		return err
-	}
-	e.Text = text.String()
-	for _, part := range e.content {
-		if part.child != nil {
-			e.Children = append(e.Children, *part.child)
-		}
-	}
-	return nil
+// organizerElement writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
+func organizerElement(m *dav.Markup, p calendar.Person) {
+	m.Raw("<cs:organizer>").Href(principalOf(p.Name)).Element("cs:common-name", p.Title).Raw("</cs:organizer>")
 }
 
-// has reports whether the element has a child named n.
-func (e *element) has(n xml.Name) bool {
-	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
+// hostedHref writes the address of a calendar in its owner's home.
+func hostedHref(m *dav.Markup, owner string, segment calendar.Segment) {
+	at := place{form: formCalendar, user: userName(owner), calendar: segment}
+	m.Element("d:href", bare(m.Path(at)))
 }
 
-// attr returns an attribute's value, or "".
-func (e *element) attr(local string) string {
-	for _, a := range e.Attrs {
-		if a.Name.Local == local && a.Name.Space == "" {
-			return a.Value
-		}
-	}
-	return ""
+// hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
+func hostURL(m *dav.Markup, owner string, segment calendar.Segment) {
+	m.Raw("<cs:hosturl>")
+	hostedHref(m, owner, segment)
+	m.Raw("</cs:hosturl>")
 }
+
+// accessElement is CS:access (caldav-sharing §6.11).
+func accessElement(m *dav.Markup, a calendar.Access) {
+	if a >= calendar.WriteAccess {
+		m.Raw("<cs:access><cs:read-write/></cs:access>")
+	} else {
+		m.Raw("<cs:access><cs:read/></cs:access>")
+	}
+}
+
+// principalHrefs writes the addresses of users.
+func principalHrefs(m *dav.Markup, all []calendar.User, err error) error {
+	for _, u := range all {
+		m.Href(principalOf(u.Name))
+	}
+	return err
+}
+
+// writeOwnPlace writes the address of one of the caller's own collections. For any other user it is absent.
+func writeOwnPlace(r *resource, m *dav.Markup, at form) error {
+	if r.other != nil {
+		return dav.ErrAbsent
+	}
+	return m.Href(place{form: at, user: r.at.user}).OK()
+}
+
+// calendarType also names the component (RFC 5545 §8.1), so that a client can tell a task from an event in a listing.
+const calendarType = "text/calendar; charset=utf-8; component="
+
+func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
+
+// bare is the href of a shared calendar as Apple's server writes it, without the final slash: clients add it.
+func bare(href string) string { return strings.TrimSuffix(href, "/") }

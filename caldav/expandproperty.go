@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode"
+
+	"caldav-mcp-server/caldav/dav"
 )
 
 // expandRequest is DAV:expand-property (RFC 3253 §3.8).
@@ -24,14 +26,14 @@ type expandProperty struct {
 	Properties []expandProperty `xml:"DAV: property"`
 }
 
-// expandProperty answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
+// expandProperties answers RFC 3253 §3.8: it returns properties of a resource, with each address in them replaced by
 // properties of the resource there. Apple's clients use it to list the users whose calendars the caller may see.
-func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
-	if err := x.depthZero(); err != nil {
+func expandProperties(x *request, r *resource, q *expandRequest) error {
+	if err := x.DepthZero(); err != nil {
 		return err
 	}
 	left := min(x.Limits.Hrefs, expandedMost)
-	p, err := x.expansion(q.Properties, &left)
+	p, err := planExpansion(x, q.Properties, &left)
 	if err != nil {
 		return err
 	}
@@ -39,16 +41,7 @@ func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 	if err := ms.add(r); err != nil {
 		return err
 	}
-	return ms.end()
-}
-
-// depthZero refuses any Depth but 0, for reports that are defined for a single resource (RFC 3253 §3.6, RFC 3744 §9).
-func (x *exchange) depthZero() error {
-	d, err := x.depth()
-	if err == nil && d != depthMissing && d != depthZero {
-		return refuseWith(http.StatusBadRequest, "this report needs Depth: 0")
-	}
-	return err
+	return ms.End()
 }
 
 const (
@@ -66,9 +59,9 @@ type expandable struct {
 	left *int
 }
 
-// expansion plans for properties and the properties nested in them.
-func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
-	wanted := make(names, len(list))
+// planExpansion plans for properties and the properties nested in them.
+func planExpansion(x *request, list []expandProperty, left *int) (plan, error) {
+	wanted := make(dav.Names, len(list))
 	inner := make(map[xml.Name][]expandProperty, len(list))
 	for i, q := range list {
 		n, err := q.name()
@@ -82,16 +75,16 @@ func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
 	if err != nil {
 		return p, err
 	}
-	for i := range p.items {
-		within := inner[p.items[i].name]
+	for i := range p.Items {
+		within := inner[p.Items[i].Name]
 		if len(within) == 0 {
 			continue
 		}
 		e := &expandable{left: left}
-		if e.plan, err = x.expansion(within, left); err != nil {
+		if e.plan, err = planExpansion(x, within, left); err != nil {
 			return p, err
 		}
-		p.items[i].inner = e
+		p.Items[i].Write = e.inside(p.Items[i].Write)
 	}
 	return p, nil
 }
@@ -101,17 +94,18 @@ func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
 func (q *expandProperty) name() (xml.Name, error) {
 	for i, c := range q.Name {
 		if !unicode.IsLetter(c) && c != '_' && (i == 0 || !unicode.IsDigit(c) && c != '-' && c != '.') {
-			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is not a valid name of a property", q.Name)
+			return xml.Name{}, dav.Refuse(http.StatusBadRequest, "%.100q is not a valid name of a property", q.Name)
 		}
 	}
-	if len(q.Name) > nameMax || q.Namespace != nil && len(*q.Namespace) > nameMax {
-		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace may have at most %d bytes each", nameMax)
+	if len(q.Name) > dav.NameMax || q.Namespace != nil && len(*q.Namespace) > dav.NameMax {
+		return xml.Name{}, dav.Refuse(http.StatusBadRequest,
+			"a property's name and its namespace may have at most %d bytes each", dav.NameMax)
 	}
 	if q.Name == "" {
-		return xml.Name{}, refuseWith(http.StatusBadRequest, "each DAV:property needs a name")
+		return xml.Name{}, dav.Refuse(http.StatusBadRequest, "each DAV:property needs a name")
 	}
 	if q.Namespace == nil {
-		return dav(q.Name), nil // RFC 3253 §3.8: the default
+		return dav.Name(q.Name), nil // RFC 3253 §3.8: the default
 	}
 	return xml.Name{Space: *q.Namespace, Local: q.Name}, nil
 }
@@ -130,7 +124,7 @@ func eachHref(value []byte, do func(from, to int64, href string) error) error {
 			return fmt.Errorf("a property's value: %w", err)
 		}
 		e, ok := t.(xml.StartElement)
-		if !ok || e.Name != dav("href") && e.Name != (xml.Name{Space: "d", Local: "href"}) {
+		if !ok || e.Name != dav.Name("href") && e.Name != (xml.Name{Space: "d", Local: "href"}) {
 			continue
 		}
 		var href string
@@ -143,30 +137,41 @@ func eachHref(value []byte, do func(from, to int64, href string) error) error {
 	}
 }
 
+// inside returns a write that also expands the addresses in the value.
+func (e *expandable) inside(write func(*resource, *dav.Markup, bool) error) func(*resource, *dav.Markup, bool) error {
+	return func(r *resource, m *dav.Markup, nameOnly bool) error {
+		start := len(m.Buf)
+		if err := write(r, m, nameOnly); err != nil {
+			return err
+		}
+		return e.expand(r.x, m, start)
+	}
+}
+
 // expand replaces the addresses in the property value that begins at start by responses.
-func (e *expandable) expand(x *exchange, m *markup, start int) error {
-	value := bytes.Clone(m.buf[start:])
-	m.buf = m.buf[:start]
+func (e *expandable) expand(x *request, m *dav.Markup, start int) error {
+	value := bytes.Clone(m.Buf[start:])
+	m.Buf = m.Buf[:start]
 	copied := int64(0)
 	err := eachHref(value, func(from, to int64, href string) error {
-		m.buf = append(m.buf, value[copied:from]...)
+		m.Buf = append(m.Buf, value[copied:from]...)
 		copied = to
 		return e.answer(x, m, href)
 	})
 	if err != nil {
-		m.buf = m.buf[:start]
+		m.Buf = m.Buf[:start]
 		return err
 	}
-	m.buf = append(m.buf, value[copied:]...)
+	m.Buf = append(m.Buf, value[copied:]...)
 	return nil
 }
 
 // answer writes the response for an address.
-func (e *expandable) answer(x *exchange, m *markup, href string) error {
-	if *e.left--; *e.left < 0 || len(m.buf) > expandedBytes {
+func (e *expandable) answer(x *request, m *dav.Markup, href string) error {
+	if *e.left--; *e.left < 0 || len(m.Buf) > expandedBytes {
 		return errEnough
 	}
-	if err := x.grown(m); err != nil {
+	if err := countGrowth(x, m); err != nil {
 		return err
 	}
 	r, err := x.findHref(href)
@@ -174,31 +179,31 @@ func (e *expandable) answer(x *exchange, m *markup, href string) error {
 		return err
 	}
 	if r == nil {
-		return m.raw("<d:response>").element("d:href", href).status(http.StatusNotFound).raw("</d:response>").ok()
+		return m.Raw("<d:response>").Element("d:href", href).Status(http.StatusNotFound).Raw("</d:response>").OK()
 	}
-	return m.response(r, &e.plan)
+	return e.plan.Response(m, &r.at, r)
 }
 
-// grown reports the growth of a buffer to the meter. Each level of the response has its own copy.
-func (x *exchange) grown(m *markup) error {
-	held := x.meter.Held()
-	if now := 3 * int64(cap(m.buf)); now > held && cap(m.buf) > keptBytes {
-		if err := x.meter.Hold(now - held); err != nil {
+// countGrowth reports the growth of a buffer to the meter. Each level of the response has its own copy.
+func countGrowth(x *request, m *dav.Markup) error {
+	held := x.Meter.Held()
+	if now := 3 * int64(cap(m.Buf)); now > held && cap(m.Buf) > dav.KeptBytes {
+		if err := x.Meter.Hold(now - held); err != nil {
 			return err
 		}
 	}
-	return x.meter.Work(100)
+	return x.Meter.Work(100)
 }
 
 // findHref looks up an address in a property's value. It returns nil if the caller can see no resource there; the
 // address may also be a mail address.
-func (x *exchange) findHref(href string) (*resource, error) {
+func (x *request) findHref(href string) (*resource, error) {
 	at, err := x.parseHref(href)
 	if err != nil {
 		return nil, nil //nolint:nilerr // see above
 	}
 	r, err := x.find(at)
-	var refusal *failure
+	var refusal *dav.StatusError
 	if err != nil && (missing(err) || errors.As(err, &refusal)) {
 		return nil, nil
 	}
@@ -207,14 +212,18 @@ func (x *exchange) findHref(href string) (*resource, error) {
 
 // hrefsOf returns the addresses in the value of a property, none if the property is absent.
 func (r *resource) hrefsOf(p planItem) (hrefs []string, err error) {
-	m := r.x.markup()
-	defer r.x.release(m)
-	if err := p.writeFlat(r, m, false); err != nil && !errors.Is(err, errAbsent) {
+	m := r.x.Markup()
+	defer r.x.Release(m)
+	if err := p.write(r, m, false); err != nil && !errors.Is(err, dav.ErrAbsent) {
 		return nil, err
 	}
-	err = eachHref(m.buf, func(_, _ int64, href string) error {
+	err = eachHref(m.Buf, func(_, _ int64, href string) error {
 		hrefs = append(hrefs, href)
 		return nil
 	})
 	return hrefs, err
 }
+
+// errEnough ends a request that has used up its limit for shaping calendar data.
+var errEnough = dav.Breach("d:number-of-matches-within-limits",
+	"the response would be too large; ask for a shorter time range or for fewer objects")

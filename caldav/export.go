@@ -10,15 +10,16 @@ import (
 	"slices"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
 
 // getCalendar answers GET of a calendar with a single iCalendar text, which any calendar program can subscribe to or
 // import.
-func (x *exchange) getCalendar(r *resource) error {
+func getCalendar(x *request, r *resource) error {
 	if r.calendar.Subscribed() {
-		return x.getNote(r)
+		return getNote(x, r)
 	}
 	token, err := r.token()
 	if err != nil {
@@ -29,23 +30,24 @@ func (x *exchange) getCalendar(r *resource) error {
 		modified = time.Time{} // the date would reveal changes that the caller may not see
 	}
 	t := calendarText{textTag(token), modified, r.calendar.Name + ".ics", func(to io.Writer) error {
-		_, err := x.Service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
+		_, err := x.Service.Export(x.R.Context(), x.Meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
-	return x.wholeText(t)
+	return serveText(x, t)
 }
 
 // getNote answers GET of a subscription with an empty calendar: apps fetch the feed themselves, even if the server
 // fetches it too. The tag is a hash of the text, because the calendar's version counts the server's fetches.
-func (x *exchange) getNote(r *resource) error {
+func getNote(x *request, r *resource) error {
 	var text bytes.Buffer
 	if err := x.Service.ExportHeader(r.calendar, &text); err != nil {
 		return err
 	}
-	return x.wholeText(calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: func(to io.Writer) error {
+	write := func(to io.Writer) error {
 		_, err := text.WriteTo(to)
 		return err
-	}})
+	}
+	return serveText(x, calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: write})
 }
 
 // textTag is the tag of a calendar's text. It changes with the token.
@@ -62,9 +64,9 @@ type calendarText struct {
 	write func(io.Writer) error
 }
 
-// wholeText answers with a calendar's text, or with 304 if the client has it already.
-func (x *exchange) wholeText(t calendarText) error {
-	h := x.w.Header()
+// serveText answers with a calendar's text, or with 304 if the client has it already.
+func serveText(x *request, t calendarText) error {
+	h := x.W.Header()
 	// The text is generated for each request, so the tag is a weak one (RFC 9110 §8.8.1).
 	h.Set("ETag", "W/"+string(t.tag))
 	if !t.modified.IsZero() {
@@ -77,17 +79,17 @@ func (x *exchange) wholeText(t calendarText) error {
 		return err
 	}
 	if when.NoneMatchAny || slices.Contains(when.NoneMatch, t.tag) {
-		x.w.WriteHeader(http.StatusNotModified)
+		x.W.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Type", "text/calendar; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": t.file}))
-	if x.r.Method == http.MethodHead {
-		x.w.WriteHeader(http.StatusOK)
+	if x.R.Method == http.MethodHead {
+		x.W.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out := bufio.NewWriterSize(streamed{x}, flushBytes)
+	out := bufio.NewWriterSize(x.Stream(), dav.FlushBytes)
 	if err := t.write(out); err != nil {
 		return err
 	}
@@ -95,16 +97,7 @@ func (x *exchange) wholeText(t calendarText) error {
 }
 
 // leftOut logs an object that is missing from the text of its calendar.
-func (x *exchange) leftOut(o calendar.Object, err error) {
-	x.Logger.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
+func (x *request) leftOut(o calendar.Object, err error) {
+	x.Logger.WarnContext(x.R.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
-}
-
-// streamed is a response sent in parts. Once it has begun, no error can be reported.
-type streamed struct{ x *exchange }
-
-func (s streamed) Write(p []byte) (int, error) {
-	s.x.begun = true
-	s.x.meter.Rest() // the client may take its time
-	return s.x.w.Write(p)
 }

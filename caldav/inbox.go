@@ -2,64 +2,56 @@ package caldav
 
 import (
 	"encoding/xml"
-	"net/http"
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
-
-// atScheduling are the resources for scheduling messages.
-const atScheduling = atInbox | atItem | atOutbox
 
 // schedulingProperties are the properties of RFC 6638 and RFC 7953. Apple has its own name for the availability, with
 // the same value.
 func schedulingProperties() []property {
 	availability := func(name xml.Name) property {
-		return property{name: name, on: atInbox, get: (*resource).availability, arrange: arrangeAvailability}
+		return property{name: name, on: atInbox, get: writeAvailability, arrange: arrangeAvailability}
 	}
 	return slices.Concat(
 		under("RFC 6638 §2.1, §2.2, §2.4, §9",
-			row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
-			row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
-			row(caldav("schedule-inbox-URL"), atPrincipal, 0, (*resource).inboxURL),
-			row(caldav("schedule-outbox-URL"), atPrincipal, 0, (*resource).outboxURL),
-			settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
-			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: (*resource).defaultCalendar, arrange: arrangeDefault},
-			row(caldav("schedule-tag"), atObject, 0, (*resource).scheduleTag),
+			row(caldav("calendar-user-address-set"), atPrincipal, 0, writeUserAddresses),
+			row(caldav("calendar-user-type"), atPrincipal, 0, writeUserType),
+			row(caldav("schedule-inbox-URL"), atPrincipal, 0, writeInboxURL),
+			row(caldav("schedule-outbox-URL"), atPrincipal, 0, writeOutboxURL),
+			settable(caldav("schedule-calendar-transp"), 0, writeTransparency, setTransparency),
+			property{
+				name: caldav("schedule-default-calendar-URL"), on: atInbox, get: writeDefaultCalendar,
+				arrange: arrangeDefault,
+			},
+			row(caldav("schedule-tag"), atObject, 0, writeScheduleTag),
 		),
 		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),
 		under("Apple's extensions", availability(server("calendar-availability"))),
 	)
 }
 
-func (r *resource) inboxURL(m *markup) error  { return r.ownPlace(m, formInbox) }
-func (r *resource) outboxURL(m *markup) error { return r.ownPlace(m, formOutbox) }
+func writeInboxURL(r *resource, m *dav.Markup) error  { return writeOwnPlace(r, m, formInbox) }
+func writeOutboxURL(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formOutbox) }
 
-// ownPlace writes the address of one of the caller's own collections. For any other user it is absent.
-func (r *resource) ownPlace(m *markup, at form) error {
-	if r.other != nil {
-		return errAbsent
-	}
-	return m.hrefElement(place{form: at, user: r.at.user}).ok()
-}
-
-// scheduling returns the caller's scheduling settings, or errAbsent if the caller may not see them.
+// scheduling returns the caller's scheduling settings, or dav.ErrAbsent if the caller may not see them.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
-	if r.x.said != nil {
-		return *r.x.said, nil
+	if r.x.cached.scheduling != nil {
+		return *r.x.cached.scheduling, nil
 	}
-	said, err := r.x.Service.Scheduling(r.x.r.Context(), r.x.caller)
+	said, err := r.x.Service.Scheduling(r.x.R.Context(), r.x.caller)
 	if closed(err) {
-		return said, errAbsent
+		return said, dav.ErrAbsent
 	}
 	if err == nil {
-		r.x.said = &said
+		r.x.cached.scheduling = &said
 	}
 	return said, err
 }
 
-func (r *resource) defaultCalendar(m *markup) error {
+func writeDefaultCalendar(r *resource, m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
@@ -70,38 +62,38 @@ func (r *resource) defaultCalendar(m *markup) error {
 	all, err := r.x.calendarsInHome()
 	for _, cal := range all {
 		if cal.ID == said.Default {
-			m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
+			m.Href(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
 		}
 	}
 	return err
 }
 
-func (r *resource) availability(m *markup) error {
+func writeAvailability(r *resource, m *dav.Markup) error {
 	said, err := r.scheduling()
 	if err != nil {
 		return err
 	}
-	return m.optional(said.Availability)
+	return m.Optional(said.Availability)
 }
 
-// scheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few objects
-// have one.
-func (r *resource) scheduleTag(m *markup) error {
+// writeScheduleTag writes an object's schedule tag. A listing reads the tags of a whole calendar once, since few
+// objects have one.
+func writeScheduleTag(r *resource, m *dav.Markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
-		tags, err := once(r.x, &r.x.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
+		tags, err := once(r.x, &r.x.cached.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
 		if err != nil {
 			return err
 		}
 		tag = tags[r.object.Name]
 	}
 	if tag == "" {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(string(tag)).ok()
+	return m.Text(string(tag)).OK()
 }
 
-func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error {
+func arrangeAvailability(_ *request, s *calendar.Scheduling, e *dav.Element) error {
 	s.Availability = nil
 	if e != nil && strings.TrimSpace(e.Text) != "" {
 		s.Availability = &e.Text
@@ -109,14 +101,16 @@ func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error 
 	return nil
 }
 
-func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
+func arrangeDefault(x *request, s *calendar.Scheduling, e *dav.Element) error {
 	s.Default = ""
 	if e == nil {
 		return nil
 	}
-	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
+	wrong := dav.Breach("c:valid-schedule-default-calendar-URL",
+		"schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is "+
+			"not linked to an external account")
 	for _, c := range e.Children {
-		if c.XMLName != dav("href") {
+		if c.XMLName != dav.Name("href") {
 			continue
 		}
 		at, err := x.parseHref(c.Text)
@@ -133,78 +127,5 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 	return wrong
 }
 
-// patchInbox changes the caller's scheduling settings.
-func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
-	err = x.Service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
-		o = outcome{}
-		for _, e := range all {
-			v := verdict{name: e.name}
-			row := x.byName[e.name]
-			switch {
-			case row == nil || row.on&atInbox == 0:
-				v.refusal = refuseWith(http.StatusForbidden, "this resource stores no properties")
-			case row.arrange == nil:
-				v.refusal = breach("d:cannot-modify-protected-property", "only the server sets this property")
-			default:
-				if err := row.arrange(x, s, e.value); err != nil {
-					v.refusal = x.failureOf(err)
-				}
-			}
-			o.failed = o.failed || v.refusal != nil
-			o.verdicts = append(o.verdicts, v)
-		}
-		if o.failed {
-			return errRefused
-		}
-		return nil
-	})
-	if o.failed {
-		return o, nil
-	}
-	return o, err
-}
-
-// message returns the inbox member for a message.
-func (r *resource) message(i calendar.InboxItem) *resource {
-	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
-}
-
-// getMessages answers a multiget of an inbox.
-func (r *resource) getMessages(p plan, hrefs []string) error {
-	all, err := r.x.Service.Messages(r.x.r.Context(), r.x.caller)
-	if err != nil {
-		return err
-	}
-	there := make(map[place]*resource, len(all))
-	for _, i := range all {
-		m := r.message(i)
-		there[m.at] = m
-	}
-	ms := r.x.multistatus(p)
-	for _, href := range hrefs {
-		at, err := r.x.parseHref(href)
-		m, known := there[at]
-		if err == nil && known {
-			delete(there, at)
-			err = ms.add(m)
-		} else {
-			err = ms.gone(href)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return ms.end()
-}
-
 // discard answers DELETE of a message. It answers no invitation: clients do that in the calendar.
-func (x *exchange) discard() error { return takeOut(x, x.at.object, x.Service.Discard) }
-
-// telling reads Schedule-Reply (RFC 6638 §8.1): deleting an invitation declines it, unless the client asks not to
-// send the decline.
-func (x *exchange) telling() calendar.Telling {
-	if strings.EqualFold(strings.TrimSpace(x.r.Header.Get("Schedule-Reply")), "F") {
-		return calendar.TellNobody
-	}
-	return calendar.TellAll
-}
+func discard(x *request) error { return takeOut(x, x.at.object, x.Service.Discard) }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -33,28 +34,32 @@ func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 	switch {
 	case e.XMLName == server("remove"):
 	case e.XMLName != server("set"):
-		return edit, refuseWith(http.StatusBadRequest, "CS:share may only hold CS:set and CS:remove")
+		return edit, dav.Refuse(http.StatusBadRequest, "CS:share may only hold CS:set and CS:remove")
 	case e.ReadWrite != nil:
 		edit.Access = calendar.WriteAccess
 	case e.Read != nil:
 		edit.Access = calendar.ReadAccess
 	default:
-		return edit, refuseWith(http.StatusBadRequest, "CS:set must hold CS:read or CS:read-write")
+		return edit, dav.Refuse(http.StatusBadRequest, "CS:set must hold CS:read or CS:read-write")
 	}
 	return edit, nil
 }
 
-// share answers caldav-sharing §5.3.2. It applies all edits or none; if none, the response gives the reason for each
-// user.
-func (x *exchange) share() error {
+// serveShare answers caldav-sharing §5.3.2. It applies all edits or none; if none, the response gives the reason for
+// each user.
+func serveShare(x *request) error {
 	x.did("share")
-	x.needs = "d:write-acl"
+	return about(x.at, "d:write-acl", share(x))
+}
+
+func share(x *request) error {
 	var q shareRequest
-	if answered, err := x.orPush(&q); answered || err != nil {
+	if answered, err := readOrRegister(x, &q); answered || err != nil {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
-		return refuseWith(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove", maxShareEdits)
+		return dav.Refuse(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove",
+			maxShareEdits)
 	}
 	cal, err := x.calendarAt(x.at)
 	if err == nil {
@@ -70,7 +75,7 @@ func (x *exchange) share() error {
 		if edits[i], err = q.Edits[i].edit(); err != nil {
 			return err
 		}
-		edits[i].With, err = x.sharee(cal, q.Edits[i].Href)
+		edits[i].With, err = shareeOf(x, cal, q.Edits[i].Href)
 		switch calendar.ReasonOf(err) {
 		case calendar.NotFound, calendar.Invalid:
 			unfit[i], bad = err, bad || err != nil
@@ -81,69 +86,70 @@ func (x *exchange) share() error {
 		}
 	}
 	if bad {
-		return x.unshared(q.Edits, unfit)
+		return refuseShares(x, q.Edits, unfit)
 	}
-	if _, err := x.Service.Reshare(x.r.Context(), x.caller, cal.ID, edits); err != nil {
+	if _, err := x.Service.Reshare(x.R.Context(), x.caller, cal.ID, edits); err != nil {
 		return err
 	}
-	return x.blank(http.StatusOK)
+	return x.Blank(http.StatusOK)
 }
 
-// sharee resolves a calendar user address, which is a mail address or a principal of this server.
-func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, error) {
+// shareeOf resolves a calendar user address, which is a mail address or a principal of this server.
+func shareeOf(x *request, cal calendar.Calendar, href string) (calendar.User, error) {
 	name := strings.TrimSpace(href)
 	if scheme, address, ok := strings.Cut(name, ":"); ok && strings.EqualFold(scheme, "mailto") {
 		name = address
 	} else if at, err := x.parseHref(name); err == nil && at.kind() == atPrincipal {
 		name = string(at.user)
 	}
-	return x.Service.Sharee(x.r.Context(), x.caller, cal.ID, name)
+	return x.Service.Sharee(x.R.Context(), x.caller, cal.ID, name)
 }
 
-// unshared writes for each user whether they prevented the change.
-func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
+// refuseShares writes for each user whether they prevented the change.
+func refuseShares(x *request, edits []shareEdit, unfit []error) error {
 	ms := x.multistatus(plan{})
 	for i, e := range edits {
 		status := http.StatusFailedDependency
 		if unfit[i] != nil {
 			status = http.StatusForbidden
 		}
-		ms.raw("<d:response>").element("d:href", strings.TrimSpace(e.Href)).status(status)
+		ms.Raw("<d:response>").Element("d:href", strings.TrimSpace(e.Href)).Status(status)
 		if unfit[i] != nil {
-			ms.element("d:responsedescription", unfit[i].Error())
+			ms.Element("d:responsedescription", unfit[i].Error())
 		}
-		ms.raw("</d:response>")
+		ms.Raw("</d:response>")
 	}
-	return ms.end()
+	return ms.End()
 }
 
-// replyInvitation answers caldav-sharing §5.4.1.
-func (x *exchange) replyInvitation() error {
+// serveInvitationReply answers caldav-sharing §5.4.1.
+func serveInvitationReply(x *request) error {
 	x.did("answer-share")
-	x.needs = "d:bind"
+	return about(x.at, "d:bind", replyInvitation(x))
+}
+
+func replyInvitation(x *request) error {
 	var q replyRequest
-	if answered, err := x.orPush(&q); answered || err != nil {
+	if answered, err := readOrRegister(x, &q); answered || err != nil {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {
-		return refuseWith(http.StatusBadRequest, "CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
+		return dav.Refuse(http.StatusBadRequest,
+			"CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
 	}
-	cal, err := x.Service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
+	cal, err := x.Service.Answer(x.R.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
 		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})
 	if err != nil {
 		return err
 	}
 	if q.Accepted == nil {
-		return x.done(false)
+		return x.Done(false)
 	}
-	m := x.markup()
-	defer x.release(m)
-	m.begin("cs:shared-as")
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("cs:shared-as")
 	at := place{form: formCalendar, user: x.at.user, calendar: cal.Address()}
-	m.element("d:href", bare(x.href(at))).raw("</cs:shared-as>")
-	x.reply(http.StatusOK, xmlType, m.buf)
+	m.Element("d:href", bare(x.href(at))).Raw("</cs:shared-as>")
+	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
 	return nil
 }
-
-// bare is the href of a shared calendar as Apple's server writes it, without the final slash: clients add it.
-func bare(href string) string { return strings.TrimSuffix(href, "/") }

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 )
@@ -20,14 +21,11 @@ import (
 // VerifyLink returns the link for a secret, with the errors of [auth.Service.VerifyLink].
 type VerifyLink func(ctx context.Context, secret string) (auth.Link, error)
 
-// linkPath is the path of public links. It lies below the path of the service, so that a proxy that passes on the
-// service passes on the links too. It is no collection, so links cannot be listed.
-var linkPath = [...]string{"dav", "links"}
-
 // LinkPath returns the path of a public link below the base URL. It ends in a title for programs that show the end of
 // the address as the calendar's name.
 func LinkPath(l auth.Link, secret auth.Secret) string {
-	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
+	path := strings.Join(linkPath[:], "/") + "/" + string(secret)
+	return path + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
 }
 
 // linkTitleRunes limits the length of the title in a link: users send links to each other.
@@ -39,7 +37,8 @@ func linkTitle(l auth.Link) string {
 	if l.Access == calendar.FreeBusyAccess {
 		return "busy"
 	}
-	words := strings.FieldsFunc(l.CalendarName, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+	words := strings.FieldsFunc(l.CalendarName,
+		func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 	title := []rune(strings.Join(words, "-"))
 	return cmp.Or(string(title[:min(len(title), linkTitleRunes)]), "calendar")
 }
@@ -65,7 +64,7 @@ func (a addresses) linkHref(at linkAddress) string {
 // linkAt parses the address of a public link. It returns false if the path has another form. The title between the
 // secret and the extension is ignored; older links have none.
 func (a addresses) linkAt(escaped string) (linkAddress, bool) {
-	segments, err := split(escaped)
+	segments, err := dav.Split(escaped)
 	if err != nil {
 		return linkAddress{}, false
 	}
@@ -91,7 +90,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 // Links answers requests for public links, which need no login, and passes all others to next.
 func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if at, ok := h.linkAt(pathOf(r.URL)); ok {
+		if at, ok := h.linkAt(dav.PathOf(r.URL)); ok {
 			h.serveLink(w, r, verify, at) //nolint:contextcheck // the request carries it
 			return
 		}
@@ -105,42 +104,43 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
 	head.Set("Cache-Control", "no-store")
-	answer := h.compress(w, r)
-	x := &exchange{Handler: h, w: answer, r: r}
-	x.watch()
-	if err := x.follow(verify, at); err != nil {
-		x.refuseLink(err)
+	answer := h.webdav.Compress(w, r)
+	x := h.request(answer, r, calendar.Caller{})
+	if err := followLink(x, verify, at); err != nil {
+		refuseLink(x, err)
 	}
-	answer.end()
+	answer.End()
 }
 
 // linkMethods are the methods that work on public links, as an Allow header.
 const linkMethods = "OPTIONS, GET, HEAD, PROPFIND"
 
-// follow answers a request for a public link.
-func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
-	switch x.r.Method {
+// followLink answers a request for a public link.
+func followLink(x *request, verify VerifyLink, at linkAddress) error {
+	switch x.R.Method {
 	case http.MethodOptions:
-		// As in [exchange.options], the answer does not depend on whether the link exists.
-		x.w.Header().Set("Allow", linkMethods)
-		return x.blank(http.StatusOK)
+		// As in [serveOptions], the answer does not depend on whether the link exists.
+		x.W.Header().Set("Allow", linkMethods)
+		return x.Blank(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
-		return x.enter(verify, at, (*exchange).feedText)
+		return enterLink(x, verify, at, feedText)
 	case "PROPFIND":
-		return x.enter(verify, at, (*exchange).describeFeed)
+		return enterLink(x, verify, at, describeFeed)
 	}
 	return errNotAllowed
 }
 
-// enter verifies the link and answers with serve.
-func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
-	link, err := verify(x.r.Context(), at.secret)
+// enterLink verifies the link and answers with serve.
+func enterLink(
+	x *request, verify VerifyLink, at linkAddress, serve func(*request, calendar.CalendarID, linkAddress) error,
+) error {
+	link, err := verify(x.R.Context(), at.secret)
 	if err != nil {
 		return err
 	}
 	x.caller = link.Caller()
-	x.meter = x.Service.Meter(x.r.Context(), x.caller)
-	defer x.meter.Close()
+	x.Meter = x.Service.Meter(x.R.Context(), x.caller)
+	defer x.Meter.Close()
 	x.good = func(ctx context.Context) error {
 		_, err := verify(ctx, at.secret)
 		return err
@@ -150,38 +150,101 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 }
 
 // feedText answers with the calendar text of a link.
-func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
-	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+func feedText(x *request, id calendar.CalendarID, at linkAddress) error {
+	feed, err := x.Service.Feed(x.R.Context(), x.Meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}
-	return x.wholeText(calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
-		return feed.Write(x.r.Context(), to, x.leftOut)
+	return serveText(x, calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
+		return feed.Write(x.R.Context(), to, x.leftOut)
 	}})
 }
 
 // refuseLink renders an error for an anonymous visitor. Every invalid link gets the same 404.
-func (x *exchange) refuseLink(err error) {
-	h := x.w.Header()
+func refuseLink(x *request, err error) {
+	h := x.W.Header()
 	for _, name := range [...]string{"ETag", "Last-Modified", "Content-Disposition"} {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
 	var (
-		refused *failure
+		refused *dav.StatusError
 		large   *http.MaxBytesError
 	)
 	switch {
 	case errors.Is(err, errNotAllowed):
 		h.Set("Allow", linkMethods)
-		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
+		x.Reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
-	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
+	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable,
+		x.R.Context().Err() != nil:
 	default:
 		// Messages for the owner must not reach strangers.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above
 	}
 	x.refuse(err)
+}
+
+// linkProperties are the properties of a public link. Like the text of the link, they reveal its name and color, and
+// they say that the link is read-only: Thunderbird asks for these before it subscribes. Strangers see no other
+// property.
+func linkProperties() []property {
+	return []property{
+		row(dav.Name("resourcetype"), everything, allprop, nothing),
+		row(dav.Name("displayname"), everything, allprop, writeFeedName),
+		row(dav.Name("getetag"), everything, allprop, writeFeedTag),
+		row(dav.Name("getcontenttype"), everything, allprop, writeFeedType),
+		row(dav.Name("getlastmodified"), everything, allprop, writeFeedModified),
+		row(dav.Name("current-user-privilege-set"), everything, 0, writeFeedPrivileges),
+		row(apple("calendar-color"), everything, 0, writeFeedColor),
+	}
+}
+
+func writeFeedName(r *resource, m *dav.Markup) error { return m.Text(r.feed.Name).OK() }
+
+func writeFeedTag(r *resource, m *dav.Markup) error { return m.Text("W/" + string(r.feed.Tag)).OK() }
+
+// writeFeedType writes no charset: Thunderbird compares the whole value to recognize a calendar.
+func writeFeedType(r *resource, m *dav.Markup) error { return m.Raw("text/calendar").OK() }
+
+func writeFeedModified(r *resource, m *dav.Markup) error {
+	return m.Date(r.feed.Modified, http.TimeFormat)
+}
+
+func writeFeedPrivileges(r *resource, m *dav.Markup) error {
+	privilegeElement(m, "d:read")
+	return nil
+}
+
+func writeFeedColor(r *resource, m *dav.Markup) error { return m.Optional(r.feed.Color) }
+
+// describeFeed answers PROPFIND of a public link. It has no members, so every Depth means 0.
+func describeFeed(x *request, id calendar.CalendarID, at linkAddress) error {
+	if _, err := x.Depth(); err != nil {
+		return err
+	}
+	p, err := x.asked()
+	if err != nil {
+		return err
+	}
+	// The body may arrive slowly, and the link may have been revoked in the meantime.
+	if err := x.good(x.R.Context()); err != nil {
+		return err
+	}
+	feed, err := x.Service.Feed(x.R.Context(), x.Meter, x.caller, id, at.form)
+	if err != nil {
+		return err
+	}
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("d:multistatus")
+	m.Raw("<d:response>").Element("d:href", x.linkHref(at))
+	if err := p.Propstats(m, &resource{x: x, feed: &feed}); err != nil {
+		return err
+	}
+	m.Raw("</d:response></d:multistatus>\n")
+	x.Reply(http.StatusMultiStatus, dav.XMLType, m.Buf)
+	return nil
 }

@@ -3,10 +3,14 @@ package caldav
 import (
 	"net/http"
 	"strings"
+
+	"caldav-mcp-server/caldav/dav"
 )
 
 // davClasses is the DAV header (RFC 4918 §10.1). It names only what works; class 2 would be locks.
-const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
+const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, " +
+	"extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, " +
+	"calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.
 type method struct {
@@ -14,44 +18,26 @@ type method struct {
 	on   kind
 	// needs is the privilege that a refusal names (RFC 3744, appendix B).
 	needs string
-	serve func(*exchange) error
+	serve func(*request) error
 	// elsewhere is the refusal for other kinds of resources.
-	elsewhere *failure
+	elsewhere *dav.StatusError
 	// source is the section that defines the method.
 	source string
 }
 
 var (
-	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
-	errNoCopy     = refuseWith(http.StatusForbidden, "only single objects can be copied, not collections")
+	errNotAllowed = dav.Refuse(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
+	errNoCopy     = dav.Refuse(http.StatusForbidden, "only single objects can be copied, not collections")
 	// RFC 4918 §9.3.1: 405 would mean that the address is taken.
-	errNoCollection = refuseWith(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
+	errNoCollection = dav.Refuse(http.StatusForbidden,
+		"the only collections that can be created are calendars in your calendar home")
 	// RFC 4791 §5.3.1.1: calendars lie directly in a calendar home, never inside one another.
-	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
+	errWrongLocation = dav.Breach("c:calendar-collection-location-ok",
+		"calendars can only be created in your calendar home")
 )
 
-// methods is the table of methods. Allow, supported-method-set and 405 are derived from it.
-func methods() []method {
-	return []method{
-		{"OPTIONS", everything, "d:read", (*exchange).options, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
-		{"GET", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.1"},
-		{"HEAD", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.2"},
-		{"PUT", atObject, "d:write-content", (*exchange).put, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
-		{"DELETE", atCalendar | leaves, "d:unbind", (*exchange).delete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
-		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil, "RFC 4918 §9.1"},
-		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil, "RFC 4918 §9.2"},
-		{"COPY", atObject, "d:read", (*exchange).copy, errNoCopy, "RFC 4918 §9.8"},
-		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed, "RFC 4918 §9.9"},
-		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed, "RFC 5689 §3"},
-		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atHome | atCalendar | atOutbox, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
-		{"ACL", everything, "d:write-acl", (*exchange).acl, nil, "RFC 3744 §8.1"},
-		{"REPORT", everything, "d:read", (*exchange).report, nil, "RFC 3253 §3.6"},
-	}
-}
-
 // refusal returns the refusal for a kind of resource that does not support the method.
-func (m *method) refusal(k kind) *failure {
+func (m *method) refusal(k kind) *dav.StatusError {
 	if m.name == "MKCOL" && k&leaves != 0 {
 		return errNoCollection
 	}
@@ -81,9 +67,9 @@ func allowed(methods []method, k kind) string {
 	return strings.Join(names, ", ")
 }
 
-// options lists the methods for the address, whether or not a resource exists there: clients also ask before they
+// serveOptions lists the methods for the address, whether or not a resource exists there: clients also ask before they
 // create a calendar.
-func (x *exchange) options() error {
-	x.w.Header().Set("Allow", allowed(x.methods, x.at.kind()))
-	return x.blank(http.StatusOK)
+func serveOptions(x *request) error {
+	x.W.Header().Set("Allow", allowed(x.methods, x.at.kind()))
+	return x.Blank(http.StatusOK)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -17,42 +18,35 @@ type multigetRequest struct {
 	propName bool
 	hrefs    []string
 	// guard reads runs of similar hrefs.
-	guard *guard
+	guard *dav.Guard
 }
 
-func (q *multigetRequest) behind(g *guard) { q.guard = g }
+func (q *multigetRequest) behind(g *dav.Guard) { q.guard = g }
 
 // UnmarshalXML avoids the reflection of encoding/xml, which would take longer for the hrefs than the rest of the
 // request.
 func (q *multigetRequest) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	return within(d, func(t xml.StartElement) error { return q.child(d, &t) }, nil)
+	return dav.Within(d, func(t xml.StartElement) error { return q.child(d, &t) }, nil)
 }
 
 func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
 	switch start.Name {
-	case dav("href"):
-		href, err := textOf(d)
+	case dav.Name("href"):
+		href, err := dav.TextOf(d)
 		if q.hrefs = append(q.hrefs, href); err != nil {
 			return err
 		}
-		q.hrefs, err = q.guard.plainHrefs(q.hrefs)
+		q.hrefs, err = q.guard.PlainHrefs(q.hrefs)
 		return err
-	case dav("prop"):
+	case dav.Name("prop"):
 		if q.prop == nil {
 			q.prop = &requested{}
 		}
 		return d.DecodeElement(q.prop, start)
-	case dav("propname"):
+	case dav.Name("propname"):
 		q.propName = true
 	}
 	return d.Skip()
-}
-
-// textOf reads the text of the element that was just opened, without the text of nested elements.
-func textOf(d *xml.Decoder) (string, error) {
-	text := make([]byte, 0, 128)
-	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
-	return string(text), err
 }
 
 // chunk is the number of objects, and chunkBytes the number of bytes, that are fetched into memory at a time. Objects
@@ -62,8 +56,8 @@ const (
 	chunkBytes = 1 << 20
 )
 
-func (x *exchange) multiget(r *resource, q *multigetRequest) error {
-	p, err := x.planFor(q.prop, q.propName)
+func calendarMultiget(x *request, r *resource, q *multigetRequest) error {
+	p, err := planReport(x, q.prop, q.propName)
 	if err != nil {
 		return err
 	}
@@ -79,24 +73,7 @@ func (x *exchange) multiget(r *resource, q *multigetRequest) error {
 			return err
 		}
 	}
-	return ms.end()
-}
-
-// planFor plans for the DAV:prop of a report. Without one, it plans for propname or allprop.
-func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
-	if q == nil && nameOnly {
-		p := x.flagged(0)
-		p.nameOnly = true
-		return p, nil
-	}
-	if q == nil {
-		return x.flagged(allprop), nil
-	}
-	var err error
-	if x.view.Shape, err = q.data.shape(); err != nil {
-		return plan{}, err
-	}
-	return x.named(q.names)
+	return ms.End()
 }
 
 // addAll answers the hrefs in the order of the request. Each object is answered once, so that a response is never
@@ -121,18 +98,18 @@ func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
 	if f.told[memberAt(at)] {
 		return nil
 	}
-	held := ms.x.meter.Held()
-	defer func() { ms.x.meter.Free(ms.x.meter.Held() - held) }()
+	held := ms.x.Meter.Held()
+	defer func() { ms.x.Meter.Free(ms.x.Meter.Held() - held) }()
 	r, err := f.at(at)
 	switch {
-	case calendar.ReasonOf(err) == calendar.Unavailable && err != nil && ms.x.begun:
+	case calendar.ReasonOf(err) == calendar.Unavailable && err != nil && ms.x.Begun:
 		// Memory has run out for this object; the client need not ask for the others again.
-		ms.raw("<d:response>").element("d:href", href).status(http.StatusServiceUnavailable).raw("</d:response>")
+		ms.StatusOf(href, http.StatusServiceUnavailable)
 		return nil
 	case err != nil:
 		return err
 	case r == nil:
-		return ms.gone(href)
+		return ms.Gone(href)
 	}
 	f.told[memberAt(at)] = true
 	return ms.add(r)
@@ -148,7 +125,7 @@ func memberAt(at place) member { return member{at.calendar, at.object} }
 
 // fetcher fetches objects by address, in chunks.
 type fetcher struct {
-	x *exchange
+	x *request
 	// data is set if the objects' bytes are needed.
 	data bool
 	// own is the href of the request's own calendar, "" if it has none.
@@ -177,7 +154,7 @@ type fetched struct {
 var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}} }}
 
 // newFetcher makes a fetcher. own is the request's own calendar, if it has one.
-func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
+func newFetcher(x *request, data bool, own calendar.Calendar) *fetcher {
 	of, _ := chunks.Get().(*fetched)
 	f := &fetcher{
 		x: x, data: data, fetched: of, one: resource{x: x},
@@ -209,7 +186,7 @@ func (f *fetcher) plainName(href string) (name calendar.ObjectName, ok bool) {
 	if f.own == "" || !ours || rest == "" || rest[0] == '.' {
 		return "", false
 	}
-	return calendar.ObjectName(rest), strings.IndexByte(rest, '/') < 0 && plainPath(rest)
+	return calendar.ObjectName(rest), strings.IndexByte(rest, '/') < 0 && dav.PlainPath(rest)
 }
 
 // contains reports whether an object lies at or below p.
@@ -244,7 +221,7 @@ func (f *fetcher) fetch() error {
 func (f *fetcher) empty() {
 	clear(f.found)
 	clear(f.objects)
-	f.x.meter.Free(f.bytes)
+	f.x.Meter.Free(f.bytes)
 	f.bytes, f.cut = 0, false
 }
 
@@ -270,7 +247,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		return nil
 	}
 	query := calendar.ObjectQuery{Names: names, WithData: f.data}
-	for o, err := range f.x.Service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
+	for o, err := range f.x.Service.Objects(f.x.R.Context(), f.x.Meter, f.x.caller, cal, query) {
 		if err != nil && !errors.Is(err, calendar.ErrNoText) {
 			return err
 		}
@@ -278,7 +255,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		if f.cut = f.cut || f.bytes+size > chunkBytes; f.cut {
 			return nil
 		}
-		if err := f.x.meter.Hold(size); err != nil {
+		if err := f.x.Meter.Hold(size); err != nil {
 			return err
 		}
 		f.bytes += size
@@ -307,7 +284,7 @@ func (f *fetcher) late(at place) (*resource, error) {
 	if !f.cut || !known {
 		return nil, nil
 	}
-	o, err := f.x.Service.Object(f.x.r.Context(), f.x.meter, f.x.caller, cal, at.object)
+	o, err := f.x.Service.Object(f.x.R.Context(), f.x.Meter, f.x.caller, cal, at.object)
 	if missing(err) {
 		return nil, nil
 	}
@@ -324,4 +301,32 @@ func (f *fetcher) show(at place, o calendar.Object) {
 		f.one.calendar = f.calendars[at.calendar]
 	}
 	f.one.at, f.one.object = at, o
+}
+
+// getMessages answers a multiget of an inbox.
+func (r *resource) getMessages(p plan, hrefs []string) error {
+	all, err := r.x.Service.Messages(r.x.R.Context(), r.x.caller)
+	if err != nil {
+		return err
+	}
+	there := make(map[place]*resource, len(all))
+	for _, i := range all {
+		m := r.message(i)
+		there[m.at] = m
+	}
+	ms := r.x.multistatus(p)
+	for _, href := range hrefs {
+		at, err := r.x.parseHref(href)
+		m, known := there[at]
+		if err == nil && known {
+			delete(there, at)
+			err = ms.add(m)
+		} else {
+			err = ms.Gone(href)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ms.End()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -37,7 +38,7 @@ func TestMultigetRequests(t *testing.T) {
 		if err := xml.Unmarshal([]byte(b.String()), &want); err != nil {
 			t.Fatal(err)
 		}
-		got := multigetRequest{guard: newGuard(strings.NewReader(b.String()), DefaultLimits())}
+		got := multigetRequest{guard: dav.NewGuard(strings.NewReader(b.String()), dav.DefaultLimits())}
 		d := xml.NewTokenDecoder(got.guard)
 		if err := d.Decode(&got); err != nil {
 			t.Fatalf("%s: %v", &b, err)
@@ -53,10 +54,10 @@ func TestMultigetRequests(t *testing.T) {
 func TestHrefsAreCheap(t *testing.T) {
 	body := `<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">` +
 		strings.Repeat("<D:href>/dav/calendars/alice/work/event.ics</D:href>", 1000) + "</C:calendar-multiget>"
-	limits := DefaultLimits()
+	limits := dav.DefaultLimits()
 	read := func() (q multigetRequest, err error) {
-		q.guard = newGuard(strings.NewReader(body), limits)
-		defer q.guard.leaveReader()
+		q.guard = dav.NewGuard(strings.NewReader(body), limits)
+		defer q.guard.Release()
 		err = xml.NewTokenDecoder(q.guard).Decode(&q)
 		return q, err
 	}
@@ -90,7 +91,7 @@ func TestPlainPlaces(t *testing.T) {
 			{form: formHome, user: "ann"},
 			{form: formObject, user: "ann", calendar: "work", object: "a.ics"},
 		} {
-			x := &exchange{Handler: &Handler{addresses: a}, at: own}
+			x := &request{Handler: &Handler{addresses: a}, at: own}
 			f := newFetcher(x, false, calendar.Calendar{})
 			for _, end := range []string{
 				"", "a.ics", "a.ics/", "/a.ics", ".", "..", ".a", "a/b", "a%2Fb", "%61.ics", "%", "ä", "a b", "a?b", "a#b", "a\x00", "a;b", "a&b=c@d:e+f$g", " a ",

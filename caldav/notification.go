@@ -5,10 +5,11 @@ import (
 	"encoding/xml"
 	"net/http"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
-func (r *resource) notificationURL(m *markup) error { return r.ownPlace(m, formBox) }
+func writeNotificationURL(r *resource, m *dav.Markup) error { return writeOwnPlace(r, m, formBox) }
 
 // notice returns the member of the notification collection for n.
 func (r *resource) notice(n calendar.Notification) *resource {
@@ -32,71 +33,77 @@ func noticeTag(n calendar.Notification) string {
 // sharedSort is an attribute of that element that Apple's server writes and its clients read.
 const sharedSort = ` shared-type="calendar"`
 
-func (r *resource) noticeType(m *markup) error {
-	return m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>").ok()
+func writeNoticeType(r *resource, m *dav.Markup) error {
+	return m.Raw("<").Raw(noticeTag(r.notification)).Raw(sharedSort).Raw("/>").OK()
 }
 
-// document writes a notification (caldav-sharing §4, §6.24).
-func (m *markup) document(n calendar.Notification) {
-	m.begin("cs:notification")
-	m.raw("<cs:dtstamp>")
-	m.buf = n.Created.UTC().AppendFormat(m.buf, "20060102T150405Z")
+// noticeDocument writes a notification (caldav-sharing §4, §6.24).
+func noticeDocument(m *dav.Markup, n calendar.Notification) {
+	m.Begin("cs:notification")
+	m.Raw("<cs:dtstamp>")
+	m.Buf = n.Created.UTC().AppendFormat(m.Buf, "20060102T150405Z")
 	name := noticeTag(n)
-	m.raw("</cs:dtstamp><").raw(name).raw(sharedSort).raw(">")
+	m.Raw("</cs:dtstamp><").Raw(name).Raw(sharedSort).Raw(">")
 	if n.Reply {
-		m.replied(n)
+		repliedElement(m, n)
 	} else {
-		m.invited(n)
+		invitedElement(m, n)
 	}
-	m.raw("</").raw(name).raw("></cs:notification>\n")
+	m.Raw("</").Raw(name).Raw("></cs:notification>\n")
 }
 
-// invited writes the invitation for a sharee.
-func (m *markup) invited(n calendar.Notification) {
-	m.element("cs:uid", string(n.Invitation)).addressOf(n.Sharee).raw(statusTags[n.Status])
-	m.accessElement(n.Access).hostURL(n.Owner.Name, n.Segment).organizer(n.Owner)
+// invitedElement writes the invitation for a sharee.
+func invitedElement(m *dav.Markup, n calendar.Notification) {
+	m.Element("cs:uid", string(n.Invitation))
+	addressOf(m, n.Sharee)
+	m.Raw(statusTags[n.Status])
+	accessElement(m, n.Access)
+	hostURL(m, n.Owner.Name, n.Segment)
+	organizerElement(m, n.Owner)
 	if n.Title != "" {
-		m.element("cs:summary", n.Title)
+		m.Element("cs:summary", n.Title)
 	}
-	m.raw("<c:supported-calendar-component-set>")
+	m.Raw("<c:supported-calendar-component-set>")
 	for _, k := range n.Kinds {
-		m.kindElement(k)
+		kindElement(m, k)
 	}
-	m.raw("</c:supported-calendar-component-set>")
+	m.Raw("</c:supported-calendar-component-set>")
 }
 
-// replied writes a sharee's reply for the owner.
-func (m *markup) replied(n calendar.Notification) {
-	m.addressOf(n.Sharee).raw(statusTags[n.Status]).hostURL(n.Owner.Name, n.Segment)
-	m.element("cs:in-reply-to", string(n.Invitation))
+// repliedElement writes a sharee's reply for the owner.
+func repliedElement(m *dav.Markup, n calendar.Notification) {
+	addressOf(m, n.Sharee)
+	m.Raw(statusTags[n.Status])
+	hostURL(m, n.Owner.Name, n.Segment)
+	m.Element("cs:in-reply-to", string(n.Invitation))
 	if n.Title != "" {
-		m.element("cs:summary", n.Title)
+		m.Element("cs:summary", n.Title)
 	}
-	m.element("cs:common-name", n.Sharee.Title)
+	m.Element("cs:common-name", n.Sharee.Title)
 }
 
 // rendered returns the XML of the notification.
 func (r *resource) rendered() []byte {
-	m := r.x.markup()
-	defer r.x.release(m)
-	m.document(r.notification)
-	return bytes.Clone(m.buf)
+	m := r.x.Markup()
+	defer r.x.Release(m)
+	noticeDocument(m, r.notification)
+	return bytes.Clone(m.Buf)
 }
 
 // getNotice answers GET of a notification.
-func (x *exchange) getNotice(r *resource) error {
-	h := x.w.Header()
+func getNotice(x *request, r *resource) error {
+	h := x.W.Header()
 	h.Set("ETag", string(r.notification.ETag))
-	h.Set("Content-Type", xmlType)
+	h.Set("Content-Type", dav.XMLType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "private, no-cache")
-	http.ServeContent(x.w, x.r, "", r.notification.Created, bytes.NewReader(r.rendered()))
+	http.ServeContent(x.W, x.R, "", r.notification.Created, bytes.NewReader(r.rendered()))
 	return nil
 }
 
 // dismiss answers DELETE of a notification. Deleting an invitation does not decline it (caldav-sharing §4): clients
 // delete it after they have shown it.
-func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
+func dismiss(x *request) error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).
 type replyRequest struct {

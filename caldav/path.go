@@ -1,14 +1,12 @@
 package caldav
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -188,7 +186,7 @@ func newAddresses(base *url.URL) (addresses, error) {
 	if base == nil {
 		return addresses{}, nil
 	}
-	segments, err := split(pathOf(base))
+	segments, err := dav.Split(dav.PathOf(base))
 	a := addresses{base: segments}
 	for _, s := range segments {
 		a.prefix += "/" + url.PathEscape(s)
@@ -197,14 +195,14 @@ func newAddresses(base *url.URL) (addresses, error) {
 }
 
 // errNowhere is the response for every address without a resource that the caller can see.
-var errNowhere = &failure{status: http.StatusNotFound, message: "there is nothing at this address"}
+var errNowhere = &dav.StatusError{Status: http.StatusNotFound, Message: "there is nothing at this address"}
 
 // parse parses the path of a request. Some proxies remove the public prefix and others do not, so both forms are
 // accepted.
 func (a addresses) parse(escaped string) (place, error) {
-	segments, err := split(escaped)
+	segments, err := dav.Split(escaped)
 	if err != nil {
-		return place{}, refuseWith(http.StatusBadRequest, "this path cannot be read: %s", err)
+		return place{}, dav.Refuse(http.StatusBadRequest, "this path cannot be read: %s", err)
 	}
 	if n := len(a.base); n > 0 && len(segments) >= n && slices.Equal(segments[:n], a.base) {
 		if p, ok := locate(segments[n:]); ok {
@@ -220,57 +218,11 @@ func (a addresses) parse(escaped string) (place, error) {
 // parseHref parses an address in a body, which may be a path or a whole URL (RFC 4918 §8.3). It ignores the host: a
 // server cannot know all of its names in front of a proxy, and reading a foreign URL as one of ours does no harm.
 func (a addresses) parseHref(href string) (place, error) {
-	href = strings.TrimSpace(href)
-	// Most hrefs are plain paths, which need no decoding.
-	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && plainPath(href) {
-		return a.parse(href)
+	path, err := dav.HrefPath(href)
+	if err != nil {
+		return place{}, err
 	}
-	u, err := url.Parse(href)
-	if errors.As(err, new(url.EscapeError)) {
-		u, err = url.Parse(escapePercent(href))
-	}
-	if err != nil || u.Opaque != "" {
-		return place{}, refuseWith(http.StatusBadRequest, "this href cannot be read")
-	}
-	return a.parse(pathOf(u))
-}
-
-// escapePercent escapes percent signs that do not start an escape: KDE sends decoded paths.
-func escapePercent(href string) string {
-	parts := strings.Split(href, "%")
-	for i, part := range parts[1:] {
-		if _, err := url.PathUnescape("%" + part); err != nil {
-			parts[i+1] = "25" + part
-		}
-	}
-	return strings.Join(parts, "%")
-}
-
-// plainPath reports whether a path has no escapes and needs none.
-func plainPath[text string | []byte](path text) bool {
-	for i := range len(path) {
-		if !plainByte[path[i]] {
-			return false
-		}
-	}
-	return true
-}
-
-// plainByte holds the bytes that url.PathEscape keeps, and the slash.
-var plainByte = func() (plain [256]bool) {
-	for c := range plain {
-		plain[c] = c < utf8.RuneSelf && (c == '/' || url.PathEscape(string(rune(c))) == string(rune(c)))
-	}
-	return plain
-}()
-
-// pathOf returns a path as it was sent. URL.EscapedPath would re-encode a path with unescaped special characters, and
-// would take its %2F for a slash.
-func pathOf(u *url.URL) string {
-	if u.RawPath != "" {
-		return u.RawPath
-	}
-	return u.EscapedPath()
+	return a.parse(path)
 }
 
 func (a addresses) isWellKnown(escaped string) bool {
@@ -278,53 +230,16 @@ func (a addresses) isWellKnown(escaped string) bool {
 	return err == nil && p.form == formWellKnown
 }
 
-// split cuts a path into decoded segments. It ignores a trailing slash.
-func split(escaped string) ([]string, error) {
-	path := strings.TrimSuffix(strings.TrimPrefix(escaped, "/"), "/")
-	if path == "" {
-		if len(escaped) > 1 {
-			return nil, errors.New("it has an empty segment")
-		}
-		return nil, nil
-	}
-	segments := strings.Split(path, "/")
-	for i, s := range segments {
-		var err error
-		if segments[i], err = decode(s); err != nil {
-			return nil, err
-		}
-	}
-	return segments, nil
-}
+// append writes the href of a place.
+func (a addresses) append(dst []byte, p place) []byte { return p.AppendPath(append(dst, a.prefix...)) }
 
-// decode decodes one segment. A slash written as %2F is data.
-func decode(segment string) (string, error) {
-	s, err := segment, error(nil)
-	if strings.IndexByte(segment, '%') >= 0 {
-		s, err = url.PathUnescape(segment)
-	}
-	switch {
-	case err != nil:
-		return "", errors.New("it has a broken percent escape")
-	case s == "":
-		return "", errors.New("it has an empty segment")
-	case s == "." || s == "..":
-		return "", fmt.Errorf("it has the segment %q", s)
-	case strings.ContainsRune(s, 0):
-		return "", errors.New("it has a NUL")
-	case !utf8.ValidString(s):
-		return "", errors.New("it is not UTF-8")
-	}
-	return s, nil
-}
-
-// append writes the href of a place. Collections end in a slash, which Apple's clients insist on for principals.
-func (a addresses) append(dst []byte, p place) []byte {
-	dst = append(dst, a.prefix...)
+// AppendPath appends the path of a place below the base. Collections end in a slash, which Apple's clients insist on
+// for principals.
+func (p place) AppendPath(dst []byte) []byte {
 	for _, part := range layout[p.form].path {
 		text := p.part(part)
 		// Usual names need no escapes. A slash in a name does.
-		if !plainPath(text) || strings.IndexByte(text, '/') >= 0 {
+		if !dav.PlainPath(text) || strings.IndexByte(text, '/') >= 0 {
 			text = url.PathEscape(text)
 		}
 		dst = append(dst, '/')
@@ -337,3 +252,21 @@ func (a addresses) append(dst []byte, p place) []byte {
 }
 
 func (a addresses) href(p place) string { return string(a.append(nil, p)) }
+
+// linkPath is the path of public links. It lies below the path of the service, so that a proxy that passes on the
+// service passes on the links too. It is no collection, so links cannot be listed.
+var linkPath = [...]string{"dav", "links"}
+
+// pushPath is the path of registrations, below the base path.
+var pushPath = []string{"dav", "push"}
+
+func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
+
+// owned are the kinds of resources that have an owner.
+const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
+
+// dated are the kinds of resources with dates and bytes.
+const dated = atCalendar | atObject
+
+// atScheduling are the resources for scheduling messages.
+const atScheduling = atInbox | atItem | atOutbox

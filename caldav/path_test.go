@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -66,8 +67,8 @@ func TestPathsAreRefused(t *testing.T) {
 		"/dav/principals/alice/something": http.StatusNotFound,
 	} {
 		got, err := addresses{}.parse(path)
-		f, ok := err.(*failure) //nolint:errorlint // the parser returns failures as they are
-		if !ok || f.status != want {
+		f, ok := err.(*dav.StatusError) //nolint:errorlint // the parser returns failures as they are
+		if !ok || f.Status != want {
 			t.Errorf("%q: %v, %v; want the status %d", path, got, err, want)
 		}
 	}
@@ -177,7 +178,7 @@ func FuzzPath(f *testing.F) {
 		if err != nil || !cmp.Equal(p, again, same) {
 			t.Fatalf("%q is %v, whose href %q is %v, %v", path, p, href, again, err)
 		}
-		if u, err := url.Parse(href); err != nil || pathOf(u) != href {
+		if u, err := url.Parse(href); err != nil || dav.PathOf(u) != href {
 			t.Fatalf("%q gives the href %q, which is no path: %v", path, href, err)
 		}
 		for _, part := range layout[p.form].path {
@@ -198,5 +199,21 @@ func TestRoutes(t *testing.T) {
 		/dav/push/{registration}`)
 	if diff := cmp.Diff(want, Routes()); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
+	}
+}
+
+// TestHrefsInBothWays: a path that is parsed quickly because it needs no escapes is also written without escapes, and
+// every other name round-trips.
+func TestHrefsInBothWays(t *testing.T) {
+	t.Parallel()
+	var a addresses
+	for c := range 256 {
+		name := "x" + string([]byte{byte(c)}) + "y"
+		at := place{form: formObject, user: "ann", calendar: "work"}
+		at.with(objectPart, name)
+		got, err := a.parseHref(a.href(at))
+		if valid := c != 0 && c < 0x80; valid != (err == nil) || valid && got != at {
+			t.Errorf("%q: %s is %+v: %v", name, a.href(at), got, err)
+		}
 	}
 }

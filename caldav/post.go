@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -13,17 +14,17 @@ import (
 var posts = []struct {
 	on    kind
 	media []string
-	take  func(*exchange) error
+	take  func(*request) error
 }{
-	{atCalendar, []string{"", "text/calendar"}, (*exchange).addObject},
-	{atCalendar, []string{"application/xml", "text/xml"}, (*exchange).share},
-	{atHome, []string{"application/xml", "text/xml"}, (*exchange).replyInvitation},
-	{atOutbox, []string{"", "text/calendar"}, (*exchange).askBusy},
+	{atCalendar, []string{"", "text/calendar"}, serveAddObject},
+	{atCalendar, []string{"application/xml", "text/xml"}, serveShare},
+	{atHome, []string{"application/xml", "text/xml"}, serveInvitationReply},
+	{atOutbox, []string{"", "text/calendar"}, serveFreeBusy},
 }
 
-// post dispatches a POST by its media type.
-func (x *exchange) post() error {
-	sent := x.r.Header.Get("Content-Type")
+// servePost dispatches a POST by its media type.
+func servePost(x *request) error {
+	sent := x.R.Header.Get("Content-Type")
 	media, _, err := mime.ParseMediaType(sent)
 	if sent != "" && err != nil {
 		media = sent
@@ -38,12 +39,13 @@ func (x *exchange) post() error {
 		}
 		taken = append(taken, p.media[len(p.media)-1])
 	}
-	return refuseWith(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
+	return dav.Refuse(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "),
+		sent)
 }
 
-// addObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST to
-// the calendar's own address.
-func (x *exchange) addObject() error {
+// serveAddObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST
+// to the calendar's own address.
+func serveAddObject(x *request) error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
@@ -55,15 +57,12 @@ func (x *exchange) addObject() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.Service.Add(x.r.Context(), x.caller, cal, data)
+	saved, err := x.Service.Add(x.R.Context(), x.caller, cal, data)
 	if err != nil {
 		return err
 	}
 	at := x.at
 	at.form, at.object = formObject, saved.Object.Name
-	x.w.Header().Set("Location", x.href(at))
-	return x.saved(at, saved)
+	x.W.Header().Set("Location", x.href(at))
+	return serveSaved(x, at, saved)
 }
-
-// addMember writes the address to POST to (RFC 5995 §3.2.1).
-func (r *resource) addMember(m *markup) error { return m.hrefElement(r.at).ok() }

@@ -8,14 +8,14 @@ import (
 
 // reach checks that the caller may look at an address: in their own part of the tree, or at the principal of a user
 // they see. To the caller, other users' parts do not exist.
-func (x *exchange) reach(at place) error {
+func (x *request) reach(at place) error {
 	_, err := x.personAt(at)
 	return err
 }
 
 // personAt returns the user whose principal is at an address. It returns nil for addresses of the caller, and for
 // addresses that belong to no user.
-func (x *exchange) personAt(at place) (*calendar.User, error) {
+func (x *request) personAt(at place) (*calendar.User, error) {
 	if at.user == "" || string(at.user) == x.caller.User.Name {
 		return nil, nil
 	}
@@ -35,49 +35,10 @@ func (x *exchange) personAt(at place) (*calendar.User, error) {
 
 // visible returns the users whom the caller sees. It queries once per request, since an access list or the owners in
 // a home need every one of them.
-func (x *exchange) visible() ([]calendar.User, error) {
+func (x *request) visible() ([]calendar.User, error) {
 	var err error
-	if x.people == nil {
-		x.people, err = x.Service.People(x.r.Context(), x.caller)
+	if x.cached.people == nil {
+		x.cached.people, err = x.Service.People(x.R.Context(), x.caller)
 	}
-	return x.people, err
-}
-
-// principals yields the principals that the caller sees.
-func (x *exchange) principals(yield func(*resource, error) bool) {
-	people, err := x.visible()
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	for _, u := range people {
-		if !yield(x.principal(u), nil) {
-			return
-		}
-	}
-}
-
-// principal returns the resource for a user.
-func (x *exchange) principal(u calendar.User) *resource {
-	r := &resource{x: x, at: principalOf(u.Name)}
-	if u.ID != x.caller.User.ID {
-		r.other = &u
-	}
-	return r
-}
-
-// person returns the user whose principal or home the resource is.
-func (r *resource) person() calendar.User {
-	if r.other != nil {
-		return *r.other
-	}
-	return r.x.caller.User
-}
-
-// beOwn refuses a request that the caller may only make about their own resources.
-func (r *resource) beOwn() error {
-	if r.other != nil {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "you cannot change the resources of another user")
-	}
-	return nil
+	return x.cached.people, err
 }

@@ -4,33 +4,36 @@ import (
 	"encoding/xml"
 	"net/http"
 	"slices"
+
+	"caldav-mcp-server/caldav/dav"
 )
 
 // matchRequest is DAV:principal-match (RFC 3744 §9.3).
 type matchRequest struct {
 	XMLName  xml.Name   `xml:"DAV: principal-match"`
 	Self     *struct{}  `xml:"DAV: self"`
-	Property *names     `xml:"DAV: principal-property"`
+	Property *dav.Names `xml:"DAV: principal-property"`
 	Prop     *requested `xml:"DAV: prop"`
 }
 
 // principalMatch answers RFC 3744 §9.3: it finds the members of a collection, at any depth, that are the caller or
 // have a property naming the caller.
-func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
-	if err := x.depthZero(); err != nil {
+func principalMatch(x *request, r *resource, q *matchRequest) error {
+	if err := x.DepthZero(); err != nil {
 		return err
 	}
 	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
-		return refuseWith(http.StatusBadRequest, "principal-match needs either self or a principal-property with one property in it")
+		return dav.Refuse(http.StatusBadRequest,
+			"principal-match needs either self or a principal-property with one property in it")
 	}
 	if q.Self != nil {
 		var self []*resource
 		if x.at.kind()&abovePrincipals != 0 {
 			self = append(self, x.principal(x.caller.User))
 		}
-		return x.tellOf(self, q.Prop, len(self))
+		return writeResources(x, self, q.Prop, len(self))
 	}
-	p, err := x.planFor(q.Prop, false)
+	p, err := planReport(x, q.Prop, false)
 	if err != nil {
 		return err
 	}
@@ -39,7 +42,7 @@ func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
 	if err := ms.namingCaller(r, planItem{name: name, row: x.byName[name]}); err != nil {
 		return err
 	}
-	return ms.end()
+	return ms.End()
 }
 
 // namingCaller writes the members of a collection with a property, live or dead, that names the caller.
@@ -86,15 +89,15 @@ type aclRequest struct {
 
 // aclPrincipals answers RFC 3744 §9.2 with properties of the users in a resource's access control list, as far as the
 // caller can see them.
-func (x *exchange) aclPrincipals(r *resource, q *aclRequest) error {
-	if err := x.depthZero(); err != nil {
+func aclPrincipals(x *request, r *resource, q *aclRequest) error {
+	if err := x.DepthZero(); err != nil {
 		return err
 	}
-	hrefs, err := r.hrefsOf(planItem{row: x.byName[dav("acl")]})
+	hrefs, err := r.hrefsOf(planItem{row: x.byName[dav.Name("acl")]})
 	if err == nil && r.at.kind()&owned != 0 {
 		// §5.5.1: DAV:property stands for the principals that the property names; here that is DAV:owner.
 		var owner []string
-		owner, err = r.hrefsOf(planItem{row: x.byName[dav("owner")]})
+		owner, err = r.hrefsOf(planItem{row: x.byName[dav.Name("owner")]})
 		hrefs = append(hrefs, owner...)
 	}
 	if err != nil {
@@ -112,5 +115,5 @@ func (x *exchange) aclPrincipals(r *resource, q *aclRequest) error {
 			listed = append(listed, found)
 		}
 	}
-	return x.tellOf(listed, q.Prop, len(listed))
+	return writeResources(x, listed, q.Prop, len(listed))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -19,15 +20,14 @@ const (
 	// Clients' dialogs send a handful.
 	termsMax = 64
 	termMax  = 1000
-	// nameMax limits the name of a property, component or namespace: a response may repeat it for each object.
-	nameMax = 1000
 )
 
 // checkTerms refuses terms beyond these limits.
 func checkTerms(terms []string) error {
 	long := func(term string) bool { return len(term) > termMax }
 	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
-		return refuseWith(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
+		return dav.Refuse(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each",
+			termsMax, termMax)
 	}
 	return nil
 }
@@ -42,7 +42,7 @@ type searchable struct {
 
 func searchables() []searchable {
 	return []searchable{
-		{dav("displayname"), "name", namesOf},
+		{dav.Name("displayname"), "name", namesOf},
 		{server("email-address-set"), "mail address", mailOf},
 		{caldav("calendar-user-address-set"), "address as an attendee", addressesOf},
 	}
@@ -66,32 +66,34 @@ func addressesOf(a addresses, u calendar.User) []string {
 }
 
 // principalSearchable answers RFC 3744 §9.5 with the list of searchable properties. The response is no multistatus.
-func (x *exchange) principalSearchable(*resource, *struct{}) error {
-	if err := x.depthZero(); err != nil {
+func principalSearchable(x *request, _ *resource, _ *struct{}) error {
+	if err := x.DepthZero(); err != nil {
 		return err
 	}
-	m := x.markup()
-	defer x.release(m)
-	m.begin("d:principal-search-property-set")
+	m := x.Markup()
+	defer x.Release(m)
+	m.Begin("d:principal-search-property-set")
 	for _, row := range searchables() {
-		m.raw("<d:principal-search-property><d:prop>")
-		m.empty(row.name)
-		m.raw(`</d:prop><d:description xml:lang="en">`).text(row.description).raw("</d:description></d:principal-search-property>")
+		m.Raw("<d:principal-search-property><d:prop>")
+		m.Empty(row.name)
+		m.Raw(`</d:prop><d:description xml:lang="en">`).Text(row.description)
+		m.Raw("</d:description></d:principal-search-property>")
 	}
-	m.raw("</d:principal-search-property-set>\n")
-	x.reply(http.StatusOK, xmlType, m.buf)
+	m.Raw("</d:principal-search-property-set>\n")
+	x.Reply(http.StatusOK, dav.XMLType, m.Buf)
 	return nil
 }
 
 // principalSearch answers RFC 3744 §9.4: it finds users by the values of their properties.
-func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
+func principalSearch(x *request, _ *resource, q *propertySearches) error {
 	if err := q.check(); err != nil {
 		return err
 	}
 	if q.Prop != nil && len(q.Prop.names) == 0 {
-		q.Prop.names = names(q.Beside)
+		q.Prop.names = dav.Names(q.Beside)
 	}
-	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
+	return searchPeople(x, q.principalQuery,
+		func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
 
 // principalQuery holds the elements common to both kinds of user search.
@@ -103,15 +105,15 @@ type principalQuery struct {
 }
 
 // searchPeople answers with the matching users.
-func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
+func searchPeople(x *request, q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
 	limit, err := resultLimit(q.Limit)
 	if err == nil {
-		err = x.depthZero()
+		err = x.DepthZero()
 	}
 	if err != nil {
 		return err
 	}
-	found, err := x.Service.FindPeople(x.r.Context(), x.caller, matches)
+	found, err := x.Service.FindPeople(x.R.Context(), x.caller, matches)
 	if err != nil {
 		return err
 	}
@@ -125,26 +127,26 @@ func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, ca
 	for _, u := range found {
 		all = append(all, x.principal(u))
 	}
-	return x.tellOf(all, q.Prop, limit)
+	return writeResources(x, all, q.Prop, limit)
 }
 
-// tellOf writes the requested properties of up to limit resources, and reports if there are more.
-func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error {
-	p, err := x.planFor(wanted, false)
+// writeResources writes the requested properties of up to limit resources, and reports if there are more.
+func writeResources(x *request, list []*resource, wanted *requested, limit int) error {
+	p, err := planReport(x, wanted, false)
 	if err != nil {
 		return err
 	}
 	ms := x.multistatus(p)
 	for i, r := range list {
 		if i == limit {
-			ms.truncated(x.at)
+			ms.Truncated(&x.at)
 			break
 		}
 		if err := ms.add(r); err != nil {
 			return err
 		}
 	}
-	return ms.end()
+	return ms.End()
 }
 
 // propertySearches is DAV:principal-property-search (RFC 3744 §9.4). Its attributes are extensions used by Apple's
@@ -161,7 +163,7 @@ type propertySearches struct {
 }
 
 // beside are the names of unexpected child elements.
-type beside names
+type beside dav.Names
 
 // UnmarshalXML adds the name of an element.
 func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
@@ -170,7 +172,7 @@ func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 }
 
 type propertySearch struct {
-	Prop  names `xml:"DAV: prop"`
+	Prop  dav.Names `xml:"DAV: prop"`
 	Match struct {
 		Type string `xml:"match-type,attr"`
 		Text string `xml:",chardata"`
@@ -186,18 +188,18 @@ var matchTypes = map[string]calendar.Match{
 // even though RFC 3744 §9.4 requires one; see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
-		return refuseWith(http.StatusBadRequest, "test must be allof or anyof")
+		return dav.Refuse(http.StatusBadRequest, "test must be allof or anyof")
 	}
 	var terms []string
 	for _, s := range q.Searches {
 		if len(s.Prop) == 0 {
-			return refuseWith(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
+			return dav.Refuse(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
 		}
 		for range s.Prop {
 			terms = append(terms, s.Match.Text)
 		}
 		if _, known := matchTypes[s.Match.Type]; !known {
-			return refuseWith(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
+			return dav.Refuse(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
 		}
 	}
 	return checkTerms(terms)
@@ -230,4 +232,52 @@ func (s *propertySearch) matches(a addresses, u calendar.User, is calendar.Compa
 		}
 	}
 	return true
+}
+
+// tokenSearch is CS:calendarserver-principal-search. Apple Calendar sends it to complete the name of an invitee or
+// sharee, with one token for each word. Apple never documented it; the source of Apple's server shows it.
+type tokenSearch struct {
+	XMLName xml.Name `xml:"http://calendarserver.org/ns/ calendarserver-principal-search"`
+	// Context is the kind of principal, a key of contexts.
+	Context string   `xml:"context,attr"`
+	Tokens  []string `xml:"http://calendarserver.org/ns/ search-token"`
+	principalQuery
+}
+
+// contexts filter the result: Apple Calendar searches rooms and resources separately from users. An unknown context
+// matches all.
+var contexts = map[string]func(calendar.User) bool{
+	"group":    func(calendar.User) bool { return false }, // groups cannot be invited
+	"user":     func(u calendar.User) bool { return !u.Room.Bookable() },
+	"location": func(u calendar.User) bool { return u.Room.Kind == calendar.RoomToMeet },
+	"resource": func(u calendar.User) bool { return u.Room.Kind == calendar.Resource },
+}
+
+// searchTokens answers with the users whose name contains each token, or whose mail address starts with it.
+func searchTokens(x *request, _ *resource, q *tokenSearch) error {
+	var words []string
+	for _, token := range q.Tokens {
+		words = append(words, strings.Fields(token)...)
+	}
+	if len(words) == 0 {
+		return dav.Refuse(http.StatusBadRequest, "calendarserver-principal-search needs a search-token with text in it")
+	}
+	if err := checkTerms(words); err != nil {
+		return err
+	}
+	// The words together may be the complete name of a user whom the caller does not know.
+	whole := strings.Join(words, " ")
+	return searchPeople(x, q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
+		if fits := contexts[q.Context]; fits != nil && !fits(u) {
+			return false
+		}
+		named := func(text string) bool { return tokenNames(u, text, is) }
+		return named(whole) || !slices.ContainsFunc(words, func(word string) bool { return !named(word) })
+	})
+}
+
+func tokenNames(u calendar.User, text string, is calendar.Comparison) bool {
+	named := func(name string) bool { return is(name, text, calendar.Contains) }
+	reached := func(mail string) bool { return is(mail, text, calendar.StartsWith) }
+	return slices.ContainsFunc(namesOf(addresses{}, u), named) || slices.ContainsFunc(mailOf(addresses{}, u), reached)
 }

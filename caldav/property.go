@@ -3,8 +3,9 @@ package caldav
 import (
 	"encoding/xml"
 	"errors"
-	"slices"
+	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -13,13 +14,13 @@ type property struct {
 	name  xml.Name
 	on    kind
 	flags propertyFlags
-	// get writes the content of the element, or returns errAbsent.
-	get func(*resource, *markup) error
+	// get writes the content of the element, or returns dav.ErrAbsent.
+	get func(*resource, *dav.Markup) error
 	// set applies the element of a PROPPATCH or of the creation of a calendar; the element is nil if the property is
 	// removed. A property without set is protected. Only calendars have properties with set.
-	set func(*calendar.Properties, *element) error
+	set func(*calendar.Properties, *dav.Element) error
 	// arrange does the same for a PROPPATCH of an inbox.
-	arrange func(*exchange, *calendar.Scheduling, *element) error
+	arrange func(*request, *calendar.Scheduling, *dav.Element) error
 	// tag is the name in responses.
 	tag string
 	// scope declares the namespace if responses have no prefix for it.
@@ -44,146 +45,17 @@ const (
 	ofHome
 )
 
-// errAbsent is returned for a property that other resources of this kind have.
-var errAbsent = errors.New("property absent")
-
-func dav(local string) xml.Name      { return xml.Name{Space: davNS, Local: local} }
-func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
-func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
-func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
-func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
-
-// properties is the table of all properties, in the order of allprop.
-func properties() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
-}
-
 // row is a property that only the server sets.
-func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
+func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *dav.Markup) error) property {
 	return property{name: name, on: on, flags: flags, get: get}
 }
 
 // settable is a property of calendars that clients may set.
-func settable(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
+func settable(
+	name xml.Name, flags propertyFlags, get func(*resource, *dav.Markup) error,
+	set func(*calendar.Properties, *dav.Element) error,
+) property {
 	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
-}
-
-// dated are the kinds of resources with dates and bytes.
-const dated = atCalendar | atObject
-
-func webdavProperties() []property {
-	return slices.Concat(
-		under("RFC 4918 §15",
-			property{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
-			property{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
-			row(dav("getetag"), leaves|atCalendar, allprop, (*resource).etag),
-			row(dav("getcontenttype"), leaves, allprop, (*resource).contentType),
-			row(dav("getcontentlength"), everything&^atCalendar, allprop, (*resource).contentLength),
-			row(dav("getlastmodified"), dated|atNotice|atItem, allprop, (*resource).lastModified),
-			row(dav("creationdate"), dated|atNotice|atItem, allprop, (*resource).creationDate),
-			row(dav("supportedlock"), everything, allprop, nothing),
-			row(dav("lockdiscovery"), everything, allprop, nothing),
-		),
-	)
-}
-
-func accessProperties() []property {
-	return slices.Concat(
-		under("RFC 3744 §4, §5",
-			row(dav("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, (*resource).owner),
-			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
-			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
-			row(dav("acl"), everything, 0, (*resource).accessList),
-			row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
-			row(dav("inherited-acl-set"), everything, 0, nothing),
-			row(dav("principal-URL"), atPrincipal, 0, (*resource).principalURL),
-			row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
-			row(dav("group-member-set"), atPrincipal, 0, (*resource).members),
-			row(dav("group-membership"), atPrincipal, 0, (*resource).membership),
-			row(dav("principal-collection-set"), everything, 0, (*resource).principalCollections),
-		),
-		under("RFC 5397",
-			row(dav("current-user-principal"), everything, 0, (*resource).ownPrincipal),
-		),
-		under("RFC 3253 §3.1",
-			row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
-			row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
-		),
-		under("RFC 5842 §3.1",
-			row(dav("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
-		),
-		under("RFC 5995 §3.2",
-			row(dav("add-member"), atCalendar, 0, (*resource).addMember),
-		),
-		under("RFC 4331 §3, §4",
-			row(dav("quota-available-bytes"), atHome|atCalendar, 0, (*resource).quotaAvailable),
-			row(dav("quota-used-bytes"), atHome|atCalendar, 0, (*resource).quotaUsed),
-		),
-		under("RFC 6578 §4",
-			row(dav("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
-		),
-	)
-}
-
-func calendarProperties() []property {
-	return slices.Concat(
-		under("RFC 4791 §5.2, §6.2",
-			row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
-			settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
-			settable(caldav("calendar-timezone"), 0, (*resource).timezone, setTimezone),
-			settable(caldav("supported-calendar-component-set"), atCreation|ofContent, (*resource).kinds, setKinds),
-			row(caldav("supported-calendar-data"), atCalendar, 0, (*resource).mediaTypes),
-			row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
-			row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),
-			row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
-			row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
-			row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
-			row(caldav("supported-collation-set"), atHome|dated|atInbox, 0, (*resource).collations),
-			row(caldav("calendar-data"), atObject|atItem, inReports, (*resource).data),
-		),
-		under("RFC 7809 §5.2",
-			settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
-		),
-	)
-}
-
-func appleProperties() []property {
-	return slices.Concat(
-		under("Apple's extensions",
-			row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
-			row(server("getctag"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
-			row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
-			settable(apple("calendar-color"), 0, (*resource).color, setColor),
-			settable(apple("calendar-order"), 0, (*resource).order, setOrder),
-		),
-	)
-}
-
-func sharingProperties() []property {
-	return slices.Concat(
-		under("caldav-sharing §4, §5.2",
-			row(server("notification-URL"), atPrincipal, 0, (*resource).notificationURL),
-			row(server("notificationtype"), atNotice, 0, (*resource).noticeType),
-			row(server("invite"), atCalendar, 0, (*resource).invitees),
-			row(server("allowed-sharing-modes"), atCalendar, 0, (*resource).sharingModes),
-			row(server("shared-url"), atCalendar, 0, (*resource).sharedURL),
-		),
-		under("ownCloud",
-			settable(owncloud("calendar-enabled"), 0, (*resource).enabled, setEnabled),
-		),
-	)
-}
-
-// doctorNS is the namespace of properties for troubleshooting.
-const doctorNS = "urn:caldav-mcp-server"
-
-// doctorProperties show how requests reach the server. The doctor compares them with its own view.
-func doctorProperties() []property {
-	own := func(local string) xml.Name { return xml.Name{Space: doctorNS, Local: local} }
-	return under("This server",
-		row(own("base-url"), atPrincipal, 0, (*resource).publishedURL),
-		row(own("way"), atPrincipal, 0, (*resource).wayHere),
-	)
 }
 
 // under sets the source of rows.
@@ -195,25 +67,41 @@ func under(source string, rows ...property) []property {
 }
 
 // write writes the property's element. If it fails, the buffer stays unchanged.
-func (p *property) write(r *resource, m *markup, nameOnly bool) error {
+func (p *property) write(r *resource, m *dav.Markup, nameOnly bool) error {
 	if p.on&r.at.kind() == 0 {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	start := len(m.buf)
-	m.raw("<").raw(p.tag).raw(p.scope).raw(">")
-	inside := len(m.buf)
+	start := len(m.Buf)
+	m.Raw("<").Raw(p.tag).Raw(p.scope).Raw(">")
+	inside := len(m.Buf)
 	if err := p.get(r, m); err != nil {
-		m.buf = m.buf[:start]
+		m.Buf = m.Buf[:start]
 		return err
 	}
 	if p.set != nil && !nameOnly && r.at.kind() == atCalendar {
-		if err := p.dress(r, m, start, inside); !errors.Is(err, errAbsent) {
+		if err := p.dress(r, m, start, inside); !errors.Is(err, dav.ErrAbsent) {
 			return err
 		}
 	}
-	if nameOnly || len(m.buf) == inside {
-		m.buf = m.buf[:start]
-		return m.raw("<").raw(p.tag).raw(p.scope).raw("/>").ok()
+	if nameOnly || len(m.Buf) == inside {
+		m.Buf = m.Buf[:start]
+		return m.Raw("<").Raw(p.tag).Raw(p.scope).Raw("/>").OK()
 	}
-	return m.raw("</").raw(p.tag).raw(">").ok()
+	return m.Raw("</").Raw(p.tag).Raw(">").OK()
+}
+
+// dress replaces a property that was just written by the stored element, which has the attributes of its PROPPATCH
+// (xml:lang, Apple's symbolic-color). It does nothing if the value has changed since in another way.
+func (p *property) dress(r *resource, m *dav.Markup, start, inside int) error {
+	value, err := r.keptAs(p.name)
+	if err != nil {
+		return err
+	}
+	content := m.Buf[inside:]
+	end := "</" + p.name.Local + ">"
+	if head, ok := strings.CutSuffix(value, end); ok && strings.HasSuffix(head, ">"+string(content)) {
+		m.Buf = append(m.Buf[:start], value...)
+		return nil
+	}
+	return dav.ErrAbsent
 }

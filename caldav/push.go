@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
@@ -35,9 +36,9 @@ func pushed(local string) xml.Name { return xml.Name{Space: pushNS, Local: local
 // pushProperties are the properties that clients read before they register. DAVx⁵ recognizes a calendar by its topic.
 func pushProperties() []property {
 	return under("WebDAV-Push",
-		row(pushed("transports"), atHome|atCalendar, 0, (*resource).pushTransports),
-		row(pushed("topic"), atHome|atCalendar, 0, (*resource).pushTopic),
-		row(pushed("supported-triggers"), atHome|atCalendar, 0, (*resource).pushTriggers),
+		row(pushed("transports"), atHome|atCalendar, 0, writePushTransports),
+		row(pushed("topic"), atHome|atCalendar, 0, writePushTopic),
+		row(pushed("supported-triggers"), atHome|atCalendar, 0, writePushTriggers),
 	)
 }
 
@@ -52,25 +53,26 @@ func (r *resource) pushTold() bool {
 	return r.x.caller.May(calendar.ReadObjects, r.calendar) == nil
 }
 
-func (r *resource) pushTransports(m *markup) error {
+func writePushTransports(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.Push.Key).raw("</vapid-public-key></web-push>").ok()
+	return m.Raw(`<web-push><vapid-public-key type="p256ecdsa">`).Text(r.x.Push.Key).
+		Raw("</vapid-public-key></web-push>").OK()
 }
 
-func (r *resource) pushTopic(m *markup) error {
+func writePushTopic(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.text(r.x.Push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).ok()
+	return m.Text(r.x.Push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).OK()
 }
 
-func (r *resource) pushTriggers(m *markup) error {
+func writePushTriggers(r *resource, m *dav.Markup) error {
 	if !r.pushTold() {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.raw(`<content-update><d:depth>1</d:depth></content-update>`).ok()
+	return m.Raw(`<content-update><d:depth>1</d:depth></content-update>`).OK()
 }
 
 // pushRegister is push-register. DAVx⁵ omits elements that have only one valid value.
@@ -93,8 +95,8 @@ type pushRegister struct {
 }
 
 // breachOfPush is a condition of WebDAV-Push.
-func breachOfPush(condition, format string, args ...any) *failure {
-	return breach("p:"+condition+` xmlns:p="`+pushNS+`"`, format, args...)
+func breachOfPush(condition, format string, args ...any) *dav.StatusError {
+	return dav.Breach("p:"+condition+` xmlns:p="`+pushNS+`"`, format, args...)
 }
 
 // understand validates the request and returns its subscription.
@@ -126,8 +128,7 @@ func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err e
 }
 
 // registerPush answers the registration of a client, or its renewal.
-func (x *exchange) registerPush(q *pushRegister) error {
-	x.needs = "d:read"
+func registerPush(x *request, q *pushRegister) error {
 	sub, err := q.understand(x.Push)
 	if err != nil {
 		return err
@@ -139,29 +140,26 @@ func (x *exchange) registerPush(q *pushRegister) error {
 		}
 		sub.Calendar = cal.ID
 	}
-	sub, err = x.Service.RegisterPush(x.r.Context(), x.caller, sub)
+	sub, err = x.Service.RegisterPush(x.R.Context(), x.caller, sub)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
 		return breachOfPush("push-not-available", "%s", err)
 	}
 	if err != nil {
 		return err
 	}
-	x.w.Header().Set("Location", x.registration(sub.ID))
-	x.w.Header().Set("Expires", sub.Expires.Format(http.TimeFormat))
-	return x.done(false)
+	x.W.Header().Set("Location", x.registration(sub.ID))
+	x.W.Header().Set("Expires", sub.Expires.Format(http.TimeFormat))
+	return x.Done(false)
 }
 
-// pushPath is the path of registrations, below the base path.
-var pushPath = []string{"dav", "push"}
-
 // registration returns the absolute URL of a registration, because clients store it without a base.
-func (x *exchange) registration(id calendar.PushID) string {
+func (x *request) registration(id calendar.PushID) string {
 	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))
 }
 
 // registrationAt returns the ID if the request's path is a registration.
-func (x *exchange) registrationAt() (calendar.PushID, bool) {
-	segments, err := split(pathOf(x.r.URL))
+func (x *request) registrationAt() (calendar.PushID, bool) {
+	segments, err := dav.Split(dav.PathOf(x.R.URL))
 	if err != nil || x.Push == nil {
 		return "", false
 	}
@@ -175,15 +173,15 @@ func (x *exchange) registrationAt() (calendar.PushID, bool) {
 }
 
 // serveRegistration answers a request for a registration. Only DELETE is supported.
-func (x *exchange) serveRegistration(id calendar.PushID) error {
-	if x.r.Method != http.MethodDelete {
-		x.w.Header().Set("Allow", http.MethodDelete)
-		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can only be deleted"}
+func serveRegistration(x *request, id calendar.PushID) error {
+	if x.R.Method != http.MethodDelete {
+		x.W.Header().Set("Allow", http.MethodDelete)
+		return &dav.StatusError{Status: http.StatusMethodNotAllowed, Message: "a registration can only be deleted"}
 	}
-	if err := x.Service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
+	if err := x.Service.UnregisterPush(x.R.Context(), x.caller, id); err != nil {
 		return err
 	}
-	return x.done(false)
+	return x.Done(false)
 }
 
 // dontNotify is the header that lists the client's own registrations: they need no notification of its change.
@@ -192,15 +190,15 @@ const dontNotify = "Push-Dont-Notify"
 // maxDontNotify limits the registrations in the header: a client has one for each calendar.
 const maxDontNotify = 20
 
-// quietly runs a method without notifying the client's own registrations of its change. It compares the calendar's
+// serveQuietly runs a method without notifying the client's own registrations of its change. It compares the calendar's
 // state before and after, so that a concurrent change by another client is still notified.
-func (x *exchange) quietly(serve func(*exchange) error) error {
-	header := strings.TrimSpace(strings.Join(x.r.Header.Values(dontNotify), ","))
+func serveQuietly(x *request, serve func(*request) error) error {
+	header := strings.TrimSpace(strings.Join(x.R.Header.Values(dontNotify), ","))
 	at := x.at
 	if at.kind() == atObject {
 		at = at.parent()
 	}
-	if x.Push == nil || header == "" || at.kind() != atCalendar || x.r.Method == http.MethodGet {
+	if x.Push == nil || header == "" || at.kind() != atCalendar || x.R.Method == http.MethodGet {
 		return serve(x)
 	}
 	ids, all := x.dontNotified(header)
@@ -212,15 +210,16 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 		return err
 	}
 	// The change is committed. If its client is notified after all, the request has still succeeded.
-	err = x.Service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
+	err = x.Service.QuietPush(context.WithoutCancel(x.R.Context()), x.caller, ids, before)
 	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
-		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is notified of its own change", slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.R.Context(), slog.LevelWarn, "a client is notified of its own change",
+			slog.String("error", service.ForLog(err)))
 	}
 	return nil
 }
 
 // dontNotified parses the header: quoted registration URLs, or a star for all registrations of the caller.
-func (x *exchange) dontNotified(header string) (ids []calendar.PushID, all bool) {
+func (x *request) dontNotified(header string) (ids []calendar.PushID, all bool) {
 	if header == "*" {
 		return nil, true
 	}
@@ -249,11 +248,11 @@ func (p *posted) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return d.DecodeElement(p.push, &start)
 }
 
-// orPush reads a body into other. If it is a registration, it answers that instead.
-func (x *exchange) orPush(other any) (answered bool, err error) {
+// readOrRegister reads a body into other. If it is a registration, it answers that instead.
+func readOrRegister(x *request, other any) (answered bool, err error) {
 	p := posted{other: other}
-	if err := x.read(&p); err != nil || p.push == nil {
+	if err := x.Read(&p); err != nil || p.push == nil {
 		return false, err
 	}
-	return true, x.registerPush(p.push)
+	return true, about(x.at, "d:read", registerPush(x, p.push))
 }

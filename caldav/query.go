@@ -3,10 +3,10 @@ package caldav
 import (
 	"encoding/xml"
 	"errors"
-	"net/http"
-	"strconv"
 	"strings"
 
+	"caldav-mcp-server/caldav/calxml"
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
@@ -19,19 +19,19 @@ type queryRequest struct {
 	Prop       *requested     `xml:"DAV: prop"`
 	AllProp    *struct{}      `xml:"DAV: allprop"`
 	PropName   *struct{}      `xml:"DAV: propname"`
-	Filter     *filterElement `xml:"urn:ietf:params:xml:ns:caldav filter"`
+	Filter     *calxml.Filter `xml:"urn:ietf:params:xml:ns:caldav filter"`
 	Timezone   *string        `xml:"urn:ietf:params:xml:ns:caldav timezone"`
 	TimezoneID *string        `xml:"urn:ietf:params:xml:ns:caldav timezone-id"`
 	Limit      *string        `xml:"DAV: limit>nresults"`
 	CalLimit   *string        `xml:"urn:ietf:params:xml:ns:caldav limit>nresults"`
 }
 
-func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
-	depth, err := x.depth()
+func calendarQuery(x *request, r *resource, q *queryRequest) error {
+	depth, err := x.Depth()
 	if err != nil {
 		return err
 	}
-	s, err := x.search(q)
+	s, err := newSearch(x, q)
 	if err != nil {
 		return err
 	}
@@ -39,9 +39,9 @@ func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
 		return err
 	}
 	if s.more {
-		s.truncated(x.at)
+		s.Truncated(&x.at)
 	}
-	return s.end()
+	return s.End()
 }
 
 // search is a calendar-query in progress.
@@ -53,11 +53,11 @@ type search struct {
 	more         bool
 }
 
-// search reads the request.
-func (x *exchange) search(q *queryRequest) (*search, error) {
+// newSearch reads the request.
+func newSearch(x *request, q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
-	if s.query.Filter, err = q.Filter.read(x.Limits.Filters); err != nil {
+	if s.query.Filter, err = q.Filter.Read(x.Limits.Filters); err != nil {
 		return nil, err
 	}
 	if s.query.Timezone, err = q.timezone(); err != nil {
@@ -66,11 +66,11 @@ func (x *exchange) search(q *queryRequest) (*search, error) {
 	if s.limit, err = resultLimit(q.Limit, q.CalLimit); err != nil {
 		return nil, err
 	}
-	p, err := x.planFor(q.Prop, q.PropName != nil)
+	p, err := planReport(x, q.Prop, q.PropName != nil)
 	if err != nil {
 		return nil, err
 	}
-	x.view.Timezone, s.query.WithoutData, s.query.Meter = s.query.Timezone, !p.data, x.meter
+	x.view.Timezone, s.query.WithoutData, s.query.Meter = s.query.Timezone, !p.data, x.Meter
 	s.multistatus = x.multistatus(p)
 	return s, nil
 }
@@ -80,7 +80,7 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 	if q.TimezoneID != nil {
 		z, err := zone.Lookup(strings.TrimSpace(*q.TimezoneID))
 		if err != nil {
-			return nil, breach("c:valid-timezone", "%s", err) // RFC 7809 §4.2
+			return nil, dav.Breach("c:valid-timezone", "%s", err) // RFC 7809 §4.2
 		}
 		return z, nil
 	}
@@ -96,23 +96,10 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		z, err = zone.FromDocument(cal).Zone(id)
 	}
 	if err != nil {
-		return nil, breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
+		return nil, dav.Breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s",
+			err)
 	}
 	return z, nil
-}
-
-// resultLimit reads the largest number of results, 0 for all.
-func resultLimit(elements ...*string) (limit int, err error) {
-	for _, text := range elements {
-		if text == nil {
-			continue
-		}
-		limit, err = strconv.Atoi(strings.TrimSpace(*text))
-		if err != nil || limit < 1 {
-			return 0, refuseWith(http.StatusBadRequest, "nresults must be a whole number of at least 1")
-		}
-	}
-	return limit, nil
 }
 
 // look searches the resources that the depth includes: an object, the objects of a calendar or of all calendars of a
@@ -120,12 +107,12 @@ func resultLimit(elements ...*string) (limit int, err error) {
 //
 // RFC 3253 §3.6 takes a missing Depth for 0, and the objects of a home are at depth 2. But a client that queries
 // wants objects, and deletes its copies if the result is empty. So only an explicit 0 excludes them.
-func (s *search) look(r *resource, d depth) error {
+func (s *search) look(r *resource, d dav.Depth) error {
 	switch {
 	case r.at.kind() == atObject:
 		s.query.Names = []calendar.ObjectName{r.at.object}
 		return s.in(r)
-	case d == depthZero, r.at.kind() == atOutbox:
+	case d == dav.DepthZero, r.at.kind() == atOutbox:
 		return nil
 	case r.at.kind() == atCalendar:
 		return s.in(r)
@@ -142,7 +129,7 @@ func (s *search) in(r *resource) error {
 	}
 	found := resource{x: s.x, at: r.at, calendar: r.calendar}
 	found.at.form = formObject
-	for o, err := range s.x.Service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
+	for o, err := range s.x.Service.Query(s.x.R.Context(), s.x.caller, r.calendar, s.query) {
 		if err != nil && !errors.Is(err, calendar.ErrNoText) {
 			return err
 		}
@@ -166,7 +153,7 @@ func (s *search) full() bool {
 
 // inMessages searches the caller's inbox (RFC 6638 §2.2).
 func (s *search) inMessages(inbox *resource) error {
-	for i, err := range s.x.Service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
+	for i, err := range s.x.Service.QueryMessages(s.x.R.Context(), s.x.caller, s.query) {
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,13 @@
 package caldav
 
-import "encoding/xml"
+import (
+	"encoding/xml"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/caldav/dav"
+)
 
 // report is a row of the reports table.
 type report struct {
@@ -12,39 +19,23 @@ type report struct {
 }
 
 // reportReader decodes a report from its root element, and returns the function that answers it for a resource.
-type reportReader func(*exchange, *xml.Decoder, *xml.StartElement) (func(*exchange, *resource) error, error)
+type reportReader func(*request, *xml.Decoder, *xml.StartElement) (func(*request, *resource) error, error)
 
 // reading returns a reportReader for a body of type Q.
-func reading[Q any](answer func(*exchange, *resource, *Q) error) reportReader {
-	return func(x *exchange, d *xml.Decoder, root *xml.StartElement) (func(*exchange, *resource) error, error) {
+func reading[Q any](answer func(*request, *resource, *Q) error) reportReader {
+	return func(x *request, d *xml.Decoder, root *xml.StartElement) (func(*request, *resource) error, error) {
 		q := new(Q)
-		if many, is := any(q).(interface{ behind(g *guard) }); is {
-			many.behind(x.guard)
+		if many, is := any(q).(interface{ behind(g *dav.Guard) }); is {
+			many.behind(x.Guard())
 		}
-		return func(x *exchange, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
-	}
-}
-
-// reports is the table of reports. supported-report-set is derived from it.
-func reports() []report {
-	return []report{
-		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, reading((*exchange).calendarQuery), "RFC 4791 §7.8, RFC 6638 §2.2"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, reading((*exchange).multiget), "RFC 4791 §7.9, RFC 6638 §2.2"},
-		{caldav("free-busy-query"), atHome | atCalendar, reading((*exchange).freeBusyQuery), "RFC 4791 §7.10"},
-		{dav("sync-collection"), atHome | atCalendar | atBox | atInbox, reading((*exchange).syncCollection), "RFC 6578 §3.2"},
-		{dav("expand-property"), everything, reading((*exchange).expandProperty), "RFC 3253 §3.8"},
-		{dav("acl-principal-prop-set"), everything, reading((*exchange).aclPrincipals), "RFC 3744 §9.2"},
-		{dav("principal-match"), collections, reading((*exchange).principalMatch), "RFC 3744 §9.3"},
-		{dav("principal-property-search"), collections, reading((*exchange).principalSearch), "RFC 3744 §9.4"},
-		{server("calendarserver-principal-search"), collections, reading((*exchange).tokenSearch), "Apple's extensions"},
-		{dav("principal-search-property-set"), collections, reading((*exchange).principalSearchable), "RFC 3744 §9.5"},
+		return func(x *request, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
 	}
 }
 
 // reportRequest is the body of a REPORT; its root element selects the report.
 type reportRequest struct {
-	x      *exchange
-	answer func(*exchange, *resource) error
+	x      *request
+	answer func(*request, *resource) error
 }
 
 // UnmarshalXML implements [xml.Unmarshaler].
@@ -52,20 +43,21 @@ func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err
 	for _, row := range q.x.reports {
 		if row.name == root.Name && row.on&q.x.at.kind() != 0 {
 			if q.x.Reports != nil {
-				q.x.Reports(q.x.r.Context(), row.name.Local)
+				q.x.Reports(q.x.R.Context(), row.name.Local)
 			}
 			q.answer, err = row.read(q.x, d, &root)
 			return err
 		}
 	}
-	return breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has", root.Name.Local)
+	return dav.Breach("d:supported-report", "this resource has no report %q; supported-report-set lists those it has",
+		root.Name.Local)
 }
 
-// report answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where RFC
-// 4791 requires one, and Thunderbird sends 1 where RFC 6578 requires 0.
-func (x *exchange) report() error {
+// serveReport answers REPORT (RFC 3253 §3.6). Each report checks the Depth header itself: Evolution sends none where
+// RFC 4791 requires one, and Thunderbird sends 1 where RFC 6578 requires 0.
+func serveReport(x *request) error {
 	q := reportRequest{x: x}
-	if err := x.read(&q); err != nil {
+	if err := x.Read(&q); err != nil {
 		return err
 	}
 	r, err := x.find(x.at)
@@ -73,4 +65,18 @@ func (x *exchange) report() error {
 		return err
 	}
 	return q.answer(x, r)
+}
+
+// resultLimit reads the largest number of results, 0 for all.
+func resultLimit(elements ...*string) (limit int, err error) {
+	for _, text := range elements {
+		if text == nil {
+			continue
+		}
+		limit, err = strconv.Atoi(strings.TrimSpace(*text))
+		if err != nil || limit < 1 {
+			return 0, dav.Refuse(http.StatusBadRequest, "nresults must be a whole number of at least 1")
+		}
+	}
+	return limit, nil
 }

@@ -4,14 +4,16 @@ import (
 	"errors"
 	"iter"
 	"net/http"
+	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 )
 
 // resource is a resource as the caller sees it.
 type resource struct {
-	x  *exchange
+	x  *request
 	at place
 	// calendar is set for calendars and objects, object for objects.
 	calendar calendar.Calendar
@@ -27,7 +29,7 @@ type resource struct {
 }
 
 // find returns the resource at an address if the caller may read it.
-func (x *exchange) find(at place) (*resource, error) {
+func (x *request) find(at place) (*resource, error) {
 	r := &resource{x: x, at: at}
 	var err error
 	if r.other, err = x.personAt(at); err != nil {
@@ -39,38 +41,38 @@ func (x *exchange) find(at place) (*resource, error) {
 	return r, err
 }
 
-func (r *resource) loadNotice() (err error) {
-	r.notification, err = r.x.Service.Notification(r.x.r.Context(), r.x.caller, r.at.notice)
+func loadNotice(r *resource) (err error) {
+	r.notification, err = r.x.Service.Notification(r.x.R.Context(), r.x.caller, r.at.notice)
 	return err
 }
 
-func (r *resource) loadItem() error {
-	i, err := r.x.Service.Message(r.x.r.Context(), r.x.caller, r.at.object)
+func loadItem(r *resource) error {
+	i, err := r.x.Service.Message(r.x.R.Context(), r.x.caller, r.at.object)
 	r.object = i.Object()
 	return err
 }
 
-func (r *resource) loadCalendar() (err error) {
+func loadCalendar(r *resource) (err error) {
 	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
 		return err
 	}
 	return r.x.caller.May(calendar.SeeBusy, r.calendar)
 }
 
-func (r *resource) loadObject() (err error) {
+func loadObject(r *resource) (err error) {
 	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
 		return err
 	}
 	if r.calendar.Subscribed() {
 		return calendar.ErrNoObject(r.at.object)
 	}
-	r.object, err = r.x.Service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
+	r.object, err = r.x.Service.Object(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar, r.at.object)
 	return err
 }
 
 // calendarAt returns the calendar at an address. It does not check any permission on it, not even to read it.
-func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
-	cal, err := x.Service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+func (x *request) calendarAt(at place) (calendar.Calendar, error) {
+	cal, err := x.Service.CalendarAt(x.R.Context(), x.caller, at.calendar)
 	if err == nil {
 		x.relies(cal)
 	}
@@ -79,10 +81,10 @@ func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
 
 // parentCalendar is calendarAt for a method that makes a member. If the calendar does not exist, the client must make
 // it first (RFC 4918 §9.7.1: 409).
-func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
+func (x *request) parentCalendar(at place) (calendar.Calendar, error) {
 	cal, err := x.calendarAt(at)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return cal, refuseWith(http.StatusConflict, "%s", err)
+		return cal, dav.Refuse(http.StatusConflict, "%s", err)
 	}
 	return cal, err
 }
@@ -146,11 +148,11 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 }
 
 // calendarsInHome lists the calendars of the home. It needs no query if the home's token was read before.
-func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
-	if x.home != nil {
-		return x.home.Calendars, nil
+func (x *request) calendarsInHome() ([]calendar.Calendar, error) {
+	if x.cached.home != nil {
+		return x.cached.home.Calendars, nil
 	}
-	all, err := x.Service.CalendarsInHome(x.r.Context(), x.caller)
+	all, err := x.Service.CalendarsInHome(x.R.Context(), x.caller)
 	for _, cal := range all {
 		x.relies(cal)
 	}
@@ -158,22 +160,22 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 }
 
 // readHome prefetches the home in one round trip.
-func (x *exchange) readHome() error {
-	ctx, err := x.Service.ReadHome(x.r.Context(), x.caller)
-	x.r = x.r.WithContext(ctx)
+func (x *request) readHome() error {
+	ctx, err := x.Service.ReadHome(x.R.Context(), x.caller)
+	x.R = x.R.WithContext(ctx)
 	return err
 }
 
 // homeToken returns the sync token of the home, cached because clients request it under two names.
-func (x *exchange) homeToken() (string, error) {
-	if x.home == nil {
-		changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
+func (x *request) homeToken() (string, error) {
+	if x.cached.home == nil {
+		changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, calendar.SyncToken{})
 		if err != nil {
 			return "", err
 		}
-		x.home = &changes
+		x.cached.home = &changes
 	}
-	return x.home.Now.String(), nil
+	return x.cached.home.Now.String(), nil
 }
 
 func (r *resource) objects(yield func(*resource, error) bool) {
@@ -182,7 +184,8 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.Service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.Service.Objects(r.x.R.Context(), r.x.Meter, r.x.caller, r.calendar,
+		calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return
@@ -193,7 +196,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 // token returns the sync token of the resource.
 func (r *resource) token() (string, error) { return r.node().token(r) }
 
-func (r *resource) calendarToken() (string, error) {
+func calendarToken(r *resource) (string, error) {
 	token, err := r.x.tokenOf(r.calendar)
 	return token.String(), err
 }
@@ -201,11 +204,90 @@ func (r *resource) calendarToken() (string, error) {
 func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
 // tokenOf returns the sync token of a calendar as the caller sees it.
-func (x *exchange) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
-	return x.Service.Token(x.r.Context(), x.meter, x.caller, cal)
+func (x *request) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
+	return x.Service.Token(x.R.Context(), x.Meter, x.caller, cal)
 }
 
 // missing reports whether an error means that there is no such resource.
 func missing(err error) bool {
 	return calendar.ReasonOf(err) == calendar.NotFound || errors.Is(err, errNowhere)
+}
+
+// node holds the behavior that differs by kind of resource. Everything else is common to all kinds, or the rows of
+// other tables name their kinds.
+type node struct {
+	// types returns the content of DAV:resourcetype.
+	types func(*resource) string
+	// load reads the resource at an address; nil if the address says everything.
+	load func(*resource) error
+	// members yields the members of a collection.
+	members func(*resource) iter.Seq2[*resource, error]
+	// token returns the sync token, for collections that can be synchronized.
+	token func(*resource) (string, error)
+	// times returns the times of creation and last change, zero if unknown.
+	times func(*resource) (made, changed time.Time)
+	// get and remove answer GET and DELETE; sync answers the sync-collection report.
+	get    func(*request, *resource) error
+	remove func(*request) error
+	sync   func(x *request, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
+}
+
+// node returns the node for the resource's kind.
+func (r *resource) node() *node { return &r.x.nodes[r.at.form] }
+
+// closed reports whether an error means that the caller may not see the content, or that there is too much of it.
+func closed(err error) bool {
+	reason := calendar.ReasonOf(err)
+	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
+}
+
+// deadProperties caches the dead properties of one resource.
+type deadProperties struct {
+	of   place
+	list []calendar.DeadProperty
+}
+
+// principals yields the principals that the caller sees.
+func (x *request) principals(yield func(*resource, error) bool) {
+	people, err := x.visible()
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	for _, u := range people {
+		if !yield(x.principal(u), nil) {
+			return
+		}
+	}
+}
+
+// principal returns the resource for a user.
+func (x *request) principal(u calendar.User) *resource {
+	r := &resource{x: x, at: principalOf(u.Name)}
+	if u.ID != x.caller.User.ID {
+		r.other = &u
+	}
+	return r
+}
+
+// person returns the user whose principal or home the resource is.
+func (r *resource) person() calendar.User {
+	if r.other != nil {
+		return *r.other
+	}
+	return r.x.caller.User
+}
+
+// beOwn refuses a request that the caller may only make about their own resources.
+func (r *resource) beOwn() error {
+	if r.other != nil {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"you cannot change the resources of another user")
+	}
+	return nil
+}
+
+// message returns the inbox member for a message.
+func (r *resource) message(i calendar.InboxItem) *resource {
+	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
 }

@@ -58,7 +58,7 @@ func RFCTable() string {
 	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") + "/{link}/{title}.ics` and `.ifb` need no login. They support " + linkMethods +
 		", and have no members. PROPFIND returns only these properties:\n\n")
 	for _, p := range linkProperties() {
-		b.WriteString("- `" + tagOf(p.name) + "`\n")
+		b.WriteString("- `" + vocabulary.Tag(p.name) + "`\n")
 	}
 	b.WriteString("\n## WebDAV-Push\n\nWith `BASE_URL` set and `PUSH` on, the DAV header includes `" + pushClass + "`. A client registers by POSTing a `push-register` to a home or\n" +
 		"calendar (namespace `" + pushNS + "`).\n")
@@ -94,7 +94,7 @@ func methodRows() [][]string {
 func reportRows() [][]string {
 	var rows [][]string
 	for _, r := range reports() {
-		rows = append(rows, []string{"`" + tagOf(r.name) + "`", r.on.words(), r.source})
+		rows = append(rows, []string{"`" + vocabulary.Tag(r.name) + "`", r.on.words(), r.source})
 	}
 	return rows
 }
@@ -117,7 +117,7 @@ func propertyRows() [][]string {
 		if p.flags&allprop != 0 {
 			in = "yes"
 		}
-		rows = append(rows, []string{"`" + cmp.Or(tagOf(p.name), p.name.Space+" "+p.name.Local) + "`", p.on.words(), set, in, p.source})
+		rows = append(rows, []string{"`" + cmp.Or(vocabulary.Tag(p.name), p.name.Space+" "+p.name.Local) + "`", p.on.words(), set, in, p.source})
 	}
 	return rows
 }

@@ -5,19 +5,22 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
 func unfit(format string, args ...any) error {
-	return refuseWith(http.StatusConflict, format, args...)
+	return dav.Refuse(http.StatusConflict, format, args...)
 }
 
 // setResourceType accepts the types that a client can make. RFC 5689 §3: a collection's type is set at its creation
 // and never changes.
-func setResourceType(_ *calendar.Properties, e *element) error {
-	if e == nil || !e.has(dav("collection")) || !e.has(caldav("calendar")) && !e.has(subscribed) || len(e.Children) != 2 {
-		return breach("d:valid-resourcetype",
-			"the only collections that can be made here are calendars and subscriptions: DAV:collection with CALDAV:calendar, or with subscribed of http://calendarserver.org/ns/")
+func setResourceType(_ *calendar.Properties, e *dav.Element) error {
+	if e == nil || !e.Has(dav.Name("collection")) || !e.Has(caldav("calendar")) && !e.Has(subscribed) ||
+		len(e.Children) != 2 {
+		return dav.Breach("d:valid-resourcetype",
+			"the only collections that can be made here are calendars and subscriptions: DAV:collection with "+
+				"CALDAV:calendar, or with subscribed of http://calendarserver.org/ns/")
 	}
 	return nil
 }
@@ -27,32 +30,35 @@ func setResourceType(_ *calendar.Properties, e *element) error {
 var subscribed = server("subscribed")
 
 // isSubscription reports whether a collection with these properties is a subscription.
-func isSubscription(set []edit) bool {
-	return slices.ContainsFunc(set, func(e edit) bool { return e.name == dav("resourcetype") && e.value != nil && e.value.has(subscribed) })
+func isSubscription(set []dav.Edit) bool {
+	return slices.ContainsFunc(set, func(e dav.Edit) bool {
+		return e.Name == dav.Name("resourcetype") && e.Value != nil && e.Value.Has(subscribed)
+	})
 }
 
 // keepFeed stores properties about content as dead properties, since in a subscription they describe the feed.
-func (x *exchange) keepFeed(set []edit) ([]calendar.DeadProperty, error) {
+func keepFeed(x *request, set []dav.Edit) ([]calendar.DeadProperty, error) {
 	var all []calendar.DeadProperty
 	sourced := false
 	for _, e := range set {
-		sourced = sourced || e.name == server("source") && e.value != nil && e.value.has(dav("href"))
-		if row := x.byName[e.name]; row == nil || row.flags&ofContent == 0 {
+		sourced = sourced || e.Name == server("source") && e.Value != nil && e.Value.Has(dav.Name("href"))
+		if row := x.byName[e.Name]; row == nil || row.flags&ofContent == 0 {
 			continue
 		}
-		kept, err := e.keep()
+		kept, err := keep(e)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, kept)
 	}
 	if !sourced {
-		return nil, breach("d:valid-resourcetype", "a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
+		return nil, dav.Breach("d:valid-resourcetype",
+			"a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
 	}
 	return all, nil
 }
 
-func setDisplayName(p *calendar.Properties, e *element) error {
+func setDisplayName(p *calendar.Properties, e *dav.Element) error {
 	p.Name = ""
 	if e != nil {
 		p.Name = strings.TrimSpace(e.Text)
@@ -60,7 +66,7 @@ func setDisplayName(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-func setDescription(p *calendar.Properties, e *element) error {
+func setDescription(p *calendar.Properties, e *dav.Element) error {
 	p.Description = nil
 	if e != nil {
 		p.Description = &e.Text
@@ -71,28 +77,29 @@ func setDescription(p *calendar.Properties, e *element) error {
 // implied are components that any calendar may contain: KDE lists VCALENDAR in its set.
 var implied = calendar.Kinds{"VCALENDAR", "VTIMEZONE", "VALARM"}
 
-func setKinds(p *calendar.Properties, e *element) error {
+func setKinds(p *calendar.Properties, e *dav.Element) error {
 	p.Kinds = nil
 	if e == nil {
 		return nil
 	}
 	for _, c := range e.Children {
-		k := calendar.Kind(strings.ToUpper(c.attr("name")))
+		k := calendar.Kind(strings.ToUpper(c.Attr("name")))
 		if c.XMLName == caldav("comp") && !p.Kinds.Has(k) && !implied.Has(k) {
 			p.Kinds = append(p.Kinds, k)
 		}
 	}
 	if len(p.Kinds) == 0 {
-		return breach("c:supported-calendar-component", "supported-calendar-component-set must name the components that the calendar may contain")
+		return dav.Breach("c:supported-calendar-component",
+			"supported-calendar-component-set must name the components that the calendar may contain")
 	}
 	return nil
 }
 
-func setTransparency(p *calendar.Properties, e *element) error {
+func setTransparency(p *calendar.Properties, e *dav.Element) error {
 	switch {
-	case e == nil || e.has(caldav("opaque")):
+	case e == nil || e.Has(caldav("opaque")):
 		p.Transparent = false
-	case e.has(caldav("transparent")):
+	case e.Has(caldav("transparent")):
 		p.Transparent = true
 	default:
 		return unfit("schedule-calendar-transp must be opaque or transparent")
@@ -101,7 +108,7 @@ func setTransparency(p *calendar.Properties, e *element) error {
 }
 
 // setEnabled reads calendar-enabled: Nextcloud's apps hide a calendar with the value 0.
-func setEnabled(p *calendar.Properties, e *element) error {
+func setEnabled(p *calendar.Properties, e *dav.Element) error {
 	p.Hidden = false
 	if e == nil {
 		return nil
@@ -116,16 +123,16 @@ func setEnabled(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-func setColor(p *calendar.Properties, e *element) error {
+func setColor(p *calendar.Properties, e *dav.Element) error {
 	return setParsed(&p.Color, e, calendar.ParseColor)
 }
 
-func setOrder(p *calendar.Properties, e *element) error {
+func setOrder(p *calendar.Properties, e *dav.Element) error {
 	return setParsed(&p.Order, e, calendar.ParseOrder)
 }
 
 // setParsed sets the parsed text, or nil.
-func setParsed[T any](at **T, e *element, parse func(string) (T, error)) error {
+func setParsed[T any](at **T, e *dav.Element, parse func(string) (T, error)) error {
 	*at = nil
 	if e == nil {
 		return nil

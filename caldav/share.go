@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
 // sharedType is the element that Apple's clients look for in the resource type of a shared calendar (caldav-sharing):
 // one for its owner, another one for sharees.
-func (r *resource) sharedType() string {
+func sharedType(r *resource) string {
 	switch {
 	case r.calendar.Access != calendar.OwnerAccess:
 		return "<cs:shared/>"
@@ -26,74 +27,75 @@ var granted = [...][]string{
 	calendar.WriteAccess:    {"d:read", "d:write"},
 }
 
-// shareGrants writes an entry of the access control list for each share in force.
-func (r *resource) shareGrants(m *markup) error {
+// writeShareGrants writes an entry of the access control list for each share in force.
+func writeShareGrants(r *resource, m *dav.Markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
 		given := s.InForce()
 		if given == calendar.NoAccess {
 			continue
 		}
-		m.raw("<d:ace><d:principal>").hrefElement(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
+		m.Raw("<d:ace><d:principal>").Href(principalOf(s.User.Name)).Raw("</d:principal><d:grant>")
 		for _, tag := range granted[given] {
-			m.privilege(tag)
+			privilegeElement(m, tag)
 		}
-		m.raw("</d:grant><d:protected/></d:ace>")
+		m.Raw("</d:grant><d:protected/></d:ace>")
 	}
 	return err
 }
 
-func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
+func (x *request) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	if !cal.Shared {
 		return nil, nil
 	}
-	return once(x, &x.shares, cal, func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
-		return x.Service.Shares(ctx, c, cal.ID)
-	})
+	return once(x, &x.cached.shares, cal,
+		func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
+			return x.Service.Shares(ctx, c, cal.ID)
+		})
 }
 
-// sharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
-func (r *resource) sharingModes(m *markup) error {
+// writeSharingModes lets the owner's clients offer to share the calendar (caldav-sharing §5.5.2).
+func writeSharingModes(r *resource, m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	return m.raw("<cs:can-be-shared/>").ok()
+	return m.Raw("<cs:can-be-shared/>").OK()
 }
 
-// sharedURL writes the calendar's address in its owner's home.
-func (r *resource) sharedURL(m *markup) error {
+// writeSharedURL writes the calendar's address in its owner's home.
+func writeSharedURL(r *resource, m *dav.Markup) error {
 	if r.calendar.Access == calendar.OwnerAccess {
-		return errAbsent
+		return dav.ErrAbsent
 	}
-	m.hosted(r.calendar.OwnerName, r.calendar.Segment)
+	hostedHref(m, r.calendar.OwnerName, r.calendar.Segment)
 	return nil
 }
 
-// invitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
+// writeInvitees writes CS:invite (caldav-sharing §5.2.2): all sharees for the owner, the owner and themselves for a
 // sharee. It leaves out free/busy shares: the protocol has no element for them, and any other would claim too much
 // access.
-func (r *resource) invitees(m *markup) error {
+func writeInvitees(r *resource, m *dav.Markup) error {
 	if r.calendar.Access != calendar.OwnerAccess {
-		return r.invitee(m)
+		return writeInvitee(r, m)
 	}
 	shares, err := r.x.sharesOf(r.calendar)
 	if err != nil {
 		return err
 	}
-	start := len(m.buf)
+	start := len(m.Buf)
 	for _, s := range shares {
 		if s.Access > calendar.FreeBusyAccess {
-			m.invitee(s)
+			inviteeElement(m, s)
 		}
 	}
-	if len(m.buf) == start {
-		return errAbsent
+	if len(m.Buf) == start {
+		return dav.ErrAbsent
 	}
 	return nil
 }
 
-// invitee writes the owner and the caller for a sharee.
-func (r *resource) invitee(m *markup) error {
+// writeInvitee writes the owner and the caller for a sharee.
+func writeInvitee(r *resource, m *dav.Markup) error {
 	people, err := r.x.visible()
 	if err != nil {
 		return err
@@ -102,54 +104,24 @@ func (r *resource) invitee(m *markup) error {
 	if i := slices.IndexFunc(people, func(u calendar.User) bool { return u.ID == r.calendar.Owner }); i >= 0 {
 		owner = calendar.PersonOf(people[i])
 	}
-	m.organizer(owner)
+	organizerElement(m, owner)
 	if r.calendar.Access > calendar.FreeBusyAccess {
-		m.invitee(calendar.Share{
+		inviteeElement(m, calendar.Share{
 			Calendar: r.calendar.ID, User: r.x.caller.User, Access: r.calendar.Access, Status: calendar.ShareAccepted,
 		})
 	}
 	return nil
 }
 
-// invitee writes CS:user in the element order of Apple's server.
-func (m *markup) invitee(s calendar.Share) {
+// inviteeElement writes CS:user in the element order of Apple's server.
+func inviteeElement(m *dav.Markup, s calendar.Share) {
 	name := s.CommonName
 	if name == "" || s.User.DisplayName != "" {
 		name = s.User.Title()
 	}
-	m.raw("<cs:user>").element("cs:uid", string(s.Invitation())).addressOf(calendar.PersonOf(s.User))
-	m.element("cs:common-name", name).accessElement(s.Access).raw(statusTags[s.Status]).raw("</cs:user>")
-}
-
-// addressOf writes a person's address: their mail address if they have one, otherwise the principal.
-func (m *markup) addressOf(p calendar.Person) *markup {
-	if p.Email != "" {
-		return m.element("d:href", "mailto:"+p.Email)
-	}
-	return m.hrefElement(principalOf(p.Name))
-}
-
-// organizer writes the owner (caldav-sharing §6.18), with the same address as DAV:owner.
-func (m *markup) organizer(p calendar.Person) {
-	m.raw("<cs:organizer>").hrefElement(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
-}
-
-// hosted writes the address of a calendar in its owner's home.
-func (m *markup) hosted(owner string, segment calendar.Segment) {
-	at := place{form: formCalendar, user: userName(owner), calendar: segment}
-	m.element("d:href", bare(m.href(at)))
-}
-
-// hostURL writes the same address as CS:hosturl (caldav-sharing §6.17).
-func (m *markup) hostURL(owner string, segment calendar.Segment) *markup {
-	m.raw("<cs:hosturl>").hosted(owner, segment)
-	return m.raw("</cs:hosturl>")
-}
-
-// accessElement is CS:access (caldav-sharing §6.11).
-func (m *markup) accessElement(a calendar.Access) *markup {
-	if a >= calendar.WriteAccess {
-		return m.raw("<cs:access><cs:read-write/></cs:access>")
-	}
-	return m.raw("<cs:access><cs:read/></cs:access>")
+	m.Raw("<cs:user>").Element("cs:uid", string(s.Invitation()))
+	addressOf(m, calendar.PersonOf(s.User))
+	m.Element("cs:common-name", name)
+	accessElement(m, s.Access)
+	m.Raw(statusTags[s.Status]).Raw("</cs:user>")
 }

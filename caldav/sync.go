@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 )
 
@@ -21,7 +22,8 @@ type syncRequest struct {
 // members are requested, too.
 func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, dav.Refuse(http.StatusBadRequest,
+			"sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
 	switch strings.TrimSpace(q.Level) {
@@ -29,7 +31,7 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 	case "infinite":
 		deep = true
 	default:
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-level must be 1 or infinite")
+		return 0, false, dav.Refuse(http.StatusBadRequest, "sync-level must be 1 or infinite")
 	}
 	limit, err = resultLimit(q.Limit)
 	return limit, deep, err
@@ -37,12 +39,12 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 
 // syncCollection answers RFC 6578 §3.2: it lists changes since a token, in the order of their versions, up to the
 // version at the time of the request.
-func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
+func syncCollection(x *request, r *resource, q *syncRequest) error {
 	limit, deep, err := q.check()
 	if err != nil {
 		return err
 	}
-	p, err := x.planFor(q.Prop, false)
+	p, err := planReport(x, q.Prop, false)
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
 }
 
 // syncCalendar lists the changes in a calendar.
-func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+func syncCalendar(x *request, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
 	now, err := x.tokenOf(r.calendar)
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 	if r.calendar.Subscribed() {
 		return s.finish()
 	}
-	for o, err := range x.Service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
+	for o, err := range x.Service.Changes(x.R.Context(), x.Meter, x.caller, r.calendar, since) {
 		if err != nil {
 			return err
 		}
@@ -116,7 +118,7 @@ func (s *synchronization) tell(o calendar.Object) error {
 	r := resource{x: s.x, at: s.collection.at, calendar: s.collection.calendar, object: o}
 	r.at.form, r.at.object = formObject, o.Name
 	if o.Deleted {
-		return s.gone(s.x.href(r.at))
+		return s.Gone(s.x.href(r.at))
 	}
 	return s.add(&r)
 }
@@ -148,8 +150,8 @@ func (s *synchronization) fetch() error {
 
 // tellWhole writes a change with its data.
 func (s *synchronization) tellWhole(f *fetcher, o calendar.Object) error {
-	held := s.x.meter.Held()
-	defer func() { s.x.meter.Free(s.x.meter.Held() - held) }()
+	held := s.x.Meter.Held()
+	defer func() { s.x.Meter.Free(s.x.Meter.Held() - held) }()
 	at := s.collection.at
 	at.form, at.object = formObject, o.Name
 	if o.Deleted {
@@ -168,13 +170,73 @@ func (s *synchronization) finish() error {
 		return err
 	}
 	if s.more {
-		s.truncated(s.collection.at)
+		s.Truncated(&s.collection.at)
 		s.version = s.last
 	}
 	next := s.since.After(s.version, s.more, s.now)
 	if s.more && s.lastOwn > 0 {
 		next.Own = s.lastOwn
 	}
-	s.element("d:sync-token", next.String())
-	return s.end()
+	s.Element("d:sync-token", next.String())
+	return s.End()
+}
+
+// listed is a change in a list that is always read whole: a home, the notifications or the inbox.
+type listed struct {
+	*resource
+	version calendar.Version
+	gone    bool
+	// closed is set if the client requests changes within the member, which only a report on the member itself
+	// returns.
+	closed bool
+}
+
+// syncList writes the changes since a token in the order of their versions, and the new token. Paging is exact, since
+// each change has its own version.
+func syncList(x *request, p plan, list []listed, since, now calendar.SyncToken, limit int) error {
+	last := now.Version
+	more := limit > 0 && len(list) > limit
+	if more {
+		list = list[:limit]
+		last = list[limit-1].version
+	}
+	ms := x.multistatus(p)
+	for _, change := range list {
+		var err error
+		switch {
+		case change.gone:
+			err = ms.Gone(x.href(change.at))
+		case change.closed:
+			// RFC 6578 §3.3: the member supports the report, but its parent does not include it.
+			ms.Refused(&change.at, http.StatusForbidden, "d:sync-traversal-supported")
+			err = ms.Flush(dav.FlushBytes)
+		default:
+			err = ms.add(change.resource)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if more {
+		ms.Truncated(&x.at)
+	}
+	ms.Element("d:sync-token", since.After(last, more, now).String())
+	return ms.End()
+}
+
+// syncHome lists the calendars that were added to the caller's home, changed in it or removed from it. A calendar
+// that is no longer shared counts as deleted. deep requests the objects of the calendars as well, which is refused
+// for each of them: a calendar numbers its own changes and has its own token.
+func syncHome(x *request, _ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
+	changes, err := x.Service.HomeChanges(x.R.Context(), x.caller, since)
+	if err != nil {
+		return err
+	}
+	list := make([]listed, 0, len(changes.List))
+	for _, change := range changes.List {
+		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
+		list = append(list,
+			listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
+	}
+	return syncList(x, p, list, since, changes.Now, limit)
 }

@@ -58,9 +58,9 @@ func Operations() []Operation {
 	for _, m := range methods() {
 		o := Operation{Name: m.name, Method: m.name, Needs: m.needs, on: m.on}
 		if m.elsewhere != nil {
-			o.otherwise = m.elsewhere.status
+			o.otherwise = m.elsewhere.Status
 			for _, row := range layout {
-				if status := m.refusal(row.kind).status; m.on&row.kind == 0 && status != o.otherwise {
+				if status := m.refusal(row.kind).Status; m.on&row.kind == 0 && status != o.otherwise {
 					o.unlike = with(o.unlike, row.kind, status)
 				}
 			}

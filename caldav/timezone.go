@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
@@ -12,14 +13,15 @@ import (
 
 // setTimezone stores an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2) unchanged. If its TZID is a known zone,
 // floating times use that zone.
-func setTimezone(p *calendar.Properties, e *element) error {
+func setTimezone(p *calendar.Properties, e *dav.Element) error {
 	if e == nil {
 		p.TimezoneData, p.Timezone = nil, ""
 		return nil
 	}
 	_, id, err := soleTimezone(e.Text)
 	if err != nil {
-		return breach("c:valid-calendar-data", "calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
+		return dav.Breach("c:valid-calendar-data",
+			"calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	p.TimezoneData = &e.Text
 	if z, err := zone.Lookup(id); err == nil {
@@ -56,7 +58,7 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 
 // setTimezoneID sets the zone by name (RFC 7809 §5.2) and refuses unknown names. It removes a VTIMEZONE with another
 // name, so that the two properties cannot disagree.
-func setTimezoneID(p *calendar.Properties, e *element) error {
+func setTimezoneID(p *calendar.Properties, e *dav.Element) error {
 	name := ""
 	if e != nil {
 		name = strings.TrimSpace(e.Text)
@@ -70,7 +72,7 @@ func setTimezoneID(p *calendar.Properties, e *element) error {
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {
-		return breach("c:valid-timezone", "%s", err) // RFC 7809 §3.1.5
+		return dav.Breach("c:valid-timezone", "%s", err) // RFC 7809 §3.1.5
 	}
 	p.TimezoneData, p.Timezone = nil, z.Name()
 	return nil
@@ -85,30 +87,30 @@ func timezoneName(text string) string {
 	return id
 }
 
-// timezone writes the stored VTIMEZONE, or one for the named zone. A client that sets either property can thus read
-// both (RFC 7809 §3.1.5).
-func (r *resource) timezone(m *markup) error {
+// writeTimezone writes the stored VTIMEZONE, or one for the named zone. A client that sets either property can thus
+// read both (RFC 7809 §3.1.5).
+func writeTimezone(r *resource, m *dav.Markup) error {
 	if r.calendar.TimezoneData != nil {
-		m.cdata([]byte(*r.calendar.TimezoneData))
+		m.CDATA([]byte(*r.calendar.TimezoneData))
 		return nil
 	}
 	text, err := r.x.timezoneText(r.calendar.Timezone)
 	if err != nil {
 		return err
 	}
-	m.cdata(text)
+	m.CDATA(text)
 	return nil
 }
 
-// timezoneID writes the TZID of calendar-timezone, even if the zone is unknown.
-func (r *resource) timezoneID(m *markup) error {
+// writeTimezoneID writes the TZID of calendar-timezone, even if the zone is unknown.
+func writeTimezoneID(r *resource, m *dav.Markup) error {
 	if r.calendar.TimezoneData == nil {
-		return m.text(r.calendar.Timezone).ok()
+		return m.Text(r.calendar.Timezone).OK()
 	}
-	if err := r.x.meter.Text(len(*r.calendar.TimezoneData)); err != nil {
+	if err := r.x.Meter.Text(len(*r.calendar.TimezoneData)); err != nil {
 		return err
 	}
-	return m.text(timezoneName(*r.calendar.TimezoneData)).ok()
+	return m.Text(timezoneName(*r.calendar.TimezoneData)).OK()
 }
 
 // written is the start of the changes that a generated VTIMEZONE contains.
@@ -119,15 +121,15 @@ const timezoneWork = 256 << 10
 
 // timezoneText returns the VTIMEZONE of a known zone. It is cached, since Apple's apps request it whenever they list
 // a home.
-func (x *exchange) timezoneText(name string) ([]byte, error) {
+func (x *request) timezoneText(name string) ([]byte, error) {
 	if text, ok := x.timezones.Load(name); ok {
 		return text.([]byte), nil //nolint:forcetypeassert // the map holds no other type
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {
-		return nil, errAbsent
+		return nil, dav.ErrAbsent
 	}
-	if err := x.meter.Text(timezoneWork); err != nil {
+	if err := x.Meter.Text(timezoneWork); err != nil {
 		return nil, err
 	}
 	root := content.Root(zone.Component(z, written, time.Time{}))

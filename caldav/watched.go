@@ -18,13 +18,10 @@ const askAgain = 10 * time.Second
 // connection, so that no client takes the truncated response for a complete one.
 type watched struct {
 	http.ResponseWriter
-	x *exchange
+	x *request
 	// asked is the time of the last check.
 	asked time.Time
 }
-
-// watch wraps the response writer of an exchange in a watched one.
-func (x *exchange) watch() { x.w = &watched{x.w, x, x.Now()} }
 
 func (w *watched) Write(p []byte) (int, error) {
 	now := w.x.Now()
@@ -33,9 +30,10 @@ func (w *watched) Write(p []byte) (int, error) {
 		switch {
 		case err == nil:
 			w.asked = now
-		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
-			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
-				slog.String("method", w.x.r.Method), slog.String("user", w.x.caller.User.Name))
+		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound,
+			calendar.ReasonOf(err) == calendar.Forbidden:
+			w.x.Logger.LogAttrs(w.x.R.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
+				slog.String("method", w.x.R.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
 		}
 		// If the store is unavailable, the next write checks again.
@@ -44,7 +42,7 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // relies records a calendar that the response may include, with the caller's access.
-func (x *exchange) relies(cal calendar.Calendar) {
+func (x *request) relies(cal calendar.Calendar) {
 	if x.granted == nil {
 		x.granted = make(map[calendar.CalendarID]calendar.Access, 1)
 	}
@@ -52,8 +50,8 @@ func (x *exchange) relies(cal calendar.Calendar) {
 }
 
 // stillMay checks again the access that the response relies on.
-func (x *exchange) stillMay() error {
-	ctx := x.r.Context()
+func (x *request) stillMay() error {
+	ctx := x.R.Context()
 	if x.good != nil {
 		if err := x.good(ctx); err != nil {
 			return err
@@ -65,8 +63,12 @@ func (x *exchange) stillMay() error {
 			return err
 		}
 		if cal.Access < access {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "access to the calendar has been reduced")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+				"access to the calendar has been reduced")
 		}
 	}
 	return nil
 }
+
+// watch wraps the response writer of a request in a watched one.
+func (x *request) watch() { x.W = &watched{x.W, x, x.Now()} }

@@ -1,20 +1,22 @@
-package caldav
+package calxml
 
 import (
 	"encoding/xml"
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/caldav/dav"
 	"caldav-mcp-server/calendar/filter"
 )
 
-// The filters of RFC 4791 §9.7 in a request.
-type (
-	filterElement struct {
-		Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
-		extension
-	}
+// Filter is CALDAV:filter (RFC 4791 §9.7) in a request.
+type Filter struct {
+	Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+	extension
+}
 
+// The filters within it.
+type (
 	compFilter struct {
 		named
 		timed
@@ -44,7 +46,7 @@ type (
 	}
 
 	timed struct {
-		TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+		TimeRange *TimeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
 	}
 
 	worded struct {
@@ -70,20 +72,23 @@ type (
 	}
 )
 
+// textMax limits the bytes of a text-match: it is compared with every object.
+const textMax = 1000
+
 // filterReader converts filters to package filter, and counts them.
 type filterReader struct{ left int }
 
 func invalidFilter(format string, args ...any) error {
-	return breach("c:valid-filter", "this filter is not valid: "+format, args...)
+	return dav.Breach("c:valid-filter", "this filter is not valid: "+format, args...)
 }
 
 func unsupportedFilter(what string) error {
-	return breach("c:supported-filter", "this server does not support the %s of this filter", what)
+	return dav.Breach("c:supported-filter", "this server does not support the %s of this filter", what)
 }
 
-// read converts CALDAV:filter. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of several filters, which go-webdav
-// and others send, all must match.
-func (q *filterElement) read(most int) (filter.Filter, error) {
+// Read converts the filter; most limits the conditions in it. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of
+// several filters, which go-webdav and others send, all must match.
+func (q *Filter) Read(most int) (filter.Filter, error) {
 	if q == nil || len(q.Comps) == 0 {
 		return nil, invalidFilter("it has no comp-filter for VCALENDAR")
 	}
@@ -109,13 +114,13 @@ func (e extension) known() error {
 // set if the filter tests more than its name.
 func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
-		return breach("c:supported-filter", "this filter has too many conditions")
+		return dav.Breach("c:supported-filter", "this filter has too many conditions")
 	}
 	if n.Name == "" {
 		return invalidFilter("every filter in it needs a name")
 	}
-	if len(n.Name) > nameMax {
-		return invalidFilter("a name in it has more than %d bytes", nameMax)
+	if len(n.Name) > dav.NameMax {
+		return invalidFilter("a name in it has more than %d bytes", dav.NameMax)
 	}
 	if n.IsNotDefined != nil && asks {
 		return invalidFilter("is-not-defined excludes all other conditions on the same name")
@@ -161,21 +166,12 @@ func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFil
 	return f, err
 }
 
-// optional reads an optional time-range.
-func (t *timeRange) optional() (*filter.TimeRange, error) {
-	if t == nil {
-		return nil, nil
-	}
-	r, err := t.read()
-	if err != nil {
-		return nil, invalidFilter("its time-range %s", err)
-	}
-	return &r, nil
-}
-
 // takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 define a time-range for. Clients that send one for
 // VCALENDAR mean its components.
-var takingTime = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
+var takingTime = []string{
+	"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY",
+	"AVAILABLE",
+}
 
 // homes maps the components of RFC 5545 and RFC 7953 to their possible parents. Other components may be anywhere.
 var homes = map[string][]string{
@@ -253,8 +249,8 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 	if t.Type != "" && t.Type != "contains" {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
 	}
-	if len(t.Text) > termMax {
-		return nil, breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
+	if len(t.Text) > textMax {
+		return nil, dav.Breach("c:supported-filter", "a text-match may have at most %d bytes", textMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":

@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 import (
 	"encoding/xml"
@@ -11,7 +11,7 @@ import (
 
 // walk reads all tokens that a guard passes on.
 func walk(document string, l Limits) error {
-	d := xml.NewTokenDecoder(newGuard(strings.NewReader(document), l))
+	d := xml.NewTokenDecoder(NewGuard(strings.NewReader(document), l))
 	for {
 		if _, err := d.Token(); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -57,10 +57,10 @@ func TestGuardKeepsTheLimits(t *testing.T) {
 		{"a digit behind a prefix", `<x:a xmlns:x="y"><x:1/></x:a>`, http.StatusBadRequest},
 	} {
 		err := walk(c.document, limits)
-		var f *failure
+		var f *StatusError
 		if got := 0; errors.As(err, &f) || err == nil {
 			if f != nil {
-				got = f.status
+				got = f.Status
 			}
 			if got != c.want {
 				t.Errorf("%s: %v; want the status %d", c.name, err, c.want)

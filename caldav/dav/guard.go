@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 import (
 	"bufio"
@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// guard passes on the tokens of an XML document while it stays within the limits. Every decoder reads through one:
+// Guard passes on the tokens of an XML document while it stays within the limits. Every decoder reads through one:
 // the decoders recurse, and a stack overflow ends the process.
-type guard struct {
+type Guard struct {
 	limits Limits
 	source *measured
 	tokens *xml.Decoder
@@ -37,25 +37,26 @@ type scope struct {
 // scopesMax limits the prefixes in scope, which every name is looked up in.
 const scopesMax = 256
 
-func newGuard(r io.Reader, l Limits) *guard {
+// NewGuard returns a guard for a document.
+func NewGuard(r io.Reader, l Limits) *Guard {
 	in, _ := readers.Get().(*bufio.Reader)
 	in.Reset(r)
 	source := &measured{in: in, size: l.TokenBytes}
-	return &guard{limits: l, source: source, tokens: xml.NewDecoder(source)}
+	return &Guard{limits: l, source: source, tokens: xml.NewDecoder(source)}
 }
 
 // readers pools the read buffers of guards.
 var readers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
 
-// leaveReader returns the guard's buffer to the pool. The guard cannot be used afterwards.
-func (g *guard) leaveReader() {
+// Release returns the guard's buffer to the pool. The guard cannot be used afterwards.
+func (g *Guard) Release() {
 	g.source.in.Reset(nil)
 	readers.Put(g.source.in)
 	g.source.in = nil
 }
 
 // Token returns the next token, or a failure.
-func (g *guard) Token() (xml.Token, error) {
+func (g *Guard) Token() (xml.Token, error) {
 	g.source.left = g.source.size
 	t, err := g.tokens.RawToken()
 	if err != nil {
@@ -65,14 +66,14 @@ func (g *guard) Token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.Directive:
 		// RFC 4918 §17.7: entities can make a small body huge, or fetch files that the client must not see.
-		err = breach("d:no-external-entities", "document types are not allowed")
+		err = Breach("d:no-external-entities", "document types are not allowed")
 	case xml.StartElement:
 		err = g.enter(t)
 	case xml.EndElement:
 		g.leave()
 	case xml.CharData:
 		if g.depth == 0 && len(bytes.Trim(t, " \t\r\n\uFEFF")) > 0 {
-			err = refuseWith(http.StatusBadRequest, "the XML has text outside of its root element")
+			err = Refuse(http.StatusBadRequest, "the XML has text outside of its root element")
 		}
 	}
 	if err != nil {
@@ -83,7 +84,7 @@ func (g *guard) Token() (xml.Token, error) {
 
 // watch notes the start and the end of an href without attributes. At that end tag the decoder has read no byte
 // beyond it, so plainHrefs may continue from there.
-func (g *guard) watch(t xml.Token) {
+func (g *Guard) watch(t xml.Token) {
 	g.repeats = xml.Name{}
 	switch t := t.(type) {
 	case xml.StartElement:
@@ -98,10 +99,10 @@ func (g *guard) watch(t xml.Token) {
 	}
 }
 
-// plainHrefs reads the hrefs that follow the one that has just ended, while they are written in the same way. A
+// PlainHrefs reads the hrefs that follow the one that has just ended, while they are written in the same way. A
 // multiget consists of little else, and encoding/xml looks at each byte several times. encoding/xml reads everything
 // else.
-func (g *guard) plainHrefs(to []string) ([]string, error) {
+func (g *Guard) PlainHrefs(to []string) ([]string, error) {
 	if g.repeats.Local == "" {
 		return to, nil
 	}
@@ -123,7 +124,7 @@ func (g *guard) plainHrefs(to []string) ([]string, error) {
 }
 
 // plainHref reads an href if the next one is complete in the buffer and is plain text.
-func (g *guard) plainHref(start, end []byte) (href string, found bool) {
+func (g *Guard) plainHref(start, end []byte) (href string, found bool) {
 	in := g.source.in
 	if in.Buffered() == 0 {
 		_, _ = in.Peek(1) // the next read returns the same error
@@ -131,7 +132,7 @@ func (g *guard) plainHref(start, end []byte) (href string, found bool) {
 	there, _ := in.Peek(in.Buffered())
 	rest, found := bytes.CutPrefix(there, start)
 	text, _, closed := bytes.Cut(rest, end)
-	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !plainPath(text) {
+	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !PlainPath(text) {
 		return "", false
 	}
 	href = string(text)
@@ -139,9 +140,9 @@ func (g *guard) plainHref(start, end []byte) (href string, found bool) {
 	return href, true
 }
 
-func (g *guard) enter(e xml.StartElement) error {
+func (g *Guard) enter(e xml.StartElement) error {
 	if g.depth == 0 && g.elements+g.hrefs > 0 {
-		return refuseWith(http.StatusBadRequest, "the XML has more than one root element")
+		return Refuse(http.StatusBadRequest, "the XML has more than one root element")
 	}
 	g.depth++
 	if e.Name.Local == "href" {
@@ -153,11 +154,11 @@ func (g *guard) enter(e xml.StartElement) error {
 	}
 	switch {
 	case g.depth > g.limits.Depth:
-		return refuseWith(http.StatusBadRequest, "the XML nests deeper than %d elements", g.limits.Depth)
+		return Refuse(http.StatusBadRequest, "the XML nests deeper than %d elements", g.limits.Depth)
 	case g.elements > g.limits.Elements:
-		return refuseWith(http.StatusRequestEntityTooLarge, "the XML has more than %d elements", g.limits.Elements)
+		return Refuse(http.StatusRequestEntityTooLarge, "the XML has more than %d elements", g.limits.Elements)
 	case len(e.Attr) > g.limits.Attributes:
-		return refuseWith(http.StatusBadRequest, "an element has more than %d attributes", g.limits.Attributes)
+		return Refuse(http.StatusBadRequest, "an element has more than %d attributes", g.limits.Attributes)
 	}
 	if err := g.declare(e.Attr); err != nil {
 		return err
@@ -166,38 +167,38 @@ func (g *guard) enter(e xml.StartElement) error {
 }
 
 // count counts an href.
-func (g *guard) count() error {
+func (g *Guard) count() error {
 	if g.hrefs++; g.hrefs > g.limits.Hrefs {
-		return breach("d:number-of-matches-within-limits", "a request may name at most %d addresses", g.limits.Hrefs)
+		return Breach("d:number-of-matches-within-limits", "a request may name at most %d addresses", g.limits.Hrefs)
 	}
 	return nil
 }
 
 // declare records the prefixes that an element declares.
-func (g *guard) declare(attrs []xml.Attr) error {
+func (g *Guard) declare(attrs []xml.Attr) error {
 	for _, a := range attrs {
-		if (a.Name.Space == "xmlns" || a.Name.Local == "xmlns") && len(a.Value) > nameMax {
-			return refuseWith(http.StatusBadRequest, "a namespace has more than %d bytes", nameMax)
+		if (a.Name.Space == "xmlns" || a.Name.Local == "xmlns") && len(a.Value) > NameMax {
+			return Refuse(http.StatusBadRequest, "a namespace has more than %d bytes", NameMax)
 		}
 		if a.Name.Space != "xmlns" {
 			continue
 		}
 		// Namespaces in XML §2.2: a prefix cannot be undeclared.
 		if a.Value == "" {
-			return refuseWith(http.StatusBadRequest, "the prefix %q has an empty namespace", a.Name.Local)
+			return Refuse(http.StatusBadRequest, "the prefix %q has an empty namespace", a.Name.Local)
 		}
 		g.scopes = append(g.scopes, scope{a.Name.Local, g.depth})
 	}
 	if len(g.scopes) > scopesMax {
-		return refuseWith(http.StatusBadRequest, "the XML declares more than %d prefixes", scopesMax)
+		return Refuse(http.StatusBadRequest, "the XML declares more than %d prefixes", scopesMax)
 	}
 	return nil
 }
 
 // resolve checks the names of an element and its attributes.
-func (g *guard) resolve(e xml.StartElement) error {
-	if len(e.Name.Local) > nameMax {
-		return refuseWith(http.StatusBadRequest, "the name of an element has more than %d bytes", nameMax)
+func (g *Guard) resolve(e xml.StartElement) error {
+	if len(e.Name.Local) > NameMax {
+		return Refuse(http.StatusBadRequest, "the name of an element has more than %d bytes", NameMax)
 	}
 	if err := g.knows(e.Name); err != nil {
 		return err
@@ -213,18 +214,19 @@ func (g *guard) resolve(e xml.StartElement) error {
 // knows requires that a name's prefix is declared and its local part can be a name on its own: properties are sent
 // and stored by name. encoding/xml would take an unknown prefix for a namespace, and ":" or "x:1" for a name
 // (Namespaces in XML §3).
-func (g *guard) knows(n xml.Name) error {
+func (g *Guard) knows(n xml.Name) error {
 	if !g.declared(n.Space) {
 		return undeclared(n.Space)
 	}
 	first, _ := utf8.DecodeRuneInString(n.Local)
 	if first != '_' && !unicode.In(first, unicode.L, unicode.Nl) || strings.Contains(n.Local, ":") {
-		return refuseWith(http.StatusBadRequest, "%q is not a valid name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
+		return Refuse(http.StatusBadRequest, "%q is not a valid name of an element or attribute",
+			strings.ToValidUTF8(n.Local, ""))
 	}
 	return nil
 }
 
-func (g *guard) declared(prefix string) bool {
+func (g *Guard) declared(prefix string) bool {
 	if prefix == "" || prefix == "xml" || prefix == "xmlns" {
 		return true
 	}
@@ -232,10 +234,10 @@ func (g *guard) declared(prefix string) bool {
 }
 
 func undeclared(prefix string) error {
-	return refuseWith(http.StatusBadRequest, "the prefix %q is not declared", strings.ToValidUTF8(prefix, ""))
+	return Refuse(http.StatusBadRequest, "the prefix %q is not declared", strings.ToValidUTF8(prefix, ""))
 }
 
-func (g *guard) leave() {
+func (g *Guard) leave() {
 	for n := len(g.scopes); n > 0 && g.scopes[n-1].depth == g.depth; n-- {
 		g.scopes = g.scopes[:n-1]
 	}
@@ -252,7 +254,7 @@ type measured struct {
 // ReadByte is the method that xml.Decoder uses; it never reads past a token.
 func (m *measured) ReadByte() (byte, error) {
 	if m.left--; m.left < 0 {
-		return 0, refuseWith(http.StatusRequestEntityTooLarge, "a tag or text of the XML has more than %d bytes", m.size)
+		return 0, Refuse(http.StatusRequestEntityTooLarge, "a tag or text of the XML has more than %d bytes", m.size)
 	}
 	return m.in.ReadByte()
 }

@@ -1,4 +1,4 @@
-package caldav
+package dav
 
 import (
 	"compress/gzip"
@@ -10,21 +10,21 @@ import (
 // compressBytes is the smallest response that is compressed: a smaller one fits into the same packet anyway.
 const compressBytes = 2 << 10
 
-// compressed compresses a response if the client accepts gzip and it pays off. A response with a strong entity tag
+// Compressed compresses a response if the client accepts gzip and it pays off. A response with a strong entity tag
 // stays as it is, because the tag stands for exactly these bytes (RFC 9110 §8.8.3).
-type compressed struct {
+type Compressed struct {
 	http.ResponseWriter
-	// handler is nil when the client takes no gzip.
-	handler *Handler
-	gz      *gzip.Writer
-	begun   bool
+	// server is nil when the client takes no gzip.
+	server *Server
+	gz     *gzip.Writer
+	begun  bool
 }
 
-// compress wraps w.
-func (h *Handler) compress(w http.ResponseWriter, r *http.Request) *compressed {
-	c := &compressed{ResponseWriter: w}
+// Compress wraps w.
+func (s *Server) Compress(w http.ResponseWriter, r *http.Request) *Compressed {
+	c := &Compressed{ResponseWriter: w}
 	if r.Method != http.MethodHead && takesGzip(r.Header.Values("Accept-Encoding")) {
-		c.handler = h
+		c.server = s
 	}
 	return c
 }
@@ -45,13 +45,13 @@ func takesGzip(lines []string) bool {
 }
 
 // WriteHeader decides whether to compress: the response headers are complete now.
-func (c *compressed) WriteHeader(status int) {
+func (c *Compressed) WriteHeader(status int) {
 	c.begun = true
-	if h := c.Header(); c.handler != nil && worthIt(h) {
+	if h := c.Header(); c.server != nil && worthIt(h) {
 		h.Set("Content-Encoding", "gzip")
 		h.Add("Vary", "Accept-Encoding")
 		h.Del("Content-Length")
-		c.gz, _ = c.handler.gzips.Get().(*gzip.Writer)
+		c.gz, _ = c.server.gzips.Get().(*gzip.Writer)
 		c.gz.Reset(c.ResponseWriter)
 	}
 	c.ResponseWriter.WriteHeader(status)
@@ -68,7 +68,7 @@ func worthIt(h http.Header) bool {
 }
 
 // Write writes a part of the response.
-func (c *compressed) Write(p []byte) (int, error) {
+func (c *Compressed) Write(p []byte) (int, error) {
 	if !c.begun {
 		c.WriteHeader(http.StatusOK)
 	}
@@ -79,14 +79,14 @@ func (c *compressed) Write(p []byte) (int, error) {
 }
 
 // Unwrap is for http.ResponseController.
-func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *Compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// end finishes the response. It must not be called after a response that broke off.
-func (c *compressed) end() {
+// End finishes the response. It must not be called after a response that broke off.
+func (c *Compressed) End() {
 	if c.gz == nil {
 		return
 	}
 	// If the client has gone, there is no way to report the error.
 	_ = c.gz.Close()
-	c.handler.gzips.Put(c.gz)
+	c.server.gzips.Put(c.gz)
 }

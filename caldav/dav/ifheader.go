@@ -1,10 +1,8 @@
-package caldav
+package dav
 
 import (
 	"net/http"
 	"strings"
-
-	"caldav-mcp-server/calendar"
 )
 
 // The If header of RFC 4918 §10.4. Without locks, the only states that it can name are entity tags and sync tokens
@@ -21,13 +19,13 @@ type stateList struct {
 type stateCondition struct {
 	not   bool
 	token string
-	tag   calendar.ETag
+	tag   string
 }
 
 // stateListsMax limits the lists of a header: each may name another resource, which must be looked up.
 const stateListsMax = 64
 
-var errIfHeader = refuseWith(http.StatusBadRequest, "the If header cannot be read: see RFC 4918 §10.4.2")
+var errIfHeader = Refuse(http.StatusBadRequest, "the If header cannot be read: see RFC 4918 §10.4.2")
 
 // parseIf parses the header.
 func parseIf(header string) ([]stateList, error) {
@@ -107,7 +105,7 @@ func parseConditions(s string) ([]stateCondition, error) {
 }
 
 // cutTag reads an entity tag and the bracket that closes it.
-func cutTag(s string) (tag calendar.ETag, rest string, ok bool) {
+func cutTag(s string) (tag, rest string, ok bool) {
 	end := strings.IndexByte(s, ']')
 	if strings.HasPrefix(strings.TrimPrefix(s, "W/"), `"`) {
 		end = tagEnd(s)
@@ -116,25 +114,25 @@ func cutTag(s string) (tag calendar.ETag, rest string, ok bool) {
 		return "", "", false
 	}
 	rest, ok = strings.CutPrefix(strings.TrimSpace(s[end:]), "]")
-	return calendar.ETag(strings.TrimSpace(s[:end])), rest, ok
+	return strings.TrimSpace(s[:end]), rest, ok
 }
 
-// states looks up the resources of an If header, each of them once.
-type states struct {
-	x     *exchange
-	known map[place]state
+// State is the value that a condition is compared with. A resource that does not exist has the zero State.
+type State struct {
+	// Tag is the entity tag, Token the sync token.
+	Tag, Token string
 }
 
-// state is the value that a condition is compared with. A resource that does not exist has the zero state.
-type state struct {
-	tag   calendar.ETag
-	token string
+// States has the states of resources. A resource is named as in an If header, "" for the resource of the request.
+type States interface {
+	Of(resource string) (State, error)
+	// Held is told each condition on an entity tag that was true.
+	Held(resource, tag string)
 }
 
-// require evaluates the If header (§10.4.3): one of its lists must hold. Conditions on objects must still hold when
-// the objects are written; see pin.
-func (x *exchange) require() error {
-	header := strings.Join(x.r.Header.Values("If"), " ")
+// Require evaluates the If header (§10.4.3): one of its lists must hold.
+func (x *Exchange) Require(now States) error {
+	header := strings.Join(x.R.Header.Values("If"), " ")
 	if header == "" {
 		return nil
 	}
@@ -142,9 +140,8 @@ func (x *exchange) require() error {
 	if err != nil {
 		return err
 	}
-	s := states{x, map[place]state{}}
 	for _, list := range lists {
-		holds, err := s.hold(list)
+		holds, err := list.holds(now)
 		if err != nil {
 			return err
 		}
@@ -152,79 +149,22 @@ func (x *exchange) require() error {
 			return nil
 		}
 	}
-	return refuseWith(http.StatusPreconditionFailed, "none of the lists in the If header is true")
+	return Refuse(http.StatusPreconditionFailed, "none of the lists in the If header is true")
 }
 
-func (s states) hold(list stateList) (bool, error) {
-	at := s.x.at
-	if list.on != "" {
-		var err error
-		if at, err = s.x.parseHref(list.on); err != nil {
-			at = place{}
-		}
-	}
-	now, err := s.of(at)
+func (l stateList) holds(all States) (bool, error) {
+	now, err := all.Of(l.on)
 	if err != nil {
 		return false, err
 	}
-	for _, c := range list.conditions {
-		is := c.tag != "" && c.tag == now.tag || c.token != "" && c.token == now.token
+	for _, c := range l.conditions {
+		is := c.tag != "" && c.tag == now.Tag || c.token != "" && c.token == now.Token
 		if is == c.not {
 			return false, nil
 		}
 		if c.tag != "" {
-			s.x.seen(at, now.tag)
+			all.Held(l.on, now.Tag)
 		}
 	}
 	return true, nil
-}
-
-// of looks up a state. A resource that the caller cannot see has none.
-func (s states) of(at place) (state, error) {
-	now, known := s.known[at]
-	if known {
-		return now, nil
-	}
-	r, err := s.x.find(at)
-	switch {
-	case missing(err), calendar.ReasonOf(err) == calendar.Forbidden:
-	case err != nil:
-		return now, err
-	case at.kind()&(atObject|atItem) != 0:
-		now.tag = r.object.ETag
-	case at.kind() == atNotice:
-		now.tag = r.notification.ETag
-	case at.kind()&(atHome|atCalendar|atBox|atInbox) != 0:
-		if now.token, err = r.token(); closed(err) {
-			now.token = ""
-		} else if err != nil {
-			return now, err
-		}
-	}
-	s.known[at] = now
-	return now, nil
-}
-
-// seen records the tag that an object had when a condition was true; "" if the object did not exist.
-func (x *exchange) seen(at place, tag calendar.ETag) {
-	if at.kind() != atObject {
-		return
-	}
-	if x.tags == nil {
-		x.tags = map[place]calendar.ETag{}
-	}
-	x.tags[at] = tag
-}
-
-// pin makes the write fail if the object has changed since a condition on it was true: another writer may have been
-// faster.
-func (x *exchange) pin(at place, p *calendar.Precondition) {
-	tag, is := x.tags[at]
-	switch {
-	case !is:
-	case tag == "":
-		p.NoneMatchAny = true
-	case len(p.Match) == 0:
-		p.Match, p.MatchAny = []calendar.ETag{tag}, false
-	}
 }
