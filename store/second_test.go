@@ -227,7 +227,7 @@ func TestSecondNode(t *testing.T) {
 	f.run(f.standby, `SELECT pg_promote()`)
 	f.replayed(`SELECT NOT pg_is_in_recovery()`)
 	f.compare(SecondLeads)
-	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "no standby") {
+	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "not a standby") {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
