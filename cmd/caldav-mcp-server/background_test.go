@@ -25,7 +25,7 @@ func TestJournalIsShortened(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: data written now seems to be 31 days old.
-		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
+		p := &program{&console{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}}
 		h := openForTest(t, database)
 		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
@@ -108,7 +108,7 @@ func TestWordsAreIndexed(t *testing.T) {
 // openForTest opens a house in this process.
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()
-	p := &program{now: time.Now, newID: uuid.NewString}
+	p := &program{&console{now: time.Now, newID: uuid.NewString}}
 	h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{stderr: io.Discard, now: time.Now, newID: uuid.NewString}
+	p := &program{&console{stderr: io.Discard, now: time.Now, newID: uuid.NewString}}
 	err = p.inHouse(t.Context(), config{databaseURL: path}, false, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
@@ -163,7 +163,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
-		p := &program{now: time.Now, newID: uuid.NewString}
+		p := &program{&console{now: time.Now, newID: uuid.NewString}}
 		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 // the scopes of the other.
 func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 	t.Parallel()
-	p := &program{now: time.Now}
+	p := &program{&console{now: time.Now}}
 	for _, c := range []struct {
 		linked       linkConfig
 		google, mail bool

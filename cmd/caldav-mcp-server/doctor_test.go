@@ -23,7 +23,7 @@ import (
 // examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
-	p := &program{now: time.Now, newID: uuid.NewString}
+	p := &program{&console{now: time.Now, newID: uuid.NewString}}
 	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		p := &program{now: time.Now, newID: uuid.NewString}
+		p := &program{&console{now: time.Now, newID: uuid.NewString}}
 		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
 		if err != nil {
 			t.Fatal(err)
@@ -256,7 +256,7 @@ func TestDoctorSaysACauseOnce(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
-		p := &program{now: time.Now, newID: uuid.NewString}
+		p := &program{&console{now: time.Now, newID: uuid.NewString}}
 		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{now: time.Now, newID: uuid.NewString}
+	p := &program{&console{now: time.Now, newID: uuid.NewString}}
 	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
 	if err != nil {
 		t.Fatal(err)

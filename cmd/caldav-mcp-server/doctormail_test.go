@@ -92,7 +92,7 @@ func TestDoctorMail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPostbox(t)
-			x := &examination{program: &program{now: time.Now, newID: func() string { return "id" }}}
+			x := &examination{program: &program{&console{now: time.Now, newID: func() string { return "id" }}}}
 			x.mail = mailConfig{smtpURL: "smtp://" + b.smtp, imapURL: "imap://calendar:secret@" + b.imap, from: "calendar@example.org"}
 			x.mailTo = calendar.MailAddress(c.to)
 			c.edit(b, &x.mail)

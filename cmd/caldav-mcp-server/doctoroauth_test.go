@@ -100,7 +100,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)
-		p := &program{now: time.Now, newID: uuid.NewString}
+		p := &program{&console{now: time.Now, newID: uuid.NewString}}
 		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
 		if err != nil {
 			t.Fatal(err)

@@ -85,12 +85,3 @@ func roleOf(u calendar.User) string {
 	}
 	return strings.Join(words, ", ")
 }
-
-// each maps a slice. The result is never nil, so that JSON has [] instead of null.
-func each[A, B any](all []A, turn func(A) B) []B {
-	turned := make([]B, len(all))
-	for i, a := range all {
-		turned[i] = turn(a)
-	}
-	return turned
-}

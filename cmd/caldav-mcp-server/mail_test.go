@@ -77,7 +77,7 @@ func (w *town) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 // site makes a server on a database.
 func (w *town) site(domain, database string) *site {
 	w.Helper()
-	p := &program{stdout: io.Discard, stderr: &w.log, now: w.now, newID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}
+	p := &program{&console{stdout: io.Discard, stderr: &w.log, now: w.now, newID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}}
 	s := &site{town: w, program: p, domain: domain, config: config{
 		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}},
 		mail: mailConfig{

@@ -27,9 +27,9 @@ func realMain() exitCode {
 	defer stop()
 	// A second signal ends the program at once, because the first one unregistered the handler.
 	context.AfterFunc(ctx, stop)
-	p := &program{
+	p := &program{&console{
 		environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		version: version, now: time.Now, newID: uuid.NewString,
-	}
+	}}
 	return p.run(ctx, os.Args[1:])
 }

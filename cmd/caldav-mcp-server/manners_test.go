@@ -62,10 +62,10 @@ func called(t *testing.T, args ...string) {
 	}
 	defer func() { _ = nothing.Close() }()
 	var out, said bytes.Buffer
-	p := &program{
+	p := &program{&console{
 		environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, stdin: nothing, stdout: &out, stderr: &said,
 		version: "1", now: time.Now, newID: func() string { return "id" },
-	}
+	}}
 	code := p.run(ctx, args)
 	for line := range strings.SplitSeq(said.String(), "\n") {
 		if found := goPhrases.FindString(line); found != "" {

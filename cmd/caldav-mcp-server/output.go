@@ -9,8 +9,8 @@ import (
 )
 
 // printJSON prints a value as JSON, indented for people.
-func (p *program) printJSON(value any) error {
-	encoder := json.NewEncoder(p.stdout)
+func (c *console) printJSON(value any) error {
+	encoder := json.NewEncoder(c.stdout)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {

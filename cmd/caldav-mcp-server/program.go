@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -25,29 +24,8 @@ const (
 	exitLater  exitCode = 75 // from deliver only: a temporary failure (EX_TEMPFAIL), which mail servers retry
 )
 
-// name is the name of the program.
-const name = "caldav-mcp-server"
-
-// program holds the environment of a command.
-type program struct {
-	environ        []string
-	stdin          *os.File
-	stdout, stderr io.Writer
-	version        string
-	now            func() time.Time
-	newID          func() string
-	// database describes the open database for people.
-	database string
-}
-
-// usageError is a mistake in the arguments or settings.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func wrongUsage(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
-}
+// program is the program with its console.
+type program struct{ *console }
 
 // errInterrupted replaces the error of a command that was interrupted by Ctrl-C.
 var errInterrupted = errors.New("interrupted")
@@ -73,11 +51,6 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 		return exitLater
 	}
 	return exitFailed
-}
-
-// say prints to standard error. Write errors are ignored.
-func (p *program) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.stderr, format, args...)
 }
 
 func (p *program) dispatch(ctx context.Context, args []string) error {

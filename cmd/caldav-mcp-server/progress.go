@@ -17,7 +17,7 @@ const (
 
 // progress is a progress bar on a terminal. It is nil without a terminal, and then prints nothing.
 type progress struct {
-	p     *program
+	c     *console
 	drawn time.Time
 	// what names the current work, begun is its start; first items were already done then.
 	what  string
@@ -26,16 +26,16 @@ type progress struct {
 }
 
 // newProgress returns a bar if standard error is a terminal.
-func (p *program) newProgress() *progress {
-	if !p.watched() {
+func (c *console) newProgress() *progress {
+	if !c.watched() {
 		return nil
 	}
-	return &progress{p: p}
+	return &progress{c: c}
 }
 
 // watched reports whether standard error is a terminal.
-func (p *program) watched() bool {
-	f, ok := p.stderr.(*os.File)
+func (c *console) watched() bool {
+	f, ok := c.stderr.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -44,7 +44,7 @@ func (b *progress) show(done, total int, what string) {
 	if b == nil || total == 0 {
 		return
 	}
-	now := b.p.now()
+	now := b.c.now()
 	if b.what != what || done < b.first {
 		b.what, b.begun, b.first = what, now, done
 	}
@@ -52,14 +52,14 @@ func (b *progress) show(done, total int, what string) {
 		return
 	}
 	b.drawn = now
-	b.p.say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
+	b.c.say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
 }
 
 // tell prints the current step, if its duration is unknown.
 func (b *progress) tell(format string, args ...any) {
 	if b != nil {
-		b.drawn = b.p.now()
-		b.p.say("\r\x1b[K%.99s", fmt.Sprintf(format, args...))
+		b.drawn = b.c.now()
+		b.c.say("\r\x1b[K%.99s", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -81,6 +81,6 @@ func barText(done, total int, what string) string {
 // clear removes the bar from the screen.
 func (b *progress) clear() {
 	if b != nil && !b.drawn.IsZero() {
-		b.p.say("\r\x1b[K")
+		b.c.say("\r\x1b[K")
 	}
 }

@@ -22,7 +22,7 @@ const (
 var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
 
 // printTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
-func (p *program) printTable(heads []string, rows [][]string) error {
+func (c *console) printTable(heads []string, rows [][]string) error {
 	table := [][]string{heads}
 	for _, row := range rows {
 		table = append(table, each(row, shown))
@@ -45,7 +45,7 @@ func (p *program) printTable(heads []string, rows [][]string) error {
 			row[i] = shortenedTo(cell, widths[i])
 		}
 	}
-	_, err := io.WriteString(p.stdout, columns(table))
+	_, err := io.WriteString(c.stdout, columns(table))
 	return err
 }
 
@@ -152,4 +152,13 @@ func sum(numbers []int) int {
 		total += n
 	}
 	return total
+}
+
+// each maps a slice. The result is never nil, so that JSON has [] instead of null.
+func each[A, B any](all []A, turn func(A) B) []B {
+	turned := make([]B, len(all))
+	for i, a := range all {
+		turned[i] = turn(a)
+	}
+	return turned
 }

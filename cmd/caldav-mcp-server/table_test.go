@@ -7,23 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// No line of any help is longer than a terminal that people have (clients §5).
-func TestHelpFitsTerminal(t *testing.T) {
-	t.Parallel()
-	p := &program{environ: []string{"HOME=/home/ann"}}
-	texts := map[string]string{"overview": overview()}
-	for _, c := range commands() {
-		texts[c.name] = p.helpOn(c)
-	}
-	for name, text := range texts {
-		for line := range strings.SplitSeq(text, "\n") {
-			if displayWidth(line) > lineWidth {
-				t.Errorf("%s: %d columns: %s", name, displayWidth(line), line)
-			}
-		}
-	}
-}
-
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30) + "end"
@@ -40,7 +23,7 @@ func TestColumns(t *testing.T) {
 func TestPrintTableShortens(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	p := &program{stdout: &out}
+	p := &console{stdout: &out}
 	id := "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0"
 	rows := [][]string{{id, strings.Repeat("日", 60), strings.Repeat("n", 70)}, {id, "short", "\x1b[2J"}}
 	if err := p.printTable([]string{"ID", "TITLE", "NAME"}, rows); err != nil {

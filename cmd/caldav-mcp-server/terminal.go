@@ -15,18 +15,18 @@ import (
 const maxPasswordLine = 4096
 
 // newPassword reads a new password: the first line of standard input, or typed twice without echo.
-func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, error) {
+func (c *console) newPassword(ctx context.Context, fromStdin bool) (string, error) {
 	if fromStdin {
-		return p.passwordLine()
+		return c.passwordLine()
 	}
-	if !p.interactive() {
+	if !c.interactive() {
 		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
-	first, err := p.askSecret(ctx, "password: ")
+	first, err := c.askSecret(ctx, "password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := p.askSecret(ctx, "again: ")
+	again, err := c.askSecret(ctx, "again: ")
 	if err != nil {
 		return "", err
 	}
@@ -40,21 +40,21 @@ func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, erro
 }
 
 // oldPassword reads an existing password; it is typed once.
-func (p *program) oldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
+func (c *console) oldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
 	if fromStdin {
-		return p.passwordLine()
+		return c.passwordLine()
 	}
-	if !p.interactive() {
+	if !c.interactive() {
 		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
-	return p.askSecret(ctx, prompt)
+	return c.askSecret(ctx, prompt)
 }
 
-func (p *program) passwordLine() (string, error) { return p.secretLine("password") }
+func (c *console) passwordLine() (string, error) { return c.secretLine("password") }
 
 // secretLine is the first line of standard input.
-func (p *program) secretLine(what string) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
+func (c *console) secretLine(what string) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(c.stdin, maxPasswordLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}
@@ -65,23 +65,23 @@ func (p *program) secretLine(what string) (string, error) {
 	return line, nil
 }
 
-func (p *program) interactive() bool {
-	return term.IsTerminal(int(p.stdin.Fd()))
+func (c *console) interactive() bool {
+	return term.IsTerminal(int(c.stdin.Fd()))
 }
 
 // askSecret reads a secret without echo. It always restores the terminal, even after an interrupt.
-func (p *program) askSecret(ctx context.Context, prompt string) (string, error) {
-	terminal := int(p.stdin.Fd())
+func (c *console) askSecret(ctx context.Context, prompt string) (string, error) {
+	terminal := int(c.stdin.Fd())
 	before, err := term.GetState(terminal)
 	if err != nil {
 		return "", fmt.Errorf("asking at the terminal: %w", err)
 	}
-	p.say("%s", prompt)
+	c.say("%s", prompt)
 	secret, err := answered(ctx, func() (string, error) {
 		secret, err := term.ReadPassword(terminal)
 		return string(secret), err
 	})
-	p.say("\n")
+	c.say("\n")
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("reading the password: %w", err), term.Restore(terminal, before))
 	}
@@ -89,13 +89,13 @@ func (p *program) askSecret(ctx context.Context, prompt string) (string, error) 
 }
 
 // confirm asks the user to type a word before an irreversible action.
-func (p *program) confirm(ctx context.Context, question, word string) error {
-	if !p.interactive() {
+func (c *console) confirm(ctx context.Context, question, word string) error {
+	if !c.interactive() {
 		return wrongUsage("there is no terminal to ask for confirmation: use --yes if you are sure")
 	}
-	p.say("%s\ntype %q to continue: ", question, word)
+	c.say("%s\ntype %q to continue: ", question, word)
 	answer, err := answered(ctx, func() (string, error) {
-		return bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
+		return bufio.NewReader(io.LimitReader(c.stdin, maxPasswordLine)).ReadString('\n')
 	})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)

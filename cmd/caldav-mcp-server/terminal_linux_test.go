@@ -26,7 +26,7 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 	}
 	before := state()
 	ctx, interrupt := context.WithCancel(t.Context())
-	p := &program{stdin: terminal, stderr: io.Discard}
+	p := &program{&console{stdin: terminal, stderr: io.Discard}}
 	answer := make(chan error)
 	go func() {
 		_, err := p.askSecret(ctx, "password: ")
