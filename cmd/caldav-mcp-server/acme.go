@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/acme"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
 )
@@ -30,7 +31,7 @@ func (c config) publicURLs() []*url.URL {
 func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if c.acme.directory == "" {
 		if c.acme.httpAddr != "" || c.acme.email != "" || c.acme.roots != "" {
-			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
+			return nil, console.WrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
 		}
 		return nil, nil
 	}
@@ -42,24 +43,24 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now, Task: trace.Task}), nil
+	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.Now, Task: trace.Task}), nil
 }
 
 // certifiedNames are the host names that need a certificate.
 func (c config) certifiedNames() ([]string, error) {
 	switch {
 	case c.tlsCert != "" || c.tlsKey != "":
-		return nil, wrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
+		return nil, console.WrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
+		return nil, console.WrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
 	}
 	var names []string
 	for _, name := range c.hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
-			return nil, wrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
+			return nil, console.WrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
-			return nil, wrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
+			return nil, console.WrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -75,11 +76,11 @@ func (a acmeConfig) authorities() (*x509.CertPool, error) {
 	}
 	text, err := os.ReadFile(a.roots)
 	if err != nil {
-		return nil, wrongUsage("ACME_ROOTS cannot be read: %v", err)
+		return nil, console.WrongUsage("ACME_ROOTS cannot be read: %v", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, wrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.roots)
+		return nil, console.WrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.roots)
 	}
 	return pool, nil
 }

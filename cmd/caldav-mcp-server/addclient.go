@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const addClientDetails = `
@@ -37,7 +38,7 @@ func addClientCommand() command {
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			added, err := d.oauth.AddClient(ctx, n)
 			if e := oauth.FaultOf(err); e != nil {
-				return usageError{errors.New(e.What)}
+				return console.UsageError{Err: errors.New(e.What)}
 			}
 			if err != nil {
 				return err
@@ -49,7 +50,7 @@ func addClientCommand() command {
 
 // showClient prints the values to enter in the assistant.
 func (d *desk) showClient(added oauth.Registration) error {
-	text := fmt.Sprintf("added %s. Enter there\n  client id      %s\n", shown(added.Name), added.ID)
+	text := fmt.Sprintf("added %s. Enter there\n  client id      %s\n", console.Shown(added.Name), added.ID)
 	if added.Secret != "" {
 		text += fmt.Sprintf("  client secret  %s   (shown only now)\n", added.Secret)
 	}
@@ -73,14 +74,14 @@ func removeClientCommand() command {
 			if err != nil {
 				return err
 			}
-			one, err := byID(all, func(c oauth.Client) string { return string(c.ID) }, "client", operands[0])
+			one, err := console.ByID(all, func(c oauth.Client) string { return string(c.ID) }, "client", operands[0])
 			if err != nil {
 				return err
 			}
 			if err := d.oauth.RemoveClient(ctx, one.ID); err != nil {
 				return err
 			}
-			return d.done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", shown(one.Name), shownClient(one.ID))
+			return d.done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name), shownClient(one.ID))
 		},
 	}
 }
@@ -88,7 +89,7 @@ func removeClientCommand() command {
 // shownClient is a client id in a list; a URL is shown in full.
 func shownClient(id auth.ClientID) string {
 	if strings.Contains(string(id), ":") {
-		return shown(string(id))
+		return console.Shown(string(id))
 	}
-	return briefID(id)
+	return console.BriefID(id)
 }

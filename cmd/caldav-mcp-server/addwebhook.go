@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const addWebhookDetails = `
@@ -59,5 +60,5 @@ func (d *desk) printWebhookSecret(ctx context.Context, u calendar.User, w calend
 	return d.done(struct {
 		listedWebhook
 		Secret string `json:"secret"`
-	}{webhookJSON(hookOf{u, w}), secret}, "The webhook of %s to %s\n\n  id      %s\n  secret  %s\n", u.Name, shown(w.URL), w.ID, secret)
+	}{webhookJSON(hookOf{u, w}), secret}, "The webhook of %s to %s\n\n  id      %s\n  secret  %s\n", u.Name, console.Shown(w.URL), w.ID, secret)
 }

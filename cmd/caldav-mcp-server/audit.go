@@ -18,7 +18,7 @@ func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
 	case "":
 		return nil, nil //nolint:nilnil // a nil audit log writes nothing
 	case toStdout:
-		return server.OpenAudit("", p.stdout, log)
+		return server.OpenAudit("", p.Stdout, log)
 	}
 	return server.OpenAudit(c.auditLog, nil, log)
 }
@@ -32,11 +32,11 @@ func (p *program) audit(c command, config config, flags *flag.FlagSet, operands 
 	if config.auditLog == "" || config.auditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
 		return nil
 	}
-	a, err := p.openAudit(config, p.logger(slog.LevelWarn, false))
+	a, err := p.openAudit(config, p.Logger(slog.LevelWarn, false))
 	if err != nil {
 		return err
 	}
-	d := server.Deed{At: p.now().UTC(), Door: "command", Did: c.name, Outcome: "ok", Whom: whom(c, flags, operands)}
+	d := server.Deed{At: p.Now().UTC(), Door: "command", Did: c.name, Outcome: "ok", Whom: whom(c, flags, operands)}
 	if failed != nil {
 		d.Outcome = "failed"
 	}

@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 
 	"caldav-mcp-server/store"
@@ -25,7 +26,7 @@ func TestJournalIsShortened(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: data written now seems to be 31 days old.
-		p := &program{&console{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}}
+		p := &program{&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString}}
 		h := openForTest(t, database)
 		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
@@ -108,7 +109,7 @@ func TestWordsAreIndexed(t *testing.T) {
 // openForTest opens a house in this process.
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()
-	p := &program{&console{now: time.Now, newID: uuid.NewString}}
+	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 	h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{&console{stderr: io.Discard, now: time.Now, newID: uuid.NewString}}
+	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
 	err = p.inHouse(t.Context(), config{databaseURL: path}, false, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
@@ -163,7 +164,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
-		p := &program{&console{now: time.Now, newID: uuid.NewString}}
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)

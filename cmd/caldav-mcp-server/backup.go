@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
 )
@@ -37,13 +38,13 @@ func backupCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.logger(slog.LevelWarn, false)}); err != nil {
+			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.store.Close()) }()
-			b := &keeper{d, d.newProgress()}
+			b := &keeper{d, d.NewProgress()}
 			if out == "-" {
-				_, err := b.write(ctx, d.stdout)
+				_, err := b.write(ctx, d.Stdout)
 				return err
 			}
 			return b.keep(ctx, out)
@@ -54,12 +55,12 @@ func backupCommand() command {
 // keeper writes a backup.
 type keeper struct {
 	*desk
-	bar *progress
+	bar *console.Progress
 }
 
 func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, error) {
-	defer b.bar.clear()
-	return b.store.Backup(ctx, to, b.version, b.bar.of("backing up"))
+	defer b.bar.Clear()
+	return b.store.Backup(ctx, to, b.Version, rowsOf(b.bar, "backing up"))
 }
 
 // keep writes a temporary file, verifies it, and only then gives it its name.
@@ -100,15 +101,15 @@ func removeIfThere(path string) error {
 }
 
 // checkBackup verifies a whole backup.
-func checkBackup(f *os.File, bar *progress) (size int64, err error) {
-	defer bar.clear()
+func checkBackup(f *os.File, bar *console.Progress) (size int64, err error) {
+	defer bar.Clear()
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
 	read, err := backup.Open(f, info.Size())
 	if err == nil {
-		err = read.Check(bar.of("checking"))
+		err = read.Check(rowsOf(bar, "checking"))
 	}
 	return info.Size(), err
 }
@@ -137,7 +138,7 @@ func holds(m backup.Manifest) string {
 		m.Table("users").Rows, m.Table("calendars").Rows, m.Table("objects").Rows, m.Table("journal").Rows, m.Made.Format(time.RFC3339))
 }
 
-// of returns the progress bar in the form that package backup takes.
-func (b *progress) of(what string) backup.Progress {
-	return func(table string, done, total int64) { b.show(int(done), int(total), what+" "+table) }
+// rowsOf returns a progress bar in the form that package backup takes.
+func rowsOf(b *console.Progress, what string) backup.Progress {
+	return func(table string, done, total int64) { b.Show(int(done), int(total), what+" "+table) }
 }

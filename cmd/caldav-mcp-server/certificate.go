@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/acme"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // certificate is a pair of files that a renewal may replace while the server runs.
@@ -35,9 +36,9 @@ func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, e
 	}
 	switch {
 	case c.tlsCert == "" || c.tlsKey == "":
-		return nil, wrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
+		return nil, console.WrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
+		return nil, console.WrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
 	}
 	files := &certificate{chain: c.tlsCert, key: c.tlsKey, log: log}
 	if _, err := files.get(nil); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // command is a row in the table of commands.
@@ -51,9 +52,9 @@ func (d *desk) caller() calendar.Caller { return caller(d.who) }
 // done prints the result: a line for people, or JSON.
 func (d *desk) done(value any, format string, args ...any) error {
 	if d.json {
-		return d.printJSON(value)
+		return d.PrintJSON(value)
 	}
-	_, err := fmt.Fprintf(d.stdout, format, args...)
+	_, err := fmt.Fprintf(d.Stdout, format, args...)
 	return err
 }
 
@@ -187,5 +188,5 @@ func findCommand(word string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	return command{}, wrongUsage("there is no command %q%s (%s help lists them)", word, didYouMean("", nearest(word, names)), name)
+	return command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word, console.DidYouMean("", console.Nearest(word, names)), console.Program)
 }

@@ -8,12 +8,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // TestCompletionCompletes lets bash complete, and lets each installed shell parse its script.
 func TestCompletionCompletes(t *testing.T) {
 	t.Parallel()
-	p := &program{&console{now: time.Now}}
+	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
 		file := filepath.Join(t.TempDir(), shell)
 		if err := os.WriteFile(file, []byte(write(p.completions())), 0o600); err != nil {
@@ -50,7 +52,7 @@ func TestCompletionCompletes(t *testing.T) {
 // TestCompletionHasEveryFlag: every flag of every command is completed, in every shell.
 func TestCompletionHasEveryFlag(t *testing.T) {
 	t.Parallel()
-	p := &program{&console{now: time.Now}}
+	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
 		text := write(p.completions())
 		for _, c := range commands() {
@@ -69,7 +71,7 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 // TestManual: the page has every command, flag and setting, and manual page readers can parse it.
 func TestManual(t *testing.T) {
 	t.Parallel()
-	p := &program{&console{now: time.Now, version: "1.2.3"}}
+	p := &program{&console.Console{Now: time.Now, Version: "1.2.3"}}
 	page := p.manual()
 	plain := strings.ReplaceAll(page, `\-`, "-")
 	for _, c := range commands() {

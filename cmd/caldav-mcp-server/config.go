@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
 )
 
@@ -217,7 +218,7 @@ func dataHome(environ []string) string {
 			root = xdg
 		}
 	}
-	return under(root, name)
+	return under(root, console.Program)
 }
 
 func under(root string, elements ...string) string {
@@ -230,13 +231,13 @@ func under(root string, elements ...string) string {
 // database returns the URL of the store.
 func (c config) database() (string, error) {
 	if c.secondURL != "" && !isPostgres(c.databaseURL) {
-		return "", wrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
+		return "", console.WrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
 	}
 	if c.databaseURL != "" {
 		return c.databaseURL, nil
 	}
 	if c.dataDir == "" {
-		return "", wrongUsage("there is no home directory for the data: set DATA_DIR or DATABASE_URL")
+		return "", console.WrongUsage("there is no home directory for the data: set DATA_DIR or DATABASE_URL")
 	}
 	return "sqlite:" + filepath.Join(c.dataDir, "calendar.db"), nil
 }

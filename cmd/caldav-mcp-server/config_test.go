@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
 )
 
@@ -27,7 +28,7 @@ func TestDefaults(t *testing.T) {
 	want := config{
 		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, mcpCalls: 600, logLevel: slog.LevelInfo, oauth: true, push: true,
 		service: serviceConfig{journalDays: 30},
-		mail:    mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: name, sampler: "parentbased_always_on"},
+		mail:    mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: console.Program, sampler: "parentbased_always_on"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -58,7 +59,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		origins: []string{"https://a.example", "http://b.example:8080"}, mcpCalls: 90, logLevel: slog.LevelDebug,
 		service:  serviceConfig{Policy: calendar.Policy{OpenDirectory: true}, journalDays: 7},
 		declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
-		push:     true, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: name, sampler: "parentbased_always_on"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
+		push:     true, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: console.Program, sampler: "parentbased_always_on"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
 		mail: mailConfig{
 			smtpURL: "smtps://u:p@mail.example", imapURL: "imaps://u:p@mail.example/In", from: "calendar@mail.example", perHour: 9,
 			fromDomains: []string{"a.example", "b.example"}, lmtpAddr: "unix:/run/lmtp", authServer: "mx.mail.example",
@@ -71,7 +72,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 
 func compareConfigs(want, got config) string {
 	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}, traceConfig{}, serviceConfig{}, acmeConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
-		return each(ps, func(p netip.Prefix) string { return p.String() })
+		return console.Each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }
 

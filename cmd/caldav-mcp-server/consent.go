@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/gmail"
 	"caldav-mcp-server/linked/google"
 	"caldav-mcp-server/linked/microsoft"
@@ -104,15 +105,15 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 	}
 	all := map[string]consent{}
 	if c.linked.googleID != "" {
-		client := google.Client(c.linked.googleID, c.linked.googleSecret, ask, p.now)
+		client := google.Client(c.linked.googleID, c.linked.googleSecret, ask, p.Now)
 		all["google"] = consent{client, google.Provider(client, google.API, zones), whose}
 	}
 	if c.linked.googleID != "" && c.linked.gmail {
-		client := gmail.Client(c.linked.googleID, c.linked.googleSecret, ask, p.now)
+		client := gmail.Client(c.linked.googleID, c.linked.googleSecret, ask, p.Now)
 		all["gmail"] = consent{client, gmail.Provider(client, gmail.API), whose}
 	}
 	if c.linked.microsoftID != "" {
-		client := microsoft.Client(c.linked.microsoftID, c.linked.microsoftSecret, c.linked.microsoftTenantID, ask, p.now)
+		client := microsoft.Client(c.linked.microsoftID, c.linked.microsoftSecret, c.linked.microsoftTenantID, ask, p.Now)
 		all["microsoft"] = consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
 	}
 	return all
@@ -122,10 +123,10 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
 	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
-		return wrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
+		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
-		return wrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
+		return console.WrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
 	n, err := d.agree(ctx, kind, o.provider)
 	if err != nil {
@@ -140,12 +141,12 @@ func (p *program) agree(ctx context.Context, kind consent, provider string) (mir
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(agreedAt, state, verifier))
-	code, err := codeOf(p.stdin, state)
+	p.Say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(agreedAt, state, verifier))
+	code, err := codeOf(p.Stdin, state)
 	if err != nil {
 		return mirror.NewAccount{}, err
 	}
-	p.say("\n")
+	p.Say("\n")
 	if ctx.Err() != nil {
 		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; run the command again")
 	}
@@ -204,7 +205,7 @@ func codeOf(in io.Reader, state string) (code string, err error) {
 	case q.Get("error") == "access_denied":
 		return "", errors.New("the owner did not agree, so nothing was linked")
 	case q.Get("error") != "":
-		return "", fmt.Errorf("the provider answered %s, so nothing was linked", shown(q.Get("error")))
+		return "", fmt.Errorf("the provider answered %s, so nothing was linked", console.Shown(q.Get("error")))
 	case q.Get("code") == "":
 		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", agreedAt, agreedAt)
 	case q.Get("state") != state:

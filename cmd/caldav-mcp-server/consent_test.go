@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // TestMailIsOfferedWhenAskedFor: a client id at Google enables calendars, and mail only with GMAIL. Neither requests
 // the scopes of the other.
 func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 	t.Parallel()
-	p := &program{&console{now: time.Now}}
+	p := &program{&console.Console{Now: time.Now}}
 	for _, c := range []struct {
 		linked       linkConfig
 		google, mail bool

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const createCalendarDetails = `
@@ -36,7 +37,7 @@ func createCalendarCommand() command {
 				return err
 			}
 			return d.done(calendarJSON(made), "created the calendar %q of %s at /dav/calendars/%s/%s/\n",
-				shown(made.Name), d.who.Name, url.PathEscape(d.who.Name), url.PathEscape(string(made.Segment)))
+				console.Shown(made.Name), d.who.Name, url.PathEscape(d.who.Name), url.PathEscape(string(made.Segment)))
 		},
 	}
 }
@@ -50,7 +51,7 @@ func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error 
 	}
 	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
 	if len(others) > 0 {
-		d.say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, shown(cal.Name), nameAll(append(others, cal)))
+		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, console.Shown(cal.Name), nameAll(append(others, cal)))
 	}
 	return nil
 }
@@ -66,7 +67,7 @@ func (o *calendarOptions) declare(f *flag.FlagSet) {
 
 // check refuses an address that does not survive in a URL; the service checks the rest.
 func (o *calendarOptions) check(*desk, []string) error {
-	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != shown(o.address)) {
+	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != console.Shown(o.address)) {
 		return fmt.Errorf("--address: %q cannot be the last part of a URL", o.address)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const createLinkDetails = `
@@ -51,7 +52,7 @@ func (o *linkOptions) check(d *desk, _ []string) (err error) {
 	if o.freebusy {
 		o.spec.Access = calendar.FreeBusyAccess
 	}
-	if o.spec.Expires, err = parseExpiry(o.expires, d.now()); err != nil {
+	if o.spec.Expires, err = console.ParseExpiry(o.expires, d.Now()); err != nil {
 		return fmt.Errorf("--expires: %w", err)
 	}
 	return nil
@@ -68,17 +69,17 @@ func (d *desk) createLink(ctx context.Context, o linkOptions) error {
 	}
 	url := d.config.caldavURL() + caldav.LinkPath(link, secret)
 	if d.json {
-		return d.printJSON(struct {
+		return d.PrintJSON(struct {
 			listedLink
 			URL    string `json:"url"`
 			Webcal string `json:"webcal_url"`
 		}{linkJSON(link), url, webcal(url)})
 	}
-	if err := writeLinkHelp(d.stdout, url, link); err != nil {
+	if err := writeLinkHelp(d.Stdout, url, link); err != nil {
 		return err
 	}
 	if d.config.baseURL == nil {
-		d.say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
+		d.Say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func writeLinkHelp(w io.Writer, url string, l auth.Link) error {
   URL       %s
   to click  %s
   id        %s   (for revoke-link)
-`, shown(l.CalendarName), l.Owner.Name, what, url, webcal(url), l.ID)
+`, console.Shown(l.CalendarName), l.Owner.Name, what, url, webcal(url), l.ID)
 	if err != nil {
 		return fmt.Errorf("showing the link: %w", err)
 	}

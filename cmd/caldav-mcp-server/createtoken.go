@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const createDetails = `
@@ -54,7 +55,7 @@ func (o *tokenOptions) check(d *desk, _ []string) error {
 	if err != nil {
 		return err
 	}
-	expires, err := parseExpiry(o.expires, d.now())
+	expires, err := console.ParseExpiry(o.expires, d.Now())
 	if err != nil {
 		return fmt.Errorf("--expires: %w", err)
 	}
@@ -75,11 +76,11 @@ func (d *desk) createToken(ctx context.Context, o tokenOptions) error {
 		return err
 	}
 	if d.json {
-		return d.printJSON(struct {
+		return d.PrintJSON(struct {
 			listedToken
 			Token  auth.Secret `json:"token"`
 			MCPURL string      `json:"mcp_url"`
 		}{tokenJSON(token), secret, d.config.mcpURL()})
 	}
-	return writeTokenHelp(d.stdout, d.config.caldavURL(), d.config.mcpURL(), token, secret)
+	return writeTokenHelp(d.Stdout, d.config.caldavURL(), d.config.mcpURL(), token, secret)
 }

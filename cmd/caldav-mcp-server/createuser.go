@@ -34,7 +34,7 @@ func createUserCommand() command {
 			if _, err := d.auth.User(ctx, user.Name); err == nil {
 				return fmt.Errorf("there is a user %q already", user.Name) // no need to ask for a password
 			}
-			if user.Password, err = d.newPassword(ctx, fromStdin); err != nil {
+			if user.Password, err = d.NewPassword(ctx, fromStdin); err != nil {
 				return err
 			}
 			made, err := d.createUser(ctx, user)

@@ -13,6 +13,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // davClient talks to a CalDAV server as a user. It follows redirects itself, because net/http would turn a PROPFIND
@@ -33,7 +35,7 @@ const (
 )
 
 func newDAVClient(home *url.URL, user, password string) *davClient {
-	return &davClient{transport: newTransport(), user: user, password: password, agent: name, home: home}
+	return &davClient{transport: newTransport(), user: user, password: password, agent: console.Program, home: home}
 }
 
 func newTransport() *http.Transport {
@@ -235,7 +237,7 @@ func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, 
 func resolve(base *url.URL, href string) (*url.URL, error) {
 	to, err := base.Parse(href)
 	if err != nil {
-		return nil, fmt.Errorf("the href %q is malformed: %w", shown(href), err)
+		return nil, fmt.Errorf("the href %q is malformed: %w", console.Shown(href), err)
 	}
 	return to, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const deleteCalendarDetails = `
@@ -28,14 +29,14 @@ func deleteCalendarCommand() command {
 			}
 			told, err := d.calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
 			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
-				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, name, d.who.Name)
+				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program, d.who.Name)
 			}
 			if err != nil {
 				return err
 			}
 			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.who.Name, Deleted: true, Told: calendar.People(told)}
 			return d.done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
-				shown(cal.Name), d.who.Name, toldOf(told, "cancelled or declined"), name, d.who.Name, briefID(cal.ID))
+				console.Shown(cal.Name), d.who.Name, toldOf(told, "cancelled or declined"), console.Program, d.who.Name, console.BriefID(cal.ID))
 		},
 	}
 }
@@ -60,5 +61,5 @@ func toldOf(told []calendar.Told, became string) string {
 // errOthersCalendar refuses to delete another user's calendar, and says how to leave the share.
 func errOthersCalendar(u calendar.User, cal calendar.Calendar) error {
 	return fmt.Errorf("%q is the calendar of %s, who shares it with %s: to end that, %s unshare --user %s --calendar %s --with %s",
-		shown(cal.Name), cal.OwnerName, u.Name, name, cal.OwnerName, cal.ID, u.Name)
+		console.Shown(cal.Name), cal.OwnerName, u.Name, console.Program, cal.OwnerName, cal.ID, u.Name)
 }

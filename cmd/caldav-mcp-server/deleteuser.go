@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const deleteUserDetails = `
@@ -53,13 +54,13 @@ func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions)
 	}
 	goes := fmt.Sprintf("this deletes the user %s for good, with\n%s", user.Name, estate)
 	if o.yes {
-		d.say("%s\n", goes)
-	} else if err := d.confirm(ctx, goes, user.Name); err != nil {
+		d.Say("%s\n", goes)
+	} else if err := d.Confirm(ctx, goes, user.Name); err != nil {
 		return err
 	}
 	if o.export != "" {
 		d.who = user
-		e := &exporting{desk: d, bar: d.newProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
+		e := &exporting{desk: d, bar: d.NewProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
 		if err := e.run(ctx); err != nil {
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
@@ -82,14 +83,14 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "  the calendar %q, %s\n", shown(cal.Name), holds)
+		fmt.Fprintf(&b, "  the calendar %q, %s\n", console.Shown(cal.Name), holds)
 	}
 	trashed, err := h.calendars.TrashedCalendars(ctx, caller(u))
 	if err != nil {
 		return "", err
 	}
 	for _, t := range trashed {
-		fmt.Fprintf(&b, "  the calendar %q, objects: %d, in the trash\n", shown(t.Name), t.Objects)
+		fmt.Fprintf(&b, "  the calendar %q, objects: %d, in the trash\n", console.Shown(t.Name), t.Objects)
 	}
 	tokens, err := h.auth.Tokens(ctx, u.Name)
 	if err != nil {
@@ -123,5 +124,5 @@ func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Cale
 		return text, nil
 	}
 	shares, err := h.calendars.Shares(ctx, caller(u), cal.ID)
-	return text + ", shared with " + strings.Join(each(shares, func(s calendar.Share) string { return s.User.Name }), ", "), err
+	return text + ", shared with " + strings.Join(console.Each(shares, func(s calendar.Share) string { return s.User.Name }), ", "), err
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 )
@@ -40,12 +41,12 @@ func deliverCommand() command {
 			})
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			raw, err := io.ReadAll(io.LimitReader(d.stdin, mail.MailMost+1))
+			raw, err := io.ReadAll(io.LimitReader(d.Stdin, mail.MailMost+1))
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
 			err = d.inHouse(ctx, d.config, false, func(h *house) error { return d.deliver(ctx, d.config, h, raw, to) })
-			if _, wrong := errors.AsType[usageError](err); err != nil && !wrong {
+			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}
 			return err
@@ -54,7 +55,7 @@ func deliverCommand() command {
 }
 
 func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, to []calendar.MailAddress) error {
-	receiver, err := p.receiver(ctx, c, h, p.logger(slog.LevelError, false))
+	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err
 	}
@@ -62,6 +63,6 @@ func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, t
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, verdict)
+	_, err = fmt.Fprintln(p.Stdout, verdict)
 	return err
 }

@@ -79,7 +79,7 @@ func TestMailOfTheDay(t *testing.T) {
 		share(calendar.ReadAccess)
 		p := s.program
 		var out output
-		p.stdout = &out
+		p.Stdout = &out
 		d := &desk{program: p, house: s.house, config: s.config}
 		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())

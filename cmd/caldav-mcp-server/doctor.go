@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -51,9 +52,9 @@ func doctorCommand() command {
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			x, err := d.newExamination(d.config, o)
 			if err != nil {
-				return usageError{fmt.Errorf("doctor: %w (see %s doctor --help)", err, name)}
+				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
-			if x.dav.password, err = d.oldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
+			if x.dav.password, err = d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
@@ -148,7 +149,7 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 }
 
 // doctorAgent is the User-Agent of the doctor's requests, in logs and other traces.
-const doctorAgent = name + " (doctor)"
+const doctorAgent = console.Program + " (doctor)"
 
 // rootOf removes a path inside the server, because users paste the URL of a calendar.
 func rootOf(base *url.URL) *url.URL {
@@ -261,22 +262,22 @@ func (x *examination) report(findings []finding, json bool) error {
 	case json:
 		return nil
 	}
-	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", shown(x.mcp.String()), name)
+	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", console.Shown(x.mcp.String()), console.Program)
 	if x.walk != nil {
-		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", shown(x.mcp.String()), name)
+		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", console.Shown(x.mcp.String()), console.Program)
 	}
-	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
-		shown(x.root.String()), shown(x.dav.user), assistants)
+	_, err := fmt.Fprintf(x.Stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
+		console.Shown(x.root.String()), console.Shown(x.dav.user), assistants)
 	return err
 }
 
 func (p *program) printFindings(findings []finding, json bool) error {
 	if json {
-		return p.printJSON(findings)
+		return p.PrintJSON(findings)
 	}
-	rows := each(findings, func(f finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
-	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}}, each(rows, func(row []string) []string { return each(row, shown) })...)
-	if _, err := io.WriteString(p.stdout, columns(table)); err != nil {
+	rows := console.Each(findings, func(f finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
+	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}}, console.Each(rows, func(row []string) []string { return console.Each(row, console.Shown) })...)
+	if _, err := io.WriteString(p.Stdout, console.Columns(table)); err != nil {
 		return err
 	}
 	told := make(map[string]bool)
@@ -285,7 +286,7 @@ func (p *program) printFindings(findings []finding, json bool) error {
 			continue
 		}
 		told[f.Mend] = true
-		if _, err := fmt.Fprintf(p.stdout, "\n%s, %s: %s\n", f.Client, f.Check, f.Mend); err != nil {
+		if _, err := fmt.Fprintf(p.Stdout, "\n%s, %s: %s\n", f.Client, f.Check, f.Mend); err != nil {
 			return err
 		}
 	}

@@ -18,12 +18,14 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
-	p := &program{&console{now: time.Now, newID: uuid.NewString}}
+	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +71,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir()}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
+	r := serveProgram(t, console.Program, env, "--no-first-user")
 	refusing := func(status int, methods string) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +143,7 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=https://elsewhere.example.com", "TRUSTED_PROXIES=127.0.0.1"}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
+	r := serveProgram(t, console.Program, env, "--no-first-user")
 	found := examine(t, proxied(t, r.caldav(""), forwards), nil)
 	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
@@ -161,7 +163,7 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 // TestDoctorSeesAStreamHeldBack: a proxy that waits for the end of an answer holds back what assistants wait for.
 func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 	t.Parallel()
-	r := serveProgram(t, name, []string{"DATA_DIR=" + t.TempDir()})
+	r := serveProgram(t, console.Program, []string{"DATA_DIR=" + t.TempDir()})
 	token := regexp.MustCompile(`mcp_[\w-]+`).FindString(r.stdout.String())
 	held := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,7 +177,7 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		p := &program{&console{now: time.Now, newID: uuid.NewString}}
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
 		if err != nil {
 			t.Fatal(err)
@@ -256,7 +258,7 @@ func TestDoctorSaysACauseOnce(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
-		p := &program{&console{now: time.Now, newID: uuid.NewString}}
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +286,7 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{&console{now: time.Now, newID: uuid.NewString}}
+	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
 	if err != nil {
 		t.Fatal(err)

@@ -75,8 +75,8 @@ func (x *examination) sendMail(ctx context.Context) (string, error) {
 	}
 	post := x.mail.post()
 	relay.Hello = letter.Domain(post.From)
-	x.testMail = x.newID() + "@" + letter.Domain(post.From)
-	data, err := post.Plain(letter.Plain{To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.now()})
+	x.testMail = x.NewID() + "@" + letter.Domain(post.From)
+	data, err := post.Plain(letter.Plain{To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.Now()})
 	if err == nil {
 		err = relay.Send(ctx, post.From, to, x.testMail, data)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // postbox is a mail server that delivers all mail to one mailbox.
@@ -92,18 +93,18 @@ func TestDoctorMail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPostbox(t)
-			x := &examination{program: &program{&console{now: time.Now, newID: func() string { return "id" }}}}
+			x := &examination{program: &program{&console.Console{Now: time.Now, NewID: func() string { return "id" }}}}
 			x.mail = mailConfig{smtpURL: "smtp://" + b.smtp, imapURL: "imap://calendar:secret@" + b.imap, from: "calendar@example.org"}
 			x.mailTo = calendar.MailAddress(c.to)
 			c.edit(b, &x.mail)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			findings := x.examine(ctx, x.mailChecks())
-			got := strings.Join(each(findings, func(f finding) string { return f.Result }), " ")
+			got := strings.Join(console.Each(findings, func(f finding) string { return f.Result }), " ")
 			if got != c.want {
 				t.Errorf("got %q, want %q: %+v", got, c.want, findings)
 			}
-			mends := strings.Join(each(findings, func(f finding) string { return f.Mend }), " ")
+			mends := strings.Join(console.Each(findings, func(f finding) string { return f.Mend }), " ")
 			if !strings.Contains(mends, c.mend) || strings.Contains(mends+got, "secret") {
 				t.Errorf("the mends are %q, want %q", mends, c.mend)
 			}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // rpcAnswer holds the fields that are read from a response of the MCP endpoint.
@@ -61,7 +63,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, with or without the path before /mcp?"}
 	}
 	if said.Error != nil {
-		return nil, nil, fmt.Errorf("the server says: %s", shown(said.Error.Message))
+		return nil, nil, fmt.Errorf("the server says: %s", console.Shown(said.Error.Message))
 	}
 	return &said, answer.Header, nil
 }
@@ -132,7 +134,7 @@ func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", tokenError(err)
 	}
-	return "protocol " + shown(said.Result.ProtocolVersion), nil
+	return "protocol " + console.Shown(said.Result.ProtocolVersion), nil
 }
 
 func (x *examination) mcpTools(ctx context.Context) (string, error) {

@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // walk is the progress of an assistant through the OAuth flow.
@@ -100,7 +102,7 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if w.resource.Resource != x.mcp.String() {
-		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there", shown(w.resource.Resource), x.mcp), addressMend}
+		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there", console.Shown(w.resource.Resource), x.mcp), addressMend}
 	}
 	if len(w.resource.Servers) == 0 {
 		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
@@ -110,12 +112,12 @@ func (x *examination) discover(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if w.server.Issuer != w.resource.Servers[0] {
-			return "", &checkError{fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
+			return "", &checkError{fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, console.Shown(w.server.Issuer), console.Shown(w.resource.Servers[0])), addressMend}
 		}
 	}
 	for _, at := range []string{w.server.Authorize, w.server.Token, w.server.Register} {
 		if x.mcp.Scheme == "https" && !strings.HasPrefix(at, "https://") {
-			return "", &checkError{shown(at) + " has no TLS: hosts stop there", addressMend}
+			return "", &checkError{console.Shown(at) + " has no TLS: hosts stop there", addressMend}
 		}
 	}
 	x.walk = w
@@ -154,7 +156,7 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 			What string `json:"error_description"`
 		}
 		if json.Unmarshal(data, &said) == nil && said.What != "" {
-			return fmt.Errorf("the server says: %s", shown(said.What))
+			return fmt.Errorf("the server says: %s", console.Shown(said.What))
 		}
 		return &statusError{http.MethodPost, at, answer.StatusCode}
 	}
@@ -183,7 +185,7 @@ func (x *examination) register(ctx context.Context) (string, error) {
 		return "", err
 	}
 	x.walk.client = made.ID
-	return "as " + shown(made.ID), nil
+	return "as " + console.Shown(made.ID), nil
 }
 
 // signInPage opens the authorization URL in a browser without a session.
@@ -212,7 +214,7 @@ func (x *examination) signInPage(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !strings.Contains(page, `name="password"`) {
-		return "", &checkError{"there is no sign-in at " + shown(at.String()), "another program answers there: does the proxy pass /oauth/ and /account/ on to the CalDAV port?"}
+		return "", &checkError{"there is no sign-in at " + console.Shown(at.String()), "another program answers there: does the proxy pass /oauth/ and /account/ on to the CalDAV port?"}
 	}
 	x.walk.code = at.String()
 	return at.Scheme + "://" + at.Host + at.Path, nil
@@ -290,7 +292,7 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" || to.Query().Get("iss") != x.walk.server.Issuer {
-		return "", &checkError{"the answer is " + shown(to.String()), "the Location header was changed on the way: the proxy must not change it"}
+		return "", &checkError{"the answer is " + console.Shown(to.String()), "the Location header was changed on the way: the proxy must not change it"}
 	}
 	x.walk.code = to.Query().Get("code")
 	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out", url.Values{})
@@ -337,7 +339,7 @@ func (x *examination) renew(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", tokenError(err)
 	}
-	return "protocol " + shown(said.Result.ProtocolVersion), nil
+	return "protocol " + console.Shown(said.Result.ProtocolVersion), nil
 }
 
 func (x *examination) revoke(ctx context.Context) (string, error) {

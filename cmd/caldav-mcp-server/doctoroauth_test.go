@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // nameForBoth is a proxy that gives both doors one name, with a fault that changes.
@@ -56,7 +58,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	front := newNameForBoth(t)
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + front.URL}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	running := serveProgram(t, name, env, "--no-first-user")
+	running := serveProgram(t, console.Program, env, "--no-first-user")
 	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), mcpPath))
 	missing := func(path string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -100,7 +102,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)
-		p := &program{&console{now: time.Now, newID: uuid.NewString}}
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
 		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func (x *examination) write(ctx context.Context, body string) (int, *url.URL, er
 	if x.calendar() == nil {
 		return 0, nil, skippedError{"no calendar was found"}
 	}
-	at := x.calendar().JoinPath("doctor-" + x.newID() + ".ics")
+	at := x.calendar().JoinPath("doctor-" + x.NewID() + ".ics")
 	answer, err := x.send(ctx, x.dav, http.MethodPut, at, body, "If-Match", `"none has this"`, "Content-Type", "text/calendar")
 	return answer.status, at, err
 }
@@ -32,7 +32,7 @@ func (x *examination) write(ctx context.Context, body string) (int, *url.URL, er
 // ifMatch is Thunderbird's test for write access: a PUT that must fail. If it succeeds, ifMatch deletes the event, and
 // reports anything that remains.
 func (x *examination) ifMatch(ctx context.Context) (string, error) {
-	status, at, err := x.write(ctx, probeHead+fmt.Sprintf(probeEvent, x.newID())+probeEnd)
+	status, at, err := x.write(ctx, probeHead+fmt.Sprintf(probeEvent, x.NewID())+probeEnd)
 	if err != nil {
 		return "", err
 	}

@@ -16,6 +16,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
@@ -54,7 +55,7 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
 		}, c.plainDoors(keeper)...),
 		MetricsAddr: c.metricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
-		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
+		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
 }
 
@@ -83,7 +84,7 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
 	handler, err := caldav.New(caldav.Config{
-		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf, Push: told,
+		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
 		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
@@ -120,7 +121,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
-		Now:     p.now, Version: p.version, Logger: log,
+		Now:     p.Now, Version: p.Version, Logger: log,
 	}
 	if err := p.mailPages(ctx, front.config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
@@ -187,7 +188,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
-		Version: p.version, Now: p.now, NewID: p.newID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.now, log),
+		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.Now, log),
 	}
 	if c.baseURL != nil {
 		config.BaseURL = c.baseURL.String()
@@ -259,7 +260,7 @@ func (c config) hosts() []string {
 	if c.baseURL == nil {
 		return nil
 	}
-	return each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
+	return console.Each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
 }
 
 // basePath is the path that a proxy publishes the server under: "" or "/cal".

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
@@ -107,7 +108,7 @@ var agreeAt = regexp.MustCompile(`https://\S+/(?:auth|authorize)\?\S+`)
 func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string) string {
 	t.Helper()
 	var said output
-	cmd := exec.CommandContext(t.Context(), name, "link-account", "--user", user, "--provider", provider)
+	cmd := exec.CommandContext(t.Context(), console.Program, "link-account", "--user", user, "--provider", provider)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &said

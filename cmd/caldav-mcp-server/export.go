@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const exportDetails = `
@@ -36,7 +37,7 @@ func exportCommand() command {
 		name: "export", user: "`NAME` of the calendars' owner", settings: storeSettings, json: true,
 		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			e := &exporting{desk: d, exportOptions: o, bar: d.newProgress()}
+			e := &exporting{desk: d, exportOptions: o, bar: d.NewProgress()}
 			return e.run(ctx)
 		},
 	}
@@ -69,7 +70,7 @@ func (o *exportOptions) toDirectory() bool {
 type exporting struct {
 	*desk
 	exportOptions
-	bar *progress
+	bar *console.Progress
 	// unreadable and lost count the objects that are in no file, because they cannot be parsed or their text is
 	// missing.
 	unreadable, lost int
@@ -101,7 +102,7 @@ func (e *exporting) run(ctx context.Context) error {
 	all := []exported{}
 	for _, cal := range cals {
 		done, err := e.calendar(ctx, cal)
-		e.bar.clear()
+		e.bar.Clear()
 		if err != nil {
 			return fmt.Errorf("the calendar %q: %w", cal.Name, err)
 		}
@@ -128,8 +129,8 @@ func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 	} else {
 		e.unreadable++
 	}
-	e.bar.clear()
-	e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
+	e.bar.Clear()
+	e.Say("%s/%s: %v\n", cal.Address(), console.Shown(string(o.Name)), err)
 }
 
 // chosen returns the calendars to export.
@@ -152,13 +153,13 @@ func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 
 func (e *exporting) tell(all []exported) error {
 	if e.json {
-		return e.printJSON(all)
+		return e.PrintJSON(all)
 	}
 	if e.out == "-" {
 		return nil
 	}
 	for _, x := range all {
-		if _, err := fmt.Fprintf(e.stdout, "%q: %d objects to %s\n", shown(x.Name), x.Objects, x.File); err != nil {
+		if _, err := fmt.Fprintf(e.Stdout, "%q: %d objects to %s\n", console.Shown(x.Name), x.Objects, x.File); err != nil {
 			return err
 		}
 	}
@@ -171,7 +172,7 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 	var err error
 	switch {
 	case e.out == "-":
-		done.Objects, err = e.joined(ctx, cal, e.stdout)
+		done.Objects, err = e.joined(ctx, cal, e.Stdout)
 	case e.objects:
 		done.File = filepath.Join(e.out, e.names.claim(string(cal.Address()), ""))
 		done.Objects, err = e.apart(ctx, cal, done.File)
@@ -225,7 +226,7 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 		return 0, err
 	}
 	err = e.each(ctx, cal, func(o calendar.Object) error {
-		e.bar.show(len(files)-1, total, cal.Name)
+		e.bar.Show(len(files)-1, total, cal.Name)
 		files = append(files, names.object(string(o.Name)))
 		return os.WriteFile(filepath.Join(fresh, files[len(files)-1]), o.Data, 0o600)
 	})

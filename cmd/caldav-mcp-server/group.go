@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const createGroupDetails = `
@@ -31,11 +32,11 @@ type listedGroup struct {
 }
 
 func groupJSON(g auth.Group) listedGroup {
-	return listedGroup{g.ID, g.Name, g.DisplayName, jsonTime(g.Created), memberNames(g)}
+	return listedGroup{g.ID, g.Name, g.DisplayName, console.JSONTime(g.Created), memberNames(g)}
 }
 
 func memberNames(g auth.Group) []string {
-	return each(g.Members, func(u calendar.User) string { return u.Name })
+	return console.Each(g.Members, func(u calendar.User) string { return u.Name })
 }
 
 func createGroupCommand() command {
@@ -63,7 +64,7 @@ func listGroupsCommand() command {
 		json:    groupJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
 		row: func(g auth.Group, _ time.Time) []string {
-			return []string{g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "), shownTime(g.Created)}
+			return []string{g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "), console.ShownTime(g.Created)}
 		},
 	}.asCommand()
 }
@@ -83,7 +84,7 @@ stay.
 		if err != nil {
 			return err
 		}
-		return d.done(groupDone{group, each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
+		return d.done(groupDone{group, console.Each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
 	})
 }
 
@@ -121,7 +122,7 @@ func deleteGroupCommand() command {
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			if !yes {
-				if err := d.confirm(ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it", operands[0]), operands[0]); err != nil {
+				if err := d.Confirm(ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it", operands[0]), operands[0]); err != nil {
 					return err
 				}
 			}

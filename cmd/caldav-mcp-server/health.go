@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const healthDetails = `
@@ -34,7 +36,7 @@ func healthCommand() command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(d.stdout, "ready")
+			_, err = fmt.Fprintln(d.Stdout, "ready")
 			return err
 		},
 	}
@@ -64,7 +66,7 @@ func (c config) askReady(ctx context.Context, door string, at address) error {
 		return fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the %s server says: %s", door, shown(strings.TrimSpace(string(text))))
+		return fmt.Errorf("the %s server says: %s", door, console.Shown(strings.TrimSpace(string(text))))
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const overviewTail = `
@@ -16,8 +18,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 // overview is the list of commands.
 func overview() string {
-	rows := each(commands(), func(c command) []string { return []string{"  " + c.name, c.summary} })
-	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", name) + columns(rows) + fmt.Sprintf(overviewTail, name)
+	rows := console.Each(commands(), func(c command) []string { return []string{"  " + c.name, c.summary} })
+	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", console.Program) + console.Columns(rows) + fmt.Sprintf(overviewTail, console.Program)
 }
 
 // help is the command "help [COMMAND]".
@@ -30,14 +32,14 @@ func (p *program) help(words []string) error {
 		}
 		text = p.helpOn(c)
 	}
-	_, err := io.WriteString(p.stdout, text)
+	_, err := io.WriteString(p.Stdout, text)
 	return err
 }
 
 // helpOn is the full help text of a command.
 func (p *program) helpOn(c command) string {
 	var b strings.Builder
-	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
+	words := slices.Concat([]string{console.Program, c.name, "[--FLAG …]"}, c.operands, console.Each(c.optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
 	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details))))
 	if table := flagTable(c.declared(new(desk))); table != "" {
@@ -57,14 +59,14 @@ The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--
 func (p *program) settingsHelp(groups group) string {
 	var b strings.Builder
 	if groups&storeSettings != 0 && groups&serveSettings == 0 {
-		fmt.Fprintf(&b, databaseHelp, name)
+		fmt.Fprintf(&b, databaseHelp, console.Program)
 		groups &^= storeSettings
 	}
 	if groups == 0 {
 		return b.String()
 	}
 	b.WriteString("\nsettings, by environment variable or by flag:\n")
-	for _, s := range settings(p.environ) {
+	for _, s := range settings(p.Environ) {
 		if s.groups&groups != 0 {
 			b.WriteString(s.help())
 		}
@@ -78,7 +80,7 @@ func flagTable(flags *flag.FlagSet) string {
 		placeholder, usage := flag.UnquoteUsage(f)
 		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + shownDefault(f.DefValue)})
 	})
-	return columns(rows)
+	return console.Columns(rows)
 }
 
 // help is the help text for a setting.
@@ -89,9 +91,9 @@ func (s setting) help() string {
 		flag = ""
 	}
 	text := fmt.Sprintf("  %s%s\n", s.env, flag) +
-		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
+		console.Folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
 	if s.secret {
-		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.env, s.flag()), indent)
+		text += console.Folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.env, s.flag()), indent)
 	}
 	return text
 }
@@ -111,7 +113,7 @@ func flowed(text string) string {
 	hang := 0
 	flush := func() {
 		if len(paragraph) > 0 {
-			b.WriteString(folded(strings.Join(paragraph, " "), hang))
+			b.WriteString(console.Folded(strings.Join(paragraph, " "), hang))
 		}
 		paragraph, hang = nil, 0
 	}
@@ -137,7 +139,7 @@ func flowed(text string) string {
 func secondColumn(line string) int {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	if gap := strings.LastIndex(line, "  "); gap >= indent {
-		return gap + columnGap
+		return gap + console.ColumnGap
 	}
 	return indent
 }

@@ -3,20 +3,22 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // No line of any help is longer than a terminal that people have (clients §5).
 func TestHelpFitsTerminal(t *testing.T) {
 	t.Parallel()
-	p := &program{&console{environ: []string{"HOME=/home/ann"}}}
+	p := &program{&console.Console{Environ: []string{"HOME=/home/ann"}}}
 	texts := map[string]string{"overview": overview()}
 	for _, c := range commands() {
 		texts[c.name] = p.helpOn(c)
 	}
 	for name, text := range texts {
 		for line := range strings.SplitSeq(text, "\n") {
-			if displayWidth(line) > lineWidth {
-				t.Errorf("%s: %d columns: %s", name, displayWidth(line), line)
+			if console.DisplayWidth(line) > console.LineWidth {
+				t.Errorf("%s: %d columns: %s", name, console.DisplayWidth(line), line)
 			}
 		}
 	}

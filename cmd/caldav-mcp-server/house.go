@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
@@ -46,22 +47,22 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 	if err != nil {
 		return nil, err
 	}
-	o.MaxConns, o.Now, o.Second = c.maxConns, p.now, c.secondURL
+	o.MaxConns, o.Now, o.Second = c.maxConns, p.Now, c.secondURL
 	s, err := store.Open(ctx, url, o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
-	p.database = s.Place()
+	p.Database = s.Place()
 	room := allow(allowedMemory(os.DirFS("/")))
 	h := &house{
 		store: s,
 		auth: auth.New(auth.Config{
-			Store: s, Now: p.now, NewID: p.newID, Logger: o.Logger,
+			Store: s, Now: p.Now, NewID: p.NewID, Logger: o.Logger,
 			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins,
 		}),
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
-			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID, Home: c.caldavURL(),
+			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.caldavURL(),
 			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
@@ -76,7 +77,7 @@ const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR?
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
 // Outdated tables are not migrated, because a running server may still use them.
 func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
-	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
+	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.Logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s", err, noDatabase)
 	}
@@ -84,15 +85,15 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 		return err
 	}
 	defer func() { err = errors.Join(err, h.store.Close()) }()
-	if p.watched() {
-		p.say("database: %s\n", p.database)
+	if p.Watched() {
+		p.Say("database: %s\n", p.Database)
 	}
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if schema.Behind() {
-		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate", name)
+		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate", console.Program)
 	}
 	if schema.Current == 0 && !mayMake {
 		return fmt.Errorf("the database is empty: %s", noDatabase)
@@ -187,7 +188,7 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 		switch {
 		case string(cal.ID) == word, string(cal.Address()) == word:
 			return cal, nil
-		case len(word) == briefLength && briefID(cal.ID) == word:
+		case len(word) == console.BriefLength && console.BriefID(cal.ID) == word:
 			others = append(others, cal) // the name of an own calendar takes precedence
 		case !isCalled(cal, word):
 		case isOthers(cal):
@@ -224,8 +225,8 @@ func nameAll(all []calendar.Calendar) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	words := each(all, func(c calendar.Calendar) string {
-		return fmt.Sprintf("%q of %s (address %s, id %s)", shown(c.Name), c.OwnerName, c.Address(), c.ID)
+	words := console.Each(all, func(c calendar.Calendar) string {
+		return fmt.Sprintf("%q of %s (address %s, id %s)", console.Shown(c.Name), c.OwnerName, c.Address(), c.ID)
 	})
 	return strings.Join(words, ", ")
 }

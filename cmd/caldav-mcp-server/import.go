@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const importDetails = `
@@ -47,7 +48,7 @@ func importCommand() command {
 			if o.from == "" {
 				return i.finish(ctx, i.files(ctx, operands[0]))
 			}
-			password, err := d.oldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser))
+			password, err := d.OldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser))
 			if err != nil {
 				return err
 			}
@@ -102,7 +103,7 @@ type importing struct {
 	*desk
 	importOptions
 	report importReport
-	bar    *progress
+	bar    *console.Progress
 	into   *ledger.Importer
 	// batch holds the next objects for the calendar cal, with their sources.
 	cal     calendar.Calendar
@@ -118,7 +119,7 @@ const (
 )
 
 func newImport(d *desk, o importOptions) *importing {
-	i := &importing{desk: d, importOptions: o, bar: d.newProgress()}
+	i := &importing{desk: d, importOptions: o, bar: d.NewProgress()}
 	i.into = d.calendars.NewImporter(d.caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
 	return i
 }
@@ -175,7 +176,7 @@ func (i *importing) finish(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		err = cmp.Or(err, i.flush(ctx))
 	}
-	i.bar.clear()
+	i.bar.Clear()
 	if change, ok := i.into.Change(); ok {
 		i.report.Change = change.String()
 	}
@@ -201,7 +202,7 @@ func (i *importing) finish(ctx context.Context, err error) error {
 
 func (i *importing) print() error {
 	if i.json {
-		return i.printJSON(i.report)
+		return i.PrintJSON(i.report)
 	}
-	return i.report.write(i.stdout, i.who.Name)
+	return i.report.write(i.Stdout, i.who.Name)
 }

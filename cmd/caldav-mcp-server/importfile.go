@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // maxImport limits a file, because it is held in memory.
@@ -27,7 +28,7 @@ func (i *importing) files(ctx context.Context, operand string) error {
 		return err
 	}
 	if operand == "-" {
-		return i.file(ctx, fileToImport{name: "-"}, i.stdin, targets)
+		return i.file(ctx, fileToImport{name: "-"}, i.Stdin, targets)
 	}
 	files, err := calendarFiles(operand)
 	if err != nil {
@@ -36,7 +37,7 @@ func (i *importing) files(ctx context.Context, operand string) error {
 	dirs := map[string]calendar.Calendar{}
 	for n, f := range files {
 		if len(files) > fileBars {
-			i.bar.show(n, len(files), operand)
+			i.bar.Show(n, len(files), operand)
 			f.quiet = true
 		}
 		if err := i.fileAt(ctx, f, targets, dirs); err != nil {
@@ -199,7 +200,7 @@ func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.
 	}
 	for n, part := range parts {
 		if !f.quiet {
-			i.bar.show(n, len(parts), filepath.Base(f.name))
+			i.bar.Show(n, len(parts), filepath.Base(f.name))
 		}
 		if err := i.part(ctx, source{f.name, &part}, targets); err != nil {
 			return err
@@ -245,7 +246,7 @@ func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) er
 	if i.calendar != "" {
 		return fmt.Errorf("the calendar %q takes %s, not %s", targets[0].Name, targets[0].Kinds, kind)
 	}
-	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.who.Name, kind, name, kind)
+	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.who.Name, kind, console.Program, kind)
 }
 
 // targets returns the possible target calendars, in the order of preference.
@@ -255,7 +256,7 @@ func (i *importing) targets(ctx context.Context) ([]calendar.Calendar, error) {
 	}
 	cal, err := i.findCalendar(ctx, i.who, i.calendar)
 	if err != nil {
-		return nil, fmt.Errorf("%w (%s create-calendar makes one)", err, name)
+		return nil, fmt.Errorf("%w (%s create-calendar makes one)", err, console.Program)
 	}
 	return []calendar.Calendar{cal}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/ical"
 )
 
@@ -28,10 +29,10 @@ type remoteCalendar struct {
 func (i *importing) server(ctx context.Context, password string) error {
 	base, err := serverURL("--from", i.from)
 	if err != nil {
-		return usageError{err}
+		return console.UsageError{Err: err}
 	}
 	client := newDAVClient(base, i.fromUser, password)
-	i.bar.tell("asking %s for its calendars …", base.Host)
+	i.bar.Tell("asking %s for its calendars …", base.Host)
 	found, err := client.calendars(ctx, base)
 	if err != nil {
 		return fmt.Errorf("looking for the calendars of %s at %s: %w", i.fromUser, base.Host, err)
@@ -164,7 +165,7 @@ func zoneNamed(text string) string {
 
 // remote imports one calendar.
 func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
-	i.bar.tell("asking for the content of %s …", from.properties.Name)
+	i.bar.Tell("asking for the content of %s …", from.properties.Name)
 	if len(from.properties.Kinds) == 0 {
 		from.properties.Kinds = calendar.AllKinds()
 	}
@@ -184,7 +185,7 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 		return err
 	}
 	for n, at := range objects {
-		i.bar.show(n, len(objects), cal.Name)
+		i.bar.Show(n, len(objects), cal.Name)
 		name := calendar.ObjectName(lastSegment(at))
 		if here[name] && !i.replace {
 			i.report.count(calendar.ImportedSame)
@@ -201,7 +202,7 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 func addressOf(at *url.URL) calendar.Segment { return safeSegment(lastSegment(at)) }
 
 func safeSegment(segment string) calendar.Segment {
-	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || strings.Contains(segment, "/") || len(segment) > 200 || segment != shown(segment) {
+	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || strings.Contains(segment, "/") || len(segment) > 200 || segment != console.Shown(segment) {
 		return "imported"
 	}
 	return calendar.Segment(segment)

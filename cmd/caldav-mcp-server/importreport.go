@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // importReport is the result of an import.
@@ -120,17 +121,17 @@ func (r *importReport) write(to io.Writer, user string) error {
 		if c.Created {
 			verb = "into the new calendar"
 		}
-		fmt.Fprintf(&b, "%q: %d objects %s at %s\n", shown(c.Name), c.Objects, verb, c.Address)
+		fmt.Fprintf(&b, "%q: %d objects %s at %s\n", console.Shown(c.Name), c.Objects, verb, c.Address)
 	}
 	for _, m := range r.Mended {
-		fmt.Fprintf(&b, "mended %s: %s\n", shown(fmt.Sprintf("%s:%d", m.Source, m.Line)), shown(m.How))
+		fmt.Fprintf(&b, "mended %s: %s\n", console.Shown(fmt.Sprintf("%s:%d", m.Source, m.Line)), console.Shown(m.How))
 	}
 	for _, f := range r.Refused {
 		at := f.Source
 		if f.Line > 0 {
 			at = fmt.Sprintf("%s:%d", f.Source, f.Line)
 		}
-		fmt.Fprintf(&b, "refused %s: %s\n", shown(at), shown(f.Reason))
+		fmt.Fprintf(&b, "refused %s: %s\n", console.Shown(at), console.Shown(f.Reason))
 	}
 	fmt.Fprintf(&b, "%d created", r.Created)
 	for _, more := range [...]struct {
@@ -148,7 +149,7 @@ func (r *importReport) write(to io.Writer, user string) error {
 	}
 	b.WriteString("\n")
 	if r.Change != "" {
-		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", name, user, briefChange(r.Change))
+		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", console.Program, user, briefChange(r.Change))
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const importUsersDetails = `
@@ -63,7 +64,7 @@ func importUsersCommand() command {
 
 func (p *program) usersOf(file string) ([]wantedUser, error) {
 	if file == "-" {
-		return readUsers(p.stdin)
+		return readUsers(p.Stdin)
 	}
 	f, err := os.Open(file) //nolint:gosec // the administrator names it
 	if err != nil {
@@ -81,7 +82,7 @@ type userImport struct {
 }
 
 func (i *userImport) all(ctx context.Context, list []wantedUser) []userOutcome {
-	return each(list, func(w wantedUser) userOutcome {
+	return console.Each(list, func(w wantedUser) userOutcome {
 		out := userOutcome{Line: w.line, User: w.name}
 		err := w.wrong
 		if err == nil {
@@ -145,7 +146,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
 	v, secret, err := i.auth.Vouch(ctx, user, auth.Invitation)
 	if err == nil {
-		out.Link, out.Expires = i.pages+"key/"+string(secret), jsonTime(v.Expires)
+		out.Link, out.Expires = i.pages+"key/"+string(secret), console.JSONTime(v.Expires)
 	}
 	return err
 }
@@ -185,7 +186,7 @@ func (d *desk) userLines(all []userOutcome) string {
 	for _, out := range all {
 		switch {
 		case out.Error != "":
-			d.say("line %d: %s\n", out.Line, shown(out.Error))
+			d.Say("line %d: %s\n", out.Line, console.Shown(out.Error))
 		case out.Link != "":
 			fmt.Fprintf(&text, "%s %s %s\n", out.Outcome, out.User, out.Link)
 		case out.Outcome != "unchanged":

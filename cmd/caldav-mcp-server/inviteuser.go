@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const inviteUserDetails = `
@@ -73,8 +74,8 @@ func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 		return err
 	}
 	link := d.config.pagesURL() + "key/" + string(secret)
-	return d.done(invitedJSON{v.User.Name, v.Kind, link, jsonTime(v.Expires)},
-		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
+	return d.done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
+		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires), link)
 }
 
 // makeInvited creates the invited user. For a reset, it only removes second factors if asked to.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const journalDetails = `
@@ -62,7 +63,7 @@ var journalActions = map[string]func(l *logbook, ctx context.Context, changes []
 
 // check validates the action and its arguments.
 func (o *journalOptions) check(d *desk, operands []string) (err error) {
-	if o.from, err = parseSince(o.since, d.now()); err != nil {
+	if o.from, err = parseSince(o.since, d.Now()); err != nil {
 		return fmt.Errorf("--since: %w", err)
 	}
 	given := len(operands) > 1
@@ -101,8 +102,8 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	if spanForm.MatchString(word) {
-		until, err := parseExpiry(word, now)
+	if console.SpanForm.MatchString(word) {
+		until, err := console.ParseExpiry(word, now)
 		return now.Add(now.Sub(until)), err
 	}
 	return time.Time{}, fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00, 2027-01-31T09:00:00Z)", word)
@@ -147,7 +148,7 @@ type journalDifference struct {
 }
 
 // inQuotes quotes user-supplied text in a sentence.
-func inQuotes(text string) string { return fmt.Sprintf("%q", shown(text)) }
+func inQuotes(text string) string { return fmt.Sprintf("%q", console.Shown(text)) }
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
@@ -208,7 +209,7 @@ func (l journalLine) state() string {
 }
 
 func (l journalLine) row() []string {
-	return []string{shownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change)}
+	return []string{console.ShownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change)}
 }
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
@@ -223,15 +224,15 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	lines := each(page.Changes, lineOf)
+	lines := console.Each(page.Changes, lineOf)
 	if l.json {
-		return l.printJSON(lines)
+		return l.PrintJSON(lines)
 	}
-	if err := l.printTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"}, each(lines, journalLine.row)); err != nil {
+	if err := l.PrintTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"}, console.Each(lines, journalLine.row)); err != nil {
 		return err
 	}
 	if page.Cursor != "" {
-		l.say("there are more; use a higher --limit\n")
+		l.Say("there are more; use a higher --limit\n")
 	}
 	return nil
 }
@@ -255,13 +256,13 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 // briefChange is a change's id in a table: the calendar's id is shortened, the number is not.
 func briefChange(id string) string {
 	at := strings.LastIndexByte(id, '.')
-	return briefID(id[:at]) + id[at:]
+	return console.BriefID(id[:at]) + id[at:]
 }
 
 // changeNamed parses the id of a change, also in its short form.
 func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.ChangeID, error) {
 	id, err := calendar.ParseChangeID(word)
-	if err != nil || len(id.Calendar) != briefLength {
+	if err != nil || len(id.Calendar) != console.BriefLength {
 		return id, err
 	}
 	seen, err := l.calendars.Calendars(ctx, l.caller())
@@ -272,9 +273,9 @@ func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.Change
 	if err != nil {
 		return id, err
 	}
-	ids := each(seen, func(c calendar.Calendar) calendar.CalendarID { return c.ID })
-	ids = append(ids, each(trashed, func(t calendar.TrashedCalendar) calendar.CalendarID { return t.ID })...)
-	id.Calendar, err = byID(ids, func(c calendar.CalendarID) string { return string(c) }, "change", string(id.Calendar))
+	ids := console.Each(seen, func(c calendar.Calendar) calendar.CalendarID { return c.ID })
+	ids = append(ids, console.Each(trashed, func(t calendar.TrashedCalendar) calendar.CalendarID { return t.ID })...)
+	id.Calendar, err = console.ByID(ids, func(c calendar.CalendarID) string { return string(c) }, "change", string(id.Calendar))
 	return id, err
 }
 
@@ -292,9 +293,9 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 		line.Changed = append(line.Changed, journalDifference{d.In, d.Name, d.Before, d.After})
 	}
 	if l.json {
-		return l.printJSON(line)
+		return l.PrintJSON(line)
 	}
-	_, err = fmt.Fprint(l.stdout, line.text())
+	_, err = fmt.Fprint(l.Stdout, line.text())
 	return err
 }
 
@@ -302,11 +303,11 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 func (l journalLine) text() string {
 	rows := [][]string{
 		{"change", l.Change},
-		{"when", shownTime(l.At)},
-		{"who", shown(l.User)},
-		{"with", shown(l.Agent)},
+		{"when", console.ShownTime(l.At)},
+		{"who", console.Shown(l.User)},
+		{"with", console.Shown(l.Agent)},
 		{"what", l.What},
-		{"calendar", shown(l.In)},
+		{"calendar", console.Shown(l.In)},
 	}
 	for _, optional := range [][]string{
 		{"uid", string(l.UID)},
@@ -316,20 +317,20 @@ func (l journalLine) text() string {
 		{"undone by", l.UndoneBy},
 	} {
 		if optional[1] != "" {
-			rows = append(rows, []string{optional[0], shown(optional[1])})
+			rows = append(rows, []string{optional[0], console.Shown(optional[1])})
 		}
 	}
 	var b strings.Builder
-	b.WriteString(columns(rows))
+	b.WriteString(console.Columns(rows))
 	if l.Lost {
 		b.WriteString("\nThe previous state is no longer kept.\n")
 	}
 	for _, d := range l.Changed {
 		for _, line := range d.Before {
-			fmt.Fprintf(&b, "- %s\n", shown(strings.TrimSpace(d.In+" "+d.naming(line))))
+			fmt.Fprintf(&b, "- %s\n", console.Shown(strings.TrimSpace(d.In+" "+d.naming(line))))
 		}
 		for _, line := range d.After {
-			fmt.Fprintf(&b, "+ %s\n", shown(strings.TrimSpace(d.In+" "+d.naming(line))))
+			fmt.Fprintf(&b, "+ %s\n", console.Shown(strings.TrimSpace(d.In+" "+d.naming(line))))
 		}
 	}
 	return b.String()

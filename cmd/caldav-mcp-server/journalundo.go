@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // undoneStep is an undo of one or more changes, in JSON.
@@ -42,11 +43,11 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 
 // undone prints the undone changes.
 func (l *logbook) undone(done calendar.Undone) error {
-	out := undoneJSON{each(done.Steps, l.step), each(done.Left, func(u calendar.UndoConflict) leftChange {
+	out := undoneJSON{console.Each(done.Steps, l.step), console.Each(done.Left, func(u calendar.UndoConflict) leftChange {
 		return leftChange{u.ID().String(), u.Why()}
 	})}
 	if l.json {
-		return l.printJSON(out)
+		return l.PrintJSON(out)
 	}
 	return l.tell(out)
 }
@@ -73,7 +74,7 @@ func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undo
 func (l *logbook) step(s calendar.Change) undoneStep {
 	step := undoneStep{
 		Did: s.Did, Calendar: s.In.ID, In: s.In.Name, Name: s.Object, UID: s.UID, Title: s.Summary,
-		Undoes: each(s.Undoes, func(v calendar.Version) string { return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String() }),
+		Undoes: console.Each(s.Undoes, func(v calendar.Version) string { return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String() }),
 	}
 	if !l.dryRun {
 		step.Change = s.ID().String()
@@ -110,11 +111,11 @@ func (l *logbook) sumUp(steps []undoneStep) error {
 		form = "would undo the changes of %d objects in %q: for each, %s\n"
 	}
 	for _, of := range order {
-		if _, err := fmt.Fprintf(l.stdout, form, counts[of], shown(of.in), undoneWords[of.did]); err != nil {
+		if _, err := fmt.Fprintf(l.Stdout, form, counts[of], console.Shown(of.in), undoneWords[of.did]); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintln(l.stdout, "(--json lists them)")
+	_, err := fmt.Fprintln(l.Stdout, "(--json lists them)")
 	return err
 }
 
@@ -132,21 +133,21 @@ func (l *logbook) tell(out undoneJSON) error {
 		steps = nil
 	}
 	for _, s := range steps {
-		what := fmt.Sprintf("%q in %q", shown(s.Title), shown(s.In))
+		what := fmt.Sprintf("%q in %q", console.Shown(s.Title), console.Shown(s.In))
 		if s.Name == "" {
-			what = fmt.Sprintf("the calendar %q", shown(s.In))
+			what = fmt.Sprintf("the calendar %q", console.Shown(s.In))
 		}
-		if _, err := fmt.Fprintf(l.stdout, form, len(s.Undoes), what, undoneWords[s.Did], s.Change); err != nil {
+		if _, err := fmt.Fprintf(l.Stdout, form, len(s.Undoes), what, undoneWords[s.Did], s.Change); err != nil {
 			return err
 		}
 	}
 	if len(out.Steps) == 0 {
-		if _, err := fmt.Fprintln(l.stdout, "there is nothing to undo"); err != nil {
+		if _, err := fmt.Fprintln(l.Stdout, "there is nothing to undo"); err != nil {
 			return err
 		}
 	}
 	for _, left := range out.Left {
-		l.say("left: %s\n", left.Why)
+		l.Say("left: %s\n", left.Why)
 	}
 	return nil
 }

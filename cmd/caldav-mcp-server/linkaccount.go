@@ -66,7 +66,7 @@ func linkAccountCommand() command {
 			if o.provider != "caldav" {
 				return d.linkByConsent(ctx, o)
 			}
-			password, err := d.oldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
+			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
 			if err != nil {
 				return err
 			}

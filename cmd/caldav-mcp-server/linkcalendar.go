@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const linkCalendarDetails = `
@@ -54,10 +55,10 @@ func (p *program) feedAddress(ctx context.Context, given string) (string, error)
 	if given != "-" {
 		return given, nil
 	}
-	if p.interactive() {
-		return p.askSecret(ctx, "address of the calendar: ")
+	if p.Interactive() {
+		return p.AskSecret(ctx, "address of the calendar: ")
 	}
-	return p.secretLine("address")
+	return p.SecretLine("address")
 }
 
 // linkNew links an account or a feed, and prints the result.
@@ -68,11 +69,11 @@ func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
 	}
 	account := accountJSON(ownedAccount{linked, d.who})
 	if linked.Mail {
-		return d.done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", shown(linked.Address), d.who.Name, linked.ID)
+		return d.done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", console.Shown(linked.Address), d.who.Name, linked.ID)
 	}
 	for _, c := range linked.Calendars {
 		if !d.json {
-			d.say("the calendar %q of %s is linked to %s (account %s)\n", shown(c.Name), d.who.Name, shown(linked.Address), linked.ID)
+			d.Say("the calendar %q of %s is linked to %s (account %s)\n", console.Shown(c.Name), d.who.Name, console.Shown(linked.Address), linked.ID)
 		}
 	}
 	return d.done(account, "%s\n", arrivedText(arrived))
@@ -142,7 +143,7 @@ func unlinkAccountCommand() command {
 			if err := d.calendars.Mirrors.Unlink(ctx, caller(a.user), a.ID, keep); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", shown(a.Name))
+			return d.done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", console.Shown(a.Name))
 		},
 	}
 }
@@ -154,7 +155,7 @@ func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAcco
 		return all, err
 	}
 	for _, a := range all {
-		if string(a.ID) == operands[0] || briefID(a.ID) == operands[0] {
+		if string(a.ID) == operands[0] || console.BriefID(a.ID) == operands[0] {
 			return []ownedAccount{a}, nil
 		}
 	}

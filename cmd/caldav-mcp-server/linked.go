@@ -7,6 +7,7 @@ import (
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/caldav"
 	"caldav-mcp-server/linked/ics"
 	"caldav-mcp-server/outbound"
@@ -38,7 +39,7 @@ func (c config) sealer() mirror.Sealer {
 
 // providers are the kinds of accounts that can be linked.
 func (p *program) providers(c config) map[string]mirror.Provider {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "linked"})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
 	for kind, one := range p.consents(c, zone.NewDB()) {
 		all[kind] = one.offer

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // ownedAccount is a linked account and its owner.
@@ -46,7 +47,7 @@ func accountJSON(a ownedAccount) listedAccount {
 		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, c.State.Error})
 	}
 	return listedAccount{
-		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, jsonTime(a.Checked), jsonTime(a.Due), all,
+		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, console.JSONTime(a.Checked), console.JSONTime(a.Due), all,
 	}
 }
 
@@ -78,5 +79,5 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 	if refused > 0 {
 		state += fmt.Sprintf(" (%d skipped)", refused)
 	}
-	return []string{briefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, shownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
+	return []string{console.BriefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, console.ShownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
 }

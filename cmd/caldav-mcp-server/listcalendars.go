@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listedCalendar is a calendar in JSON.
@@ -25,7 +26,7 @@ type listedCalendar struct {
 
 func calendarJSON(c calendar.Calendar) listedCalendar {
 	return listedCalendar{
-		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), c.Access.Word(), c.Timezone, c.Version, jsonTime(c.Created),
+		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), c.Access.Word(), c.Timezone, c.Version, console.JSONTime(c.Created),
 	}
 }
 
@@ -53,5 +54,5 @@ func calendarRow(c calendar.Calendar, _ time.Time) []string {
 	if c.Subscribed() {
 		kinds = "(subscription)"
 	}
-	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, c.Access.Word(), briefID(c.ID)}
+	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, c.Access.Word(), console.BriefID(c.ID)}
 }

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listedClient is a client in JSON.
@@ -21,7 +22,7 @@ type listedClient struct {
 }
 
 func clientJSON(c oauth.Client) listedClient {
-	return listedClient{c.ID, c.Name, c.Kind, c.Redirects, c.Method, jsonTime(c.Created), jsonTime(c.Used)}
+	return listedClient{c.ID, c.Name, c.Kind, c.Redirects, c.Method, console.JSONTime(c.Created), console.JSONTime(c.Used)}
 }
 
 func listClientsCommand() command {
@@ -31,7 +32,7 @@ func listClientsCommand() command {
 		json:    clientJSON,
 		heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
 		row: func(c oauth.Client, _ time.Time) []string {
-			return []string{shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), shownTime(c.Created), shownTime(c.Used)}
+			return []string{shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), console.ShownTime(c.Created), console.ShownTime(c.Used)}
 		},
 	}.asCommand()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listing is a command that lists items: as a table for people, or as JSON.
@@ -24,9 +26,9 @@ func (l listing[T, J]) asCommand() command {
 			return err
 		}
 		if d.json {
-			return d.printJSON(each(found, l.json))
+			return d.PrintJSON(console.Each(found, l.json))
 		}
-		return d.printTable(l.heads, each(found, func(one T) []string { return l.row(one, d.now()) }))
+		return d.PrintTable(l.heads, console.Each(found, func(one T) []string { return l.row(one, d.Now()) }))
 	}
 	return made
 }

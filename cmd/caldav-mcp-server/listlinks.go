@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listedLink is a link in JSON.
@@ -26,7 +27,7 @@ type listedLink struct {
 func linkJSON(l auth.Link) listedLink {
 	return listedLink{
 		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, l.Access.Word(), l.Name,
-		jsonTime(l.Created), jsonTime(l.Expires), jsonTime(l.LastUsed), jsonTime(l.Revoked),
+		console.JSONTime(l.Created), console.JSONTime(l.Expires), console.JSONTime(l.LastUsed), console.JSONTime(l.Revoked),
 	}
 }
 
@@ -46,8 +47,8 @@ func listLinksCommand() command {
 
 func linkRow(l auth.Link, now time.Time) []string {
 	return []string{
-		briefID(l.ID), l.Owner.Name, l.CalendarName, l.Access.Word(), l.Name,
-		shownTime(l.Expires), shownTime(l.LastUsed), linkState(l, now),
+		console.BriefID(l.ID), l.Owner.Name, l.CalendarName, l.Access.Word(), l.Name,
+		console.ShownTime(l.Expires), console.ShownTime(l.LastUsed), linkState(l, now),
 	}
 }
 

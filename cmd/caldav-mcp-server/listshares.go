@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const listSharesDetails = `
@@ -27,7 +28,7 @@ type listedShare struct {
 }
 
 func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
-	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created), s.Maker.Agent}
+	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, console.JSONTime(s.Created), s.Maker.Agent}
 }
 
 // sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
@@ -80,7 +81,7 @@ func listSharesCommand() command {
 		find: func(ctx context.Context, h *house) ([]listedShare, error) {
 			switch {
 			case user != "" && with != "":
-				return nil, wrongUsage("list-shares takes one of --user and --with")
+				return nil, console.WrongUsage("list-shares takes one of --user and --with")
 			case with != "":
 				return h.sharesWith(ctx, with)
 			}
@@ -89,7 +90,7 @@ func listSharesCommand() command {
 		json:  func(s listedShare) listedShare { return s },
 		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},
 		row: func(s listedShare, _ time.Time) []string {
-			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID), s.MadeBy}
+			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), console.BriefID(s.CalendarID), s.MadeBy}
 		},
 	}.asCommand()
 }

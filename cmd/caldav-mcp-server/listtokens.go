@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listedToken is a token in JSON.
@@ -31,7 +32,7 @@ type listedToken struct {
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
 		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.Client,
-		jsonTime(t.Created), jsonTime(t.Expires), jsonTime(t.LastUsed), jsonTime(t.Revoked),
+		console.JSONTime(t.Created), console.JSONTime(t.Expires), console.JSONTime(t.LastUsed), console.JSONTime(t.Revoked),
 	}
 }
 
@@ -55,7 +56,7 @@ func tokenRow(t auth.Token, now time.Time) []string {
 		reach = strconv.Itoa(len(t.Calendars))
 	}
 	return []string{
-		briefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools), shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
+		console.BriefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools), console.ShownTime(t.LastUsed), console.ShownTime(t.Expires), tokenState(t, now),
 	}
 }
 

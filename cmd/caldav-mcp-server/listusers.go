@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // listedUser is a user in JSON.
@@ -33,7 +34,7 @@ type usageJSON struct {
 }
 
 func userJSON(u calendar.User) listedUser {
-	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
+	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, console.JSONTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
 }
 
 // userUsed is a user with their usage.
@@ -58,7 +59,7 @@ func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("counting users' objects: %w", err)
 	}
-	return each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
+	return console.Each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
 }
 
 func listUsersCommand() command {
@@ -69,7 +70,7 @@ func listUsersCommand() command {
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
 		row: func(u userUsed, _ time.Time) []string {
 			return []string{
-				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), shownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
+				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), console.ShownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
 			}
 		},
 	}.asCommand()

@@ -20,6 +20,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -77,7 +78,7 @@ func (w *town) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 // site makes a server on a database.
 func (w *town) site(domain, database string) *site {
 	w.Helper()
-	p := &program{&console{stdout: io.Discard, stderr: &w.log, now: w.now, newID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}}
+	p := &program{&console.Console{Stdout: io.Discard, Stderr: &w.log, Now: w.now, NewID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}}
 	s := &site{town: w, program: p, domain: domain, config: config{
 		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}},
 		mail: mailConfig{

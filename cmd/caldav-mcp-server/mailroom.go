@@ -37,7 +37,7 @@ func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answer
 		return nil, nil
 	}
 	key, err := h.mailKey(ctx)
-	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.baseURL.JoinPath(web.AnswerPath), Now: p.now}, err
+	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.baseURL.JoinPath(web.AnswerPath), Now: p.Now}, err
 }
 
 // proofs verifies users' mail addresses, under the same conditions.
@@ -47,7 +47,7 @@ func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs,
 		return nil, err
 	}
 	key, err := h.mailKey(ctx)
-	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
+	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.Now, NewID: p.NewID}, err
 }
 
 // passlinks mails password links, under the same conditions.
@@ -56,7 +56,7 @@ func (p *program) passlinks(c config) (*mail.Passlinks, error) {
 	if !ok || err != nil {
 		return nil, err
 	}
-	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.now, NewID: p.newID}, nil
+	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.Now, NewID: p.NewID}, nil
 }
 
 // relay returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
@@ -81,7 +81,7 @@ func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digest
 	day := &digest.Maker{Service: h.calendars, Journal: c.baseURL.JoinPath(web.JournalPath)}
 	return &mail.Digests{
 		Store: h.store, Day: day.Note, Key: key, Page: c.baseURL.JoinPath(web.StopPath), Settings: c.baseURL.JoinPath(web.SettingsPath),
-		Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID, Task: trace.Task,
+		Most: h.calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID, Task: trace.Task,
 	}, err
 }
 
@@ -91,7 +91,7 @@ func (p *program) endings(c config, h *house) *mail.Endings {
 		return nil
 	}
 	return &mail.Endings{
-		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.WebhooksPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.WebhooksPath), Most: h.calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *program) offers(c config, h *house) *mail.Offers {
 		return nil
 	}
 	return &mail.Offers{
-		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.OffersPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.OffersPath), Most: h.calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
 	}
 }
 
@@ -109,7 +109,7 @@ func (p *program) offers(c config, h *house) *mail.Offers {
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
 	return &mail.Receiver{
-		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.now, Logger: log, Task: trace.Task,
+		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.Now, Logger: log, Task: trace.Task,
 	}, err
 }
 
@@ -130,7 +130,7 @@ func (p *program) openMailroom(ctx context.Context, c config, h *house, log *slo
 		if err != nil {
 			return nil, fmt.Errorf("IMAP_URL: %w", err)
 		}
-		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.store, p.now, p.newID, log
+		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.store, p.Now, p.NewID, log
 		room.mailbox = m
 	}
 	if c.mail.lmtpAddr != "" {
@@ -167,7 +167,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	limits.User = c.mail.perHour
 	return mail.NewSender(mail.Config{
 		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h), Offers: p.offers(c, h),
-		Limits: limits, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
+		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 )
@@ -25,7 +26,7 @@ func (m mailConfig) sends() bool { return m.smtpURL != "" }
 // check refuses incomplete settings.
 func (m mailConfig) check() error {
 	if m.sends() && m.from == "" {
-		return wrongUsage("SMTP_URL is set, but MAIL_FROM is not: set it to the sender address, such as calendar@example.org")
+		return console.WrongUsage("SMTP_URL is set, but MAIL_FROM is not: set it to the sender address, such as calendar@example.org")
 	}
 	return nil
 }

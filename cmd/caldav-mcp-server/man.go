@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const manDetails = `
@@ -17,7 +19,7 @@ func manCommand() command {
 	return command{
 		name: "man", summary: "write the manual page", details: manDetails, alone: true,
 		run: func(_ context.Context, d *desk, _ []string) error {
-			_, err := io.WriteString(d.stdout, d.manual())
+			_, err := io.WriteString(d.Stdout, d.manual())
 			return err
 		},
 	}
@@ -26,11 +28,11 @@ func manCommand() command {
 // manual is the manual page, generated from the tables of commands and settings.
 func (p *program) manual() string {
 	var m manPage
-	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(name)), quotedMan(name+" "+p.version))
+	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(console.Program)), quotedMan(console.Program+" "+p.Version))
 	m.section("NAME")
-	m.line(name + " - a calendar server for apps (CalDAV) and assistants (MCP)")
+	m.line(console.Program + " - a calendar server for apps (CalDAV) and assistants (MCP)")
 	m.section("SYNOPSIS")
-	m.add(".B %s\n.I COMMAND\n[\\-\\-\\fIFLAG\\fR ...] [\\fIARGUMENT\\fR ...]\n", manText(name))
+	m.add(".B %s\n.I COMMAND\n[\\-\\-\\fIFLAG\\fR ...] [\\fIARGUMENT\\fR ...]\n", manText(console.Program))
 	m.section("COMMANDS")
 	for _, c := range commands() {
 		m.command(c)

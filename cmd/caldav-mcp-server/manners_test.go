@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // withoutJSON are the commands that print nothing for a program to take apart, and why.
@@ -62,9 +64,9 @@ func called(t *testing.T, args ...string) {
 	}
 	defer func() { _ = nothing.Close() }()
 	var out, said bytes.Buffer
-	p := &program{&console{
-		environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, stdin: nothing, stdout: &out, stderr: &said,
-		version: "1", now: time.Now, newID: func() string { return "id" },
+	p := &program{&console.Console{
+		Environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, Stdin: nothing, Stdout: &out, Stderr: &said,
+		Version: "1", Now: time.Now, NewID: func() string { return "id" },
 	}}
 	code := p.run(ctx, args)
 	for line := range strings.SplitSeq(said.String(), "\n") {

@@ -65,15 +65,15 @@ func (d *desk) serveLines(ctx context.Context, o mcpOptions) error {
 		}
 		who.Calendars = append(who.Calendars, cal.ID)
 	}
-	log := d.logger(slog.LevelWarn, false)
+	log := d.Logger(slog.LevelWarn, false)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	go d.follow(following, followEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{
-		Service: d.calendars, Limits: limits, Version: d.version, Now: d.now, NewID: d.newID,
+		Service: d.calendars, Limits: limits, Version: d.Version, Now: d.Now, NewID: d.NewID,
 		Logger: log,
 	})
-	return handler.ServeLines(ctx, who, d.stdin, d.stdout)
+	return handler.ServeLines(ctx, who, d.Stdin, d.Stdout)
 }

@@ -36,7 +36,7 @@ func migrateCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.logger(slog.LevelWarn, false)}); err != nil {
+			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.store.Close()) }()

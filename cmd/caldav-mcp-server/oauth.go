@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/web"
@@ -25,10 +26,10 @@ const (
 
 // newOAuth returns the authorization server.
 func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "client"})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client"})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
 	return oauth.New(oauth.Config{
-		Store: s, Now: p.now, Limits: oauth.DefaultLimits(), Logger: log,
+		Store: s, Now: p.Now, Limits: oauth.DefaultLimits(), Logger: log,
 		Fetch: func(ctx context.Context, address string) ([]byte, string, error) {
 			d, err := guard.Get(ctx, address, "application/json", limits)
 			return d.Body, d.Header.Get("Cache-Control"), err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // exitCode is the program's exit code.
@@ -25,7 +26,7 @@ const (
 )
 
 // program is the program with its console.
-type program struct{ *console }
+type program struct{ *console.Console }
 
 // errInterrupted replaces the error of a command that was interrupted by Ctrl-C.
 var errInterrupted = errors.New("interrupted")
@@ -39,12 +40,12 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = errInterrupted
 	}
-	p.say("%s: %v\n", name, err)
-	if p.database != "" {
-		p.say("  (the database is %s)\n", p.database)
+	p.Say("%s: %v\n", console.Program, err)
+	if p.Database != "" {
+		p.Say("  (the database is %s)\n", p.Database)
 	}
 	// Invalid input for the service layer came from the arguments, such as a malformed color.
-	if _, wrong := errors.AsType[usageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
+	if _, wrong := errors.AsType[console.UsageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
 		return exitUsage
 	}
 	if _, passes := errors.AsType[laterError](err); passes {
@@ -55,8 +56,8 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 
 func (p *program) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		p.say("%s", overview())
-		return wrongUsage("no command given")
+		p.Say("%s", overview())
+		return console.WrongUsage("no command given")
 	}
 	if isHelp(args[0]) {
 		return p.help(args[1:])
@@ -84,7 +85,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	given := addSettings(flags, c.settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(p.stdout, p.helpOn(c))
+		_, err = io.WriteString(p.Stdout, p.helpOn(c))
 		return err
 	}
 	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
@@ -97,10 +98,10 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 		err = c.check(d, operands)
 	}
 	if err != nil {
-		return usageError{fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, name, c.name)}
+		return console.UsageError{Err: fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, console.Program, c.name)}
 	}
-	if d.config, err = loadConfig(c.settings, p.environ, given); err != nil {
-		return usageError{err}
+	if d.config, err = loadConfig(c.settings, p.Environ, given); err != nil {
+		return console.UsageError{Err: err}
 	}
 	err = d.work(ctx, c, operands)
 	return errors.Join(err, p.audit(c, d.config, flags, operands, err))
@@ -148,7 +149,7 @@ func betterFlagError(flags *flag.FlagSet, err error) error {
 	}
 	var names []string
 	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), didYouMean("--", nearest(strings.TrimLeft(unknown, "-"), names)))
+	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), console.DidYouMean("--", console.Nearest(strings.TrimLeft(unknown, "-"), names)))
 }
 
 // plainFlagError explains an invalid flag value in plain words.

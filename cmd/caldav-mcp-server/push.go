@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/trace"
@@ -84,7 +85,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 	} else if c.mail.from != "" {
 		from.Subject = "mailto:" + c.mail.from
 	}
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "push"})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
 	if endings := p.endings(c, h); endings != nil {
@@ -97,7 +98,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 			answer, err := guard.Send(r, limits)
 			return push.Answer(answer), err
 		},
-		From: from, Topics: topics, Secret: secret, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
+		From: from, Topics: topics, Secret: secret, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }
 

@@ -69,7 +69,7 @@ func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 	case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
 		return nil
 	case len(operands) == 0 && o.user != "" && o.calendar != "" && o.asOf != "" && !o.checkOnly && !o.revoke:
-		if o.at, err = parseSince(o.asOf, d.now()); err != nil {
+		if o.at, err = parseSince(o.asOf, d.Now()); err != nil {
 			return fmt.Errorf("--as-of: %w", err)
 		}
 		return nil
@@ -88,10 +88,10 @@ func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (
 		return err
 	}
 	file, err := backup.Open(f, info.Size())
-	bar := d.newProgress()
+	bar := d.NewProgress()
 	if err == nil {
-		err = file.Check(bar.of("checking"))
-		bar.clear()
+		err = file.Check(rowsOf(bar, "checking"))
+		bar.Clear()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", path, err)
@@ -99,22 +99,22 @@ func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (
 	if o.checkOnly {
 		return d.tell(path, info.Size(), file.Manifest)
 	}
-	h, err := d.openHouse(ctx, d.config, store.Options{Wait: commandWait, Logger: d.logger(slog.LevelWarn, false)})
+	h, err := d.openHouse(ctx, d.config, store.Options{Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.store.Close()) }()
-	err = h.store.Restore(ctx, file, bar.of("restoring"))
-	bar.clear()
+	err = h.store.Restore(ctx, file, rowsOf(bar, "restoring"))
+	bar.Clear()
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(d.stdout, "restored %s; clients will synchronize from scratch\n", holds(file.Manifest)); err != nil {
+	if _, err := fmt.Fprintf(d.Stdout, "restored %s; clients will synchronize from scratch\n", holds(file.Manifest)); err != nil {
 		return err
 	}
 	revived, err := h.revive(ctx, o.revoke)
 	if err == nil {
-		_, err = io.WriteString(d.stdout, revived.words())
+		_, err = io.WriteString(d.Stdout, revived.words())
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const revokeLinkDetails = `
@@ -20,14 +21,14 @@ func revokeLinkCommand() command {
 			if err != nil {
 				return err
 			}
-			link, err := byID(all, func(l auth.Link) string { return string(l.ID) }, "link", operands[0])
+			link, err := console.ByID(all, func(l auth.Link) string { return string(l.ID) }, "link", operands[0])
 			if err != nil {
 				return err
 			}
 			if err := d.auth.RevokeLink(ctx, link.ID); err != nil {
 				return err
 			}
-			return d.done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", briefID(link.ID), shown(link.CalendarName), link.Owner.Name)
+			return d.done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const revokeDetails = `
@@ -30,7 +31,7 @@ func revokeTokenCommand() command {
 			if err != nil {
 				return err
 			}
-			token, err := byID(all, func(t auth.Token) string { return string(t.ID) }, "token", operands[0])
+			token, err := console.ByID(all, func(t auth.Token) string { return string(t.ID) }, "token", operands[0])
 			if err != nil {
 				return err
 			}
@@ -46,12 +47,12 @@ func revokeTokenCommand() command {
 				return err
 			}
 			var text strings.Builder
-			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", briefID(token.ID), shown(token.Name), token.UserName)
+			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", console.BriefID(token.ID), console.Shown(token.Name), token.UserName)
 			for _, m := range made {
-				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], shown(m))
+				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], console.Shown(m))
 			}
 			if len(made) > 0 && !undo {
-				fmt.Fprintf(&text, "to remove all of this: revoke-token --undo %s\n", briefID(token.ID))
+				fmt.Fprintf(&text, "to remove all of this: revoke-token --undo %s\n", console.BriefID(token.ID))
 			}
 			return d.done(revokedToken{token.ID, made, undo}, "%s", text.String())
 		},

@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const createRoomDetails = `
@@ -211,7 +212,7 @@ type listedRoom struct {
 }
 
 func roomJSON(r roomListed) listedRoom {
-	return listedRoom{r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand, jsonTime(r.Created)}
+	return listedRoom{r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand, console.JSONTime(r.Created)}
 }
 
 func listRoomsCommand() command {
@@ -228,7 +229,7 @@ func listRoomsCommand() command {
 			if r.Room.ByHand {
 				answers = "by hand"
 			}
-			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, shownTime(r.Created)}
+			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, console.ShownTime(r.Created)}
 		},
 	}.asCommand()
 }

@@ -58,7 +58,7 @@ func serveCommand() command {
 }
 
 func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
-	log := p.logger(c.logLevel, c.logJSON)
+	log := p.Logger(c.logLevel, c.logJSON)
 	up, meter := p.newStartup(log), server.NewToolMeter()
 	if up.measures.tracer, err = p.newTracer(c, log); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *sta
 	if err != nil {
 		return nil, err
 	}
-	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
+	log.InfoContext(ctx, "starting", "version", p.Version, "database", p.Database)
 	within, end := trace.Task(ctx, "migrate")
 	err = h.store.Migrate(within)
 	end(err != nil)
@@ -180,7 +180,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	}
 	password := auth.NewPassword()
 	user, err := h.createUser(ctx, auth.NewUser{
-		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.environ, "/etc")), Admin: true,
+		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")), Admin: true,
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil
@@ -192,7 +192,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	if err != nil {
 		return err
 	}
-	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
+	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.Stdout)
 }
 
 // pruneEvery is how often the journal is pruned.
@@ -230,7 +230,7 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		h.prune(ctx, p.now(), log)
+		h.prune(ctx, p.Now(), log)
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "ended sign-ins could not be deleted", "error", err)
 		}

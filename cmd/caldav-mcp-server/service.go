@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/store"
 )
 
@@ -66,7 +67,7 @@ func (h *house) serverSettings(ctx context.Context) ([]serverSetting, error) {
 	for _, one := range found {
 		said[one.Name] = one
 	}
-	return each(serviceRows(), func(s setting) serverSetting {
+	return console.Each(serviceRows(), func(s setting) serverSetting {
 		if one, ok := said[declaredBy+s.env]; ok {
 			return serverSetting{s, one.Value, byServer, one.Changed}
 		}
@@ -147,7 +148,7 @@ func (h *house) changeService(ctx context.Context, set map[string]string, forget
 	wanted := slices.Concat(slices.Collect(maps.Keys(set)), forget)
 	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.env) })
 	if len(held) > 0 {
-		names := strings.Join(each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
+		names := strings.Join(console.Each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
 		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the server; nothing was changed", names)
 	}
 	return h.store.ChangeSettings(ctx, set, forget)

@@ -6,6 +6,7 @@ import (
 	"flag"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const setCalendarDetails = `
@@ -44,7 +45,7 @@ func setCalendarCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.done(calendarJSON(cal), "changed the calendar %q of %s\n", shown(cal.Name), cal.OwnerName)
+			return d.done(calendarJSON(cal), "changed the calendar %q of %s\n", console.Shown(cal.Name), cal.OwnerName)
 		},
 	}
 }
@@ -74,7 +75,7 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 	return func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if e.name != nil {
 			if *e.name == "" && !isOthers(cal) {
-				return nil, wrongUsage("--name: a user's own calendar needs a name")
+				return nil, console.WrongUsage("--name: a user's own calendar needs a name")
 			}
 			p.Name = *e.name
 		}

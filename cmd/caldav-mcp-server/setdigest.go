@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const setDigestDetails = `
@@ -48,7 +49,7 @@ func (d *desk) setDigest(ctx context.Context, name string, day calendar.Digest) 
 	case err != nil:
 		return err
 	case digests == nil && day.Wanted():
-		return wrongUsage("the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
+		return console.WrongUsage("the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
 	case digests == nil:
 		err = d.store.SetDigest(ctx, calendar.Digest{User: u.ID})
 	default:

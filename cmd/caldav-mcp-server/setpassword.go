@@ -29,7 +29,7 @@ func setPasswordCommand() command {
 			if _, err := d.auth.User(ctx, user); err != nil {
 				return err
 			}
-			password, err := d.newPassword(ctx, fromStdin)
+			password, err := d.NewPassword(ctx, fromStdin)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const setServerDetails = `
@@ -58,11 +60,11 @@ func setServerCommand() command {
 				return err
 			}
 			if d.json {
-				return d.printJSON(each(all, serverSettingJSON))
+				return d.PrintJSON(console.Each(all, serverSettingJSON))
 			}
 			for _, s := range all {
 				if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
-					d.say("%s is now %s\n", s.env, s.shownValue())
+					d.Say("%s is now %s\n", s.env, s.shownValue())
 				}
 			}
 			return nil
@@ -79,7 +81,7 @@ type listedServerSetting struct {
 }
 
 func serverSettingJSON(s serverSetting) listedServerSetting {
-	return listedServerSetting{s.env, s.value, s.from, jsonTime(s.changed)}
+	return listedServerSetting{s.env, s.value, s.from, console.JSONTime(s.changed)}
 }
 
 func showServerCommand() command {
@@ -89,7 +91,7 @@ func showServerCommand() command {
 		json:    serverSettingJSON,
 		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
 		row: func(s serverSetting, _ time.Time) []string {
-			return []string{s.env, s.shownValue(), string(s.from), shownTime(s.changed)}
+			return []string{s.env, s.shownValue(), string(s.from), console.ShownTime(s.changed)}
 		},
 	}.asCommand()
 }

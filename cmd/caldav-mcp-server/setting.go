@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/server"
 )
 
@@ -238,7 +239,7 @@ func checkUnknown(environ []string) error {
 		ours := strings.HasPrefix(env, "CALDAV_") || strings.HasPrefix(env, "MCP_")
 		if ours && value != "" && !known[env] {
 			return fmt.Errorf("%s in the environment is not a setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
-				env, didYouMean("", nearest(env, names)), name)
+				env, console.DidYouMean("", console.Nearest(env, names)), console.Program)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const setUserDetails = `
@@ -117,7 +118,7 @@ func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (s
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&moved, "\nthe calendar %q is now in %s", shown(cal.Name), zone)
+		fmt.Fprintf(&moved, "\nthe calendar %q is now in %s", console.Shown(cal.Name), zone)
 	}
 	return moved.String(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/web"
 )
 
@@ -52,10 +53,10 @@ func setIssuer(c *config, value string) error {
 // check refuses incomplete settings. creating is set if unknown users of the identity provider get an account.
 func (c signInConfig) check(creating bool) error {
 	if (c.issuer == "") != (c.clientID == "") {
-		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID must be set together: one of them is not set")
+		return console.WrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID must be set together: one of them is not set")
 	}
 	if c.issuer == "" && (c.clientSecret != "" || creating) {
-		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
+		return console.WrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func (p *program) provider(c signInConfig) *oidc.Provider {
 	if c.issuer == "" {
 		return nil
 	}
-	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.now})
+	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.Now})
 }
 
 // editUser is changeUser for the web pages, which do not list the moved calendars.
@@ -81,6 +82,6 @@ func (p *program) facts(h *house) func(context.Context) web.Health {
 		if err := h.ready(ctx); err != nil {
 			state = err.Error()
 		}
-		return web.Health{{Name: "Database", Value: p.database}, {Name: "State", Value: state}}
+		return web.Health{{Name: "Database", Value: p.Database}, {Name: "State", Value: state}}
 	}
 }

@@ -31,7 +31,7 @@ type startup struct {
 }
 
 func (p *program) newStartup(log *slog.Logger) *startup {
-	return &startup{log: log, now: p.now, notify: p.notify, doing: "starting", logged: p.now()}
+	return &startup{log: log, now: p.Now, notify: p.notify, doing: "starting", logged: p.Now()}
 }
 
 // tell publishes the current step at /readyz, to systemd and, if it takes long, in the log. Anyone can read it.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -88,7 +89,7 @@ func storyServer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("CALDAV_PORT", "")
 		ts.Setenv("MCP_PORT", "")
 	default:
-		started, err := launch(context.Background(), name, storyEnvironment(ts), args...)
+		started, err := launch(context.Background(), console.Program, storyEnvironment(ts), args...)
 		ts.Check(err)
 		ts.Defer(func() { _ = started.kill() })
 		*place = started

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mcp"
 )
 
@@ -82,7 +83,7 @@ func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 	i := slices.IndexFunc(all, func(t mcp.ToolInfo) bool { return string(t.Name) == word })
 	if i < 0 {
 		words := append(toolWords(all), coreWord)
-		return nil, fmt.Errorf("%.60q is not a tool%s (there are %s)", word, didYouMean("", nearest(word, words)), strings.Join(words, ", "))
+		return nil, fmt.Errorf("%.60q is not a tool%s (there are %s)", word, console.DidYouMean("", console.Nearest(word, words)), strings.Join(words, ", "))
 	}
 	if lacks := all[i].Scope &^ scopes; lacks != 0 {
 		return nil, fmt.Errorf("%s needs the scope %s, which --scope leaves out", word, auth.ScopeList(lacks))
@@ -91,7 +92,7 @@ func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 }
 
 func toolWords(all []mcp.ToolInfo) []string {
-	return each(all, func(t mcp.ToolInfo) string { return string(t.Name) })
+	return console.Each(all, func(t mcp.ToolInfo) string { return string(t.Name) })
 }
 
 // toolsText formats the tools of a token for people.
@@ -100,8 +101,8 @@ func toolsText(names []calendar.ToolName) string {
 		return "all"
 	}
 	core := slices.DeleteFunc(mcp.Tools(), func(t mcp.ToolInfo) bool { return !t.Core })
-	if slices.Equal(toolWords(core), each(names, func(n calendar.ToolName) string { return string(n) })) {
+	if slices.Equal(toolWords(core), console.Each(names, func(n calendar.ToolName) string { return string(n) })) {
 		return coreWord
 	}
-	return strings.Join(each(names, func(n calendar.ToolName) string { return string(n) }), ",")
+	return strings.Join(console.Each(names, func(n calendar.ToolName) string { return string(n) }), ",")
 }

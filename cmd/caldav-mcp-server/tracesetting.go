@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/trace"
 	"caldav-mcp-server/trace/otlp"
 )
@@ -46,7 +47,7 @@ func traceRows() []setting {
 			},
 		},
 		{
-			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: name, groups: groups, about: "name of the server in traces",
+			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: console.Program, groups: groups, about: "name of the server in traces",
 			set: setText(func(c *config) *string { return &c.trace.service }),
 		},
 		{
@@ -88,7 +89,7 @@ func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 	t := c.trace
 	sampler, err := trace.ParseSampler(t.sampler, t.share)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w", err)}
+		return nil, console.UsageError{Err: fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w", err)}
 	}
 	if t.endpoint == "" && t.base != "" {
 		t.endpoint = strings.TrimRight(t.base, "/") + "/v1/traces"
@@ -96,6 +97,6 @@ func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 	if t.endpoint == "" {
 		return nil, nil //nolint:nilnil // a nil tracer accepts every call
 	}
-	collector := otlp.Exporter{Endpoint: t.endpoint, Header: t.header, Service: t.service, Version: p.version, Instance: p.newID()}
-	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.now, Logger: log}), nil
+	collector := otlp.Exporter{Endpoint: t.endpoint, Header: t.header, Service: t.service, Version: p.Version, Instance: p.NewID()}
+	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.Now, Logger: log}), nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const trashDetails = `
@@ -108,13 +109,13 @@ func (d discarded) row() []string {
 	if d.Damaged {
 		what = "damaged"
 	}
-	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
+	return []string{console.ShownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
 }
 
 // brief is the short form of Item. A calendar's id can be shortened; the UID of an object is from a client.
 func (d discarded) brief() string {
 	if d.Type == "calendar" {
-		return briefID(d.Item)
+		return console.BriefID(d.Item)
 	}
 	return d.Item
 }
@@ -134,9 +135,9 @@ func (b *trashBin) list(ctx context.Context, _ []string) error {
 	}
 	slices.SortStableFunc(all, func(a, b discarded) int { return b.Deleted.Compare(*a.Deleted) })
 	if b.json {
-		return b.printJSON(all)
+		return b.PrintJSON(all)
 	}
-	return b.printTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"}, each(all, discarded.row))
+	return b.PrintTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"}, console.Each(all, discarded.row))
 }
 
 func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
@@ -155,7 +156,7 @@ func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error)
 		if err != nil {
 			return nil, err
 		}
-		all = each(trashed, discardedCalendar)
+		all = console.Each(trashed, discardedCalendar)
 	}
 	cals, err := b.sources(ctx, u)
 	if err != nil {
@@ -184,14 +185,14 @@ func (b *trashBin) sources(ctx context.Context, u calendar.User) ([]calendar.Cal
 func discardedCalendar(t calendar.TrashedCalendar) discarded {
 	return discarded{
 		Type: "calendar", Item: string(t.ID), Owner: t.OwnerName, Calendar: t.ID, Place: string(t.Segment),
-		Title: t.Name, Objects: &t.Objects, Deleted: jsonTime(t.Trashed),
+		Title: t.Name, Objects: &t.Objects, Deleted: console.JSONTime(t.Trashed),
 	}
 }
 
 func discardedObject(cal calendar.Calendar, o calendar.Change) discarded {
 	return discarded{
 		Type: "object", Item: string(o.UID), Owner: cal.OwnerName, Calendar: cal.ID, Place: cal.Name, Name: o.Object,
-		Kind: o.Kind, Title: o.Summary, Deleted: jsonTime(o.At), Agent: o.Agent, Damaged: o.Unreadable, in: cal,
+		Kind: o.Kind, Title: o.Summary, Deleted: console.JSONTime(o.At), Agent: o.Agent, Damaged: o.Unreadable, in: cal,
 	}
 }
 
@@ -214,7 +215,7 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	return b.done(struct {
 		discarded
 		URL string `json:"path"`
-	}{d, at}, "restored the %s %q to %s%s\n", d.Type, shown(d.Title), at, more)
+	}{d, at}, "restored the %s %q to %s%s\n", d.Type, console.Shown(d.Title), at, more)
 }
 
 // bringBack restores an item, and returns its path and a note for the output.
@@ -243,10 +244,10 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 	case 1:
 		return all[0], nil
 	case 0:
-		return discarded{}, fmt.Errorf("there is no %q in the trash of %s (see %s trash list --user %s)", word, u.Name, name, u.Name)
+		return discarded{}, fmt.Errorf("there is no %q in the trash of %s (see %s trash list --user %s)", word, u.Name, console.Program, u.Name)
 	}
-	words := each(all, func(d discarded) string {
-		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, shown(d.Title), shown(d.Place), d.Item)
+	words := console.Each(all, func(d discarded) string {
+		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, console.Shown(d.Title), console.Shown(d.Place), d.Item)
 	})
 	return discarded{}, fmt.Errorf("several items are called %q; give the ITEM, or use --calendar: %s", word, strings.Join(words, ", "))
 }
@@ -261,7 +262,7 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !b.yes && len(all) > 0 {
-		if err := b.confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name), u.Name); err != nil {
+		if err := b.Confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name), u.Name); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // hookOf is a webhook with its owner.
@@ -49,7 +50,7 @@ func (h *house) findWebhook(ctx context.Context, word string) (hookOf, error) {
 	if err != nil {
 		return hookOf{}, err
 	}
-	return byID(all, func(w hookOf) string { return string(w.ID) }, "webhook", word)
+	return console.ByID(all, func(w hookOf) string { return string(w.ID) }, "webhook", word)
 }
 
 // listedWebhook is a webhook in JSON.
@@ -67,7 +68,7 @@ type listedWebhook struct {
 }
 
 func webhookJSON(w hookOf) listedWebhook {
-	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, jsonTime(w.Failing), jsonTime(w.Created), w.Maker.Agent}
+	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, console.JSONTime(w.Failing), console.JSONTime(w.Created), w.Maker.Agent}
 }
 
 func listWebhooksCommand() command {
@@ -83,9 +84,9 @@ func listWebhooksCommand() command {
 		row: func(w hookOf, _ time.Time) []string {
 			kinds := "all"
 			if len(w.Kinds) > 0 {
-				kinds = strings.Join(each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
+				kinds = strings.Join(console.Each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
 			}
-			return []string{briefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), shownTime(w.Failing), w.Maker.Agent}
+			return []string{console.BriefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), console.ShownTime(w.Failing), w.Maker.Agent}
 		},
 	}.asCommand()
 }
@@ -109,7 +110,7 @@ func deliveryJSON(d calendar.Delivery) listedDelivery {
 	if d.State != calendar.DeliveryWaiting {
 		d.Due = time.Time{}
 	}
-	return listedDelivery{d.ID, d.Calendar, d.State, d.Tries, d.Answer, jsonTime(d.Made), jsonTime(d.Due), jsonTime(d.Ended)}
+	return listedDelivery{d.ID, d.Calendar, d.State, d.Tries, d.Answer, console.JSONTime(d.Made), console.JSONTime(d.Due), console.JSONTime(d.Ended)}
 }
 
 func listDeliveriesCommand() command {
@@ -133,9 +134,9 @@ func listDeliveriesCommand() command {
 		row: func(d calendar.Delivery, _ time.Time) []string {
 			next := ""
 			if d.State == calendar.DeliveryWaiting {
-				next = shownTime(d.Due)
+				next = console.ShownTime(d.Due)
 			}
-			return []string{string(d.ID), briefID(d.Calendar), shownTime(d.Made), string(d.State), strconv.FormatInt(d.Tries, 10), d.Answer, next}
+			return []string{string(d.ID), console.BriefID(d.Calendar), console.ShownTime(d.Made), string(d.State), strconv.FormatInt(d.Tries, 10), d.Answer, next}
 		},
 	}.asCommand()
 }
@@ -189,7 +190,7 @@ func setWebhookCommand() command {
 
 // webhookDone prints the action on a webhook.
 func (d *desk) webhookDone(done string, w hookOf) error {
-	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
+	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
 }
 
 func removeWebhookCommand() command {

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // welcome is the message of the first start, which is shown once.
@@ -55,7 +56,7 @@ This is the first start, and what follows is shown only now: keep it.
 
 // zone tells the user their time zone, while changing it is still easy.
 func (v welcome) zone() string {
-	how := fmt.Sprintf("%s set-user %s --timezone ZONE", name, v.user)
+	how := fmt.Sprintf("%s set-user %s --timezone ZONE", console.Program, v.user)
 	if v.timezone == "" {
 		return fmt.Sprintf("  The time zone is UTC. To set yours:\n    %s", how)
 	}
@@ -80,7 +81,7 @@ func writeTokenHelp(w io.Writer, apps, url string, t auth.Token, secret auth.Sec
 
   Other hosts
 %s
-`, t.UserName, shown(t.Name), url, secret, t.ID, goodFor(t), appLines(apps, t), claudeLine(url, secret), block)
+`, t.UserName, console.Shown(t.Name), url, secret, t.ID, goodFor(t), appLines(apps, t), claudeLine(url, secret), block)
 	if err != nil {
 		return fmt.Errorf("showing the token: %w", err)
 	}
@@ -97,7 +98,7 @@ func goodFor(t auth.Token) string {
 		text += ", by the tools " + toolsText(t.Tools)
 	}
 	if !t.Expires.IsZero() {
-		return text + ", until " + shownTime(t.Expires)
+		return text + ", until " + console.ShownTime(t.Expires)
 	}
 	return text + ", until it is revoked"
 }

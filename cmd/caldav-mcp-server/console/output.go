@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// printJSON prints a value as JSON, indented for people.
-func (c *console) printJSON(value any) error {
-	encoder := json.NewEncoder(c.stdout)
+// PrintJSON prints a value as JSON, indented for people.
+func (c *Console) PrintJSON(value any) error {
+	encoder := json.NewEncoder(c.Stdout)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
@@ -19,8 +19,8 @@ func (c *console) printJSON(value any) error {
 	return nil
 }
 
-// shown makes foreign text safe for a terminal: it must not move the cursor.
-func shown(text string) string {
+// Shown makes foreign text safe for a terminal: it must not move the cursor.
+func Shown(text string) string {
 	if text == "" {
 		return "-"
 	}
@@ -32,16 +32,16 @@ func shown(text string) string {
 	}, text)
 }
 
-// shownTime is a time in a table; "" for never.
-func shownTime(t time.Time) string {
+// ShownTime is a time in a table; "" for never.
+func ShownTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2006-01-02 15:04Z")
 }
 
-// jsonTime is a time in JSON; null for never.
-func jsonTime(t time.Time) *time.Time {
+// JSONTime is a time in JSON; null for never.
+func JSONTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

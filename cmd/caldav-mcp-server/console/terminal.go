@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"bufio"
@@ -14,19 +14,19 @@ import (
 // maxPasswordLine limits the input that is read.
 const maxPasswordLine = 4096
 
-// newPassword reads a new password: the first line of standard input, or typed twice without echo.
-func (c *console) newPassword(ctx context.Context, fromStdin bool) (string, error) {
+// NewPassword reads a new password: the first line of standard input, or typed twice without echo.
+func (c *Console) NewPassword(ctx context.Context, fromStdin bool) (string, error) {
 	if fromStdin {
 		return c.passwordLine()
 	}
-	if !c.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
+	if !c.Interactive() {
+		return "", WrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
-	first, err := c.askSecret(ctx, "password: ")
+	first, err := c.AskSecret(ctx, "password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := c.askSecret(ctx, "again: ")
+	again, err := c.AskSecret(ctx, "again: ")
 	if err != nil {
 		return "", err
 	}
@@ -39,22 +39,22 @@ func (c *console) newPassword(ctx context.Context, fromStdin bool) (string, erro
 	return first, nil
 }
 
-// oldPassword reads an existing password; it is typed once.
-func (c *console) oldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
+// OldPassword reads an existing password; it is typed once.
+func (c *Console) OldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
 	if fromStdin {
 		return c.passwordLine()
 	}
-	if !c.interactive() {
-		return "", wrongUsage("there is no terminal to ask for the password: use --password-stdin")
+	if !c.Interactive() {
+		return "", WrongUsage("there is no terminal to ask for the password: use --password-stdin")
 	}
-	return c.askSecret(ctx, prompt)
+	return c.AskSecret(ctx, prompt)
 }
 
-func (c *console) passwordLine() (string, error) { return c.secretLine("password") }
+func (c *Console) passwordLine() (string, error) { return c.SecretLine("password") }
 
-// secretLine is the first line of standard input.
-func (c *console) secretLine(what string) (string, error) {
-	line, err := bufio.NewReader(io.LimitReader(c.stdin, maxPasswordLine)).ReadString('\n')
+// SecretLine is the first line of standard input.
+func (c *Console) SecretLine(what string) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(c.Stdin, maxPasswordLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}
@@ -65,37 +65,38 @@ func (c *console) secretLine(what string) (string, error) {
 	return line, nil
 }
 
-func (c *console) interactive() bool {
-	return term.IsTerminal(int(c.stdin.Fd()))
+// Interactive reports whether standard input is a terminal.
+func (c *Console) Interactive() bool {
+	return term.IsTerminal(int(c.Stdin.Fd()))
 }
 
-// askSecret reads a secret without echo. It always restores the terminal, even after an interrupt.
-func (c *console) askSecret(ctx context.Context, prompt string) (string, error) {
-	terminal := int(c.stdin.Fd())
+// AskSecret reads a secret without echo. It always restores the terminal, even after an interrupt.
+func (c *Console) AskSecret(ctx context.Context, prompt string) (string, error) {
+	terminal := int(c.Stdin.Fd())
 	before, err := term.GetState(terminal)
 	if err != nil {
 		return "", fmt.Errorf("asking at the terminal: %w", err)
 	}
-	c.say("%s", prompt)
+	c.Say("%s", prompt)
 	secret, err := answered(ctx, func() (string, error) {
 		secret, err := term.ReadPassword(terminal)
 		return string(secret), err
 	})
-	c.say("\n")
+	c.Say("\n")
 	if err != nil {
 		return "", errors.Join(fmt.Errorf("reading the password: %w", err), term.Restore(terminal, before))
 	}
 	return secret, nil
 }
 
-// confirm asks the user to type a word before an irreversible action.
-func (c *console) confirm(ctx context.Context, question, word string) error {
-	if !c.interactive() {
-		return wrongUsage("there is no terminal to ask for confirmation: use --yes if you are sure")
+// Confirm asks the user to type a word before an irreversible action.
+func (c *Console) Confirm(ctx context.Context, question, word string) error {
+	if !c.Interactive() {
+		return WrongUsage("there is no terminal to ask for confirmation: use --yes if you are sure")
 	}
-	c.say("%s\ntype %q to continue: ", question, word)
+	c.Say("%s\ntype %q to continue: ", question, word)
 	answer, err := answered(ctx, func() (string, error) {
-		return bufio.NewReader(io.LimitReader(c.stdin, maxPasswordLine)).ReadString('\n')
+		return bufio.NewReader(io.LimitReader(c.Stdin, maxPasswordLine)).ReadString('\n')
 	})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)

@@ -1,9 +1,9 @@
-package main
+package console
 
 import "fmt"
 
-// nearest returns the candidate closest to a misspelled word, or "" if none is close.
-func nearest(word string, candidates []string) string {
+// Nearest returns the candidate closest to a misspelled word, or "" if none is close.
+func Nearest(word string, candidates []string) string {
 	best, limit := "", len(word)/3+1
 	for _, c := range candidates {
 		if d := distance(word, c); d <= limit {
@@ -13,8 +13,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// didYouMean suggests a word, or returns "" if there is none.
-func didYouMean(prefix, word string) string {
+// DidYouMean suggests a word, or returns "" if there is none.
+func DidYouMean(prefix, word string) string {
 	if word == "" {
 		return ""
 	}

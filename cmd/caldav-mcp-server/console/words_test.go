@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestNearest(t *testing.T) {
 		"crate-user": "create-user", "create-usre": "create-user", "createtoken": "create-token", "list-user": "list-users",
 		"srve": "serve", "Version": "version", "x": "", "kubectl": "", "": "",
 	} {
-		if got := nearest(word, names); got != want {
+		if got := Nearest(word, names); got != want {
 			t.Errorf("%q: offered %q, want %q", word, got, want)
 		}
 	}
@@ -42,12 +42,12 @@ func TestParseExpiry(t *testing.T) {
 		"99999w":     now.AddDate(0, 0, 99999*7),
 		"2027-01-31": time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		if got, err := parseExpiry(word, now); err != nil || !got.Equal(want) {
+		if got, err := ParseExpiry(word, now); err != nil || !got.Equal(want) {
 			t.Errorf("%q: got %s, %v, want %s", word, got, err, want)
 		}
 	}
 	for _, bad := range []string{"90", "d", "-1d", "1y", "tomorrow", "2027-02-30", "0d", "00h", "1000000d", "90d "} {
-		if got, err := parseExpiry(bad, now); err == nil {
+		if got, err := ParseExpiry(bad, now); err == nil {
 			t.Errorf("%q was read as %s", bad, got)
 		}
 	}
@@ -58,7 +58,7 @@ func TestShown(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "-", "Wörk 📅": "Wörk 📅", "a\x1b[31mb": "a�[31mb", "a\u202eb": "a�b", "a\nb": "a�b",
 	} {
-		if got := shown(text); got != want {
+		if got := Shown(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// briefLength is the number of letters of an id in tables; commands accept such a prefix.
-	briefLength = 8
+	// BriefLength is the number of letters of an id in tables; commands accept such a prefix.
+	BriefLength = 8
 	// briefestLength is the length of the shortest prefix that commands accept.
 	briefestLength = 4
 )
 
-// briefID is an id in a table.
-func briefID[ID ~string](id ID) string {
-	if len(id) < 2*briefLength {
+// BriefID is an id in a table.
+func BriefID[ID ~string](id ID) string {
+	if len(id) < 2*BriefLength {
 		return string(id)
 	}
-	return string(id[:briefLength])
+	return string(id[:BriefLength])
 }
 
-// byID finds an item by its id or by a unique prefix of it.
-func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
+// ByID finds an item by its id or by a unique prefix of it.
+func ByID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	var found []T
 	word = strings.TrimSuffix(word, "…")
 	for _, one := range all {
@@ -39,5 +39,5 @@ func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	case 1:
 		return found[0], nil
 	}
-	return none, fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(each(found, id), ", "))
+	return none, fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(Each(found, id), ", "))
 }

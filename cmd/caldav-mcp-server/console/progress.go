@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ const (
 	barPause = 100 * time.Millisecond
 )
 
-// progress is a progress bar on a terminal. It is nil without a terminal, and then prints nothing.
-type progress struct {
-	c     *console
+// Progress is a progress bar on a terminal. It is nil without a terminal, and then prints nothing.
+type Progress struct {
+	c     *Console
 	drawn time.Time
 	// what names the current work, begun is its start; first items were already done then.
 	what  string
@@ -25,26 +25,26 @@ type progress struct {
 	first int
 }
 
-// newProgress returns a bar if standard error is a terminal.
-func (c *console) newProgress() *progress {
-	if !c.watched() {
+// NewProgress returns a bar if standard error is a terminal.
+func (c *Console) NewProgress() *Progress {
+	if !c.Watched() {
 		return nil
 	}
-	return &progress{c: c}
+	return &Progress{c: c}
 }
 
-// watched reports whether standard error is a terminal.
-func (c *console) watched() bool {
-	f, ok := c.stderr.(*os.File)
+// Watched reports whether standard error is a terminal.
+func (c *Console) Watched() bool {
+	f, ok := c.Stderr.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// show draws the progress.
-func (b *progress) show(done, total int, what string) {
+// Show draws the progress.
+func (b *Progress) Show(done, total int, what string) {
 	if b == nil || total == 0 {
 		return
 	}
-	now := b.c.now()
+	now := b.c.Now()
 	if b.what != what || done < b.first {
 		b.what, b.begun, b.first = what, now, done
 	}
@@ -52,14 +52,14 @@ func (b *progress) show(done, total int, what string) {
 		return
 	}
 	b.drawn = now
-	b.c.say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
+	b.c.Say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
 }
 
-// tell prints the current step, if its duration is unknown.
-func (b *progress) tell(format string, args ...any) {
+// Tell prints the current step, if its duration is unknown.
+func (b *Progress) Tell(format string, args ...any) {
 	if b != nil {
-		b.drawn = b.c.now()
-		b.c.say("\r\x1b[K%.99s", fmt.Sprintf(format, args...))
+		b.drawn = b.c.Now()
+		b.c.Say("\r\x1b[K%.99s", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -75,12 +75,12 @@ func pace(done, left int, took time.Duration) string {
 
 func barText(done, total int, what string) string {
 	full := barWidth * min(done, total) / total
-	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total, shown(what))
+	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total, Shown(what))
 }
 
-// clear removes the bar from the screen.
-func (b *progress) clear() {
+// Clear removes the bar from the screen.
+func (b *Progress) Clear() {
 	if b != nil && !b.drawn.IsZero() {
-		b.c.say("\r\x1b[K")
+		b.c.Say("\r\x1b[K")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"io"
@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// lineWidth is the longest line, in columns.
-	lineWidth = 100
-	// columnGap is the space between two cells.
-	columnGap = 2
+	// LineWidth is the longest line, in columns.
+	LineWidth = 100
+	// ColumnGap is the space between two cells.
+	ColumnGap = 2
 	// narrowest is the width below which a cell is not shortened.
 	narrowest = 8
 )
@@ -21,14 +21,14 @@ const (
 // wholeColumns are never shortened: a truncated time would be wrong, and users type ids again.
 var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
 
-// printTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
-func (c *console) printTable(heads []string, rows [][]string) error {
+// PrintTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
+func (c *Console) PrintTable(heads []string, rows [][]string) error {
 	table := [][]string{heads}
 	for _, row := range rows {
-		table = append(table, each(row, shown))
+		table = append(table, Each(row, Shown))
 	}
 	widths := columnWidths(table)
-	for sum(widths)+columnGap*(len(widths)-1) > lineWidth {
+	for sum(widths)+ColumnGap*(len(widths)-1) > LineWidth {
 		widest := -1
 		for i, w := range widths {
 			if w > narrowest && !slices.Contains(wholeColumns, heads[i]) && (widest < 0 || w > widths[widest]) {
@@ -45,30 +45,30 @@ func (c *console) printTable(heads []string, rows [][]string) error {
 			row[i] = shortenedTo(cell, widths[i])
 		}
 	}
-	_, err := io.WriteString(c.stdout, columns(table))
+	_, err := io.WriteString(c.Stdout, Columns(table))
 	return err
 }
 
-// columns aligns rows in columns. A long last cell continues on further lines.
-func columns(rows [][]string) string {
+// Columns aligns rows in columns. A long last cell continues on further lines.
+func Columns(rows [][]string) string {
 	widths := columnWidths(rows)
 	var text strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row[:len(row)-1] {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-displayWidth(cell)+columnGap))
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-DisplayWidth(cell)+ColumnGap))
 		}
-		hang := displayWidth(line.String())
-		text.WriteString(folded(line.String()+row[len(row)-1], hang))
+		hang := DisplayWidth(line.String())
+		text.WriteString(Folded(line.String()+row[len(row)-1], hang))
 	}
 	return text.String()
 }
 
-// folded breaks a long line between words, and indents the continuation.
-func folded(line string, hang int) string {
+// Folded breaks a long line between words, and indents the continuation.
+func Folded(line string, hang int) string {
 	var text strings.Builder
 	begin := min(hang, len(line)) // an indent is no place to break
-	for displayWidth(line) > lineWidth {
+	for DisplayWidth(line) > LineWidth {
 		at := lastBreak(line, begin)
 		if at < 0 {
 			break
@@ -85,11 +85,11 @@ func lastBreak(line string, begin int) int {
 	used, best := 0, -1
 	for i, r := range line {
 		if r == ' ' && i > begin {
-			if used > lineWidth && best >= 0 {
+			if used > LineWidth && best >= 0 {
 				return best
 			}
 			best = i
-			if used > lineWidth {
+			if used > LineWidth {
 				return best
 			}
 		}
@@ -105,7 +105,7 @@ func columnWidths(rows [][]string) []int {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			widths[i] = max(widths[i], displayWidth(cell))
+			widths[i] = max(widths[i], DisplayWidth(cell))
 		}
 	}
 	return widths
@@ -113,7 +113,7 @@ func columnWidths(rows [][]string) []int {
 
 // shortenedTo truncates a cell to a width, with an ellipsis.
 func shortenedTo(cell string, most int) string {
-	if displayWidth(cell) <= most {
+	if DisplayWidth(cell) <= most {
 		return cell
 	}
 	used := 0
@@ -125,8 +125,8 @@ func shortenedTo(cell string, most int) string {
 	return cell
 }
 
-// displayWidth is the width of a text on a terminal, in columns.
-func displayWidth(text string) int {
+// DisplayWidth is the width of a text on a terminal, in columns.
+func DisplayWidth(text string) int {
 	n := 0
 	for _, r := range text {
 		n += runeWidth(r)
@@ -154,8 +154,8 @@ func sum(numbers []int) int {
 	return total
 }
 
-// each maps a slice. The result is never nil, so that JSON has [] instead of null.
-func each[A, B any](all []A, turn func(A) B) []B {
+// Each maps a slice. The result is never nil, so that JSON has [] instead of null.
+func Each[A, B any](all []A, turn func(A) B) []B {
 	turned := make([]B, len(all))
 	for i, a := range all {
 		turned[i] = turn(a)

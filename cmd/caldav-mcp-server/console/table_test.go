@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 func TestColumns(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30) + "end"
-	got := columns([][]string{{"a", "日本", "x"}, {"longer", "b", long}, {"", "e\u0301", ""}})
+	got := Columns([][]string{{"a", "日本", "x"}, {"longer", "b", long}, {"", "e\u0301", ""}})
 	want := "a       日本  x\n" +
 		"longer  b     " + strings.Repeat("word ", 16) + "word\n" +
 		strings.Repeat(" ", 14) + strings.Repeat("word ", 13) + "end\n" +
@@ -23,15 +23,15 @@ func TestColumns(t *testing.T) {
 func TestPrintTableShortens(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	p := &console{stdout: &out}
+	p := &Console{Stdout: &out}
 	id := "0b1c2d3e-4f50-6172-8394-a5b6c7d8e9f0"
 	rows := [][]string{{id, strings.Repeat("日", 60), strings.Repeat("n", 70)}, {id, "short", "\x1b[2J"}}
-	if err := p.printTable([]string{"ID", "TITLE", "NAME"}, rows); err != nil {
+	if err := p.PrintTable([]string{"ID", "TITLE", "NAME"}, rows); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(out.String(), "\n"), "\n") {
-		if displayWidth(line) > lineWidth || strings.ContainsRune(line, '\x1b') {
-			t.Errorf("%d columns: %q", displayWidth(line), line)
+		if DisplayWidth(line) > LineWidth || strings.ContainsRune(line, '\x1b') {
+			t.Errorf("%d columns: %q", DisplayWidth(line), line)
 		}
 	}
 	if n := strings.Count(out.String(), id); n != 2 {
@@ -49,7 +49,7 @@ func TestByID(t *testing.T) {
 	for word, want := range map[string]string{
 		"abcd1234": "abcd1234", "abcd5": "abcd5678", "abcd5…": "abcd5678", "ffff": "ffff", "abcd": "", "abc": "", "ff": "", "": "", "zzzz": "",
 	} {
-		got, err := byID(all, self, "thing", word)
+		got, err := ByID(all, self, "thing", word)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: got %q, %v, want %q", word, got, err, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"fmt"
@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-var spanForm = regexp.MustCompile(`^([0-9]{1,5})([hdw])$`)
+// SpanForm matches a span such as 12h, 90d or 12w.
+var SpanForm = regexp.MustCompile(`^([0-9]{1,5})([hdw])$`)
 
-// parseExpiry parses a span from now or a day, which counts to its end. An empty word means never.
-func parseExpiry(word string, now time.Time) (time.Time, error) {
+// ParseExpiry parses a span from now or a day, which counts to its end. An empty word means never.
+func ParseExpiry(word string, now time.Time) (time.Time, error) {
 	if word == "" {
 		return time.Time{}, nil
 	}
-	if m := spanForm.FindStringSubmatch(word); m != nil {
+	if m := SpanForm.FindStringSubmatch(word); m != nil {
 		n, err := strconv.Atoi(m[1])
 		if err != nil {
 			return time.Time{}, fmt.Errorf("%q: %w", word, err)
