@@ -16,6 +16,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -54,7 +55,7 @@ func doctorCommand() command {
 			if err != nil {
 				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
-			if x.dav.password, err = d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
+			if x.dav.Password, err = d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
@@ -84,7 +85,7 @@ type examination struct {
 	mcp       *url.URL
 	mcpPlaces []*url.URL
 	// dav sends requests as the user, bare without credentials.
-	dav, bare *davClient
+	dav, bare *davclient.Client
 	token     string
 	// offer is the endpoint's challenge to a request without a token; walk continues from there.
 	offer string
@@ -108,7 +109,7 @@ type examination struct {
 }
 
 func (p *program) newExamination(c config, o doctorOptions) (*examination, error) {
-	base, err := serverURL("--url", o.url)
+	base, err := davclient.ServerURL("--url", o.url)
 	if err != nil {
 		return nil, err
 	}
@@ -117,9 +118,9 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 	}
 	root := rootOf(base)
 	x := &examination{
-		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), streamPatience: streamPatience, dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", ""),
+		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
 	}
-	x.dav.agent, x.bare.agent = doctorAgent, doctorAgent
+	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
 	x.mail, x.config = c.mail, c
 	if o.mailTo != "" {
 		if x.mailTo, err = letter.Address(o.mailTo); err != nil {
@@ -127,7 +128,7 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 		}
 	}
 	if o.mcp != "" {
-		at, err := serverURL("--mcp-url", o.mcp)
+		at, err := davclient.ServerURL("--mcp-url", o.mcp)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +139,7 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 		if err != nil {
 			return nil, err
 		}
-		x.dav.transport, x.bare.transport = transport, transport
+		x.dav.Transport, x.bare.Transport = transport, transport
 	}
 	if o.tokenFile != "" {
 		if _, x.token, err = readSecret("--token-file", o.tokenFile); err != nil {
@@ -188,7 +189,7 @@ func trusting(file string) (http.RoundTripper, error) {
 	if !pool.AppendCertsFromPEM([]byte(pem)) {
 		return nil, fmt.Errorf("--ca names %s, which contains no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
 	}
-	transport := newTransport()
+	transport := davclient.NewTransport()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return transport, nil
 }
@@ -267,7 +268,7 @@ func (x *examination) report(findings []finding, json bool) error {
 		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", console.Shown(x.mcp.String()), console.Program)
 	}
 	_, err := fmt.Fprintf(x.Stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
-		console.Shown(x.root.String()), console.Shown(x.dav.user), assistants)
+		console.Shown(x.root.String()), console.Shown(x.dav.User), assistants)
 	return err
 }
 

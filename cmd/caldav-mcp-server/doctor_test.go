@@ -30,9 +30,9 @@ func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.dav.password = "correct horse"
+	x.dav.Password = "correct horse"
 	if transport != nil {
-		x.dav.transport, x.bare.transport = transport, transport
+		x.dav.Transport, x.bare.Transport = transport, transport
 	}
 	var wrong []string
 	for _, f := range x.examine(t.Context(), checks()) {

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // check is a row of the table of checks: one step of a client.
@@ -79,7 +81,7 @@ type reply struct {
 }
 
 // send makes a request, and returns only status and headers.
-func (x *examination) send(ctx context.Context, as *davClient, method string, at *url.URL, body string, headers ...string) (reply, error) {
+func (x *examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string, headers ...string) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
 		return reply{}, err
@@ -106,7 +108,7 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if answer.status >= http.StatusInternalServerError || answer.status == http.StatusMisdirectedRequest {
-		return "", &statusError{http.MethodOptions, x.base.String(), answer.status}
+		return "", &davclient.StatusError{Method: http.MethodOptions, URL: x.base.String(), Status: answer.status}
 	}
 	if x.base.Scheme == "http" {
 		return "without TLS: phones want https://", nil
@@ -115,14 +117,14 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 }
 
 func (x *examination) challenge(ctx context.Context) (string, error) {
-	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, propfindBody("d:current-user-principal"), "Depth", "0")
+	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, davclient.PropfindBody("d:current-user-principal"), "Depth", "0")
 	switch {
 	case err != nil:
 		return "", err
 	case answer.status == http.StatusNotFound:
-		return "", x.strayed(ctx, &statusError{"PROPFIND", x.base.String(), answer.status})
+		return "", x.strayed(ctx, &davclient.StatusError{Method: "PROPFIND", URL: x.base.String(), Status: answer.status})
 	case answer.status != http.StatusUnauthorized:
-		return "", &statusError{"PROPFIND", x.base.String(), answer.status}
+		return "", &davclient.StatusError{Method: "PROPFIND", URL: x.base.String(), Status: answer.status}
 	}
 	for _, offer := range answer.header.Values("WWW-Authenticate") {
 		if strings.HasPrefix(strings.ToLower(offer), "basic ") {
@@ -140,24 +142,24 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 
 func (x *examination) login(ctx context.Context) (string, error) {
 	_, err := x.principalAt(ctx, x.base)
-	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusNotFound {
+	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusNotFound {
 		err = x.strayed(ctx, s)
 	}
-	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
+	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
 		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing or everything"}
 	}
-	return "as " + x.dav.user, err
+	return "as " + x.dav.User, err
 }
 
 // principalAt asks a URL for the user's principal.
 func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
-	found, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
+	found, err := x.dav.Ask(ctx, "PROPFIND", at, "0", davclient.PropfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found.Responses {
-		if href := r.href(davSpace, "current-user-principal"); href != "" {
-			return x.place(found.from, href)
+		if href := r.PropHref(davclient.DAV, "current-user-principal"); href != "" {
+			return x.place(found.From, href)
 		}
 	}
 	return nil, &checkError{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
@@ -166,7 +168,7 @@ func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, e
 // place resolves an href, and checks that clients can reach it. Most broken setups have hrefs without the proxy's path,
 // or with the server's internal name.
 func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
-	to, err := resolve(base, href)
+	to, err := davclient.Resolve(base, href)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (x *examination) wellKnown(ctx context.Context) (string, error) {
 	principal, err := x.principalAt(ctx, start)
 	if err != nil {
 		_, known := errors.AsType[*checkError](err)
-		if _, status := errors.AsType[*statusError](err); !known && status {
+		if _, status := errors.AsType[*davclient.StatusError](err); !known && status {
 			target := strings.TrimRight(x.root.Path, "/") + "/dav/"
 			return "", &checkError{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
 		}
@@ -219,14 +221,14 @@ func (x *examination) appleHome(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
-	found, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", propfindBody("c:calendar-home-set", "c:calendar-user-address-set",
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", davclient.PropfindBody("c:calendar-home-set", "c:calendar-user-address-set",
 		"d:current-user-principal", "d:displayname", "s:email-address-set", "d:principal-collection-set", "d:principal-URL", "d:supported-report-set"))
 	if err != nil {
 		return "", err
 	}
 	for _, r := range found.Responses {
-		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
-			x.home, err = x.place(found.from, href)
+		if href := r.PropHref(davclient.CalDAV, "calendar-home-set"); href != "" {
+			x.home, err = x.place(found.From, href)
 			if err != nil {
 				return "", err
 			}
@@ -274,8 +276,8 @@ func (x *examination) delegates(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
-	_, err := x.dav.ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
-		`<d:property name="calendar-proxy-read-for" namespace="`+serverSpace+`"><d:property name="displayname"/></d:property></d:expand-property>`)
+	_, err := x.dav.Ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
+		`<d:property name="calendar-proxy-read-for" namespace="`+davclient.CalendarServer+`"><d:property name="displayname"/></d:property></d:expand-property>`)
 	return "", err
 }
 
@@ -285,17 +287,17 @@ func listed(props ...string) checkFunc {
 		if x.home == nil {
 			return "", skippedError{"the calendars were not found"}
 		}
-		found, err := x.dav.ask(ctx, "PROPFIND", x.home, "1", propfindBody(props...))
+		found, err := x.dav.Ask(ctx, "PROPFIND", x.home, "1", davclient.PropfindBody(props...))
 		if err != nil {
 			return "", err
 		}
 		x.calendars = nil
 		for _, r := range found.Responses {
-			at, err := x.place(found.from, r.Href)
+			at, err := x.place(found.From, r.Href)
 			if err != nil {
 				return "", err
 			}
-			if r.prop(davSpace, "resourcetype").child(caldavSpace, "calendar") != nil {
+			if r.Prop(davclient.DAV, "resourcetype").Child(davclient.CalDAV, "calendar") != nil {
 				x.calendars = append(x.calendars, at)
 				if x.events == nil && takesEvents(r) {
 					x.events = at
@@ -309,8 +311,8 @@ func listed(props ...string) checkFunc {
 	}
 }
 
-func takesEvents(r davResponse) bool {
-	if set := r.prop(caldavSpace, "supported-calendar-component-set"); set != nil {
+func takesEvents(r davclient.Response) bool {
+	if set := r.Prop(davclient.CalDAV, "supported-calendar-component-set"); set != nil {
 		for _, comp := range set.Children {
 			for _, attr := range comp.Attrs {
 				if attr.Name.Local == "name" && attr.Value == "VEVENT" {
@@ -325,7 +327,7 @@ func takesEvents(r davResponse) bool {
 // query checks a calendar-query for events.
 func query(within string) checkFunc {
 	return func(x *examination, ctx context.Context) (string, error) {
-		body := `<c:calendar-query ` + davPrefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
+		body := `<c:calendar-query ` + davclient.Prefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
 			`<c:comp-filter name="VEVENT">` + within + `</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
 		found, err := x.reportOn(ctx, "1", body)
 		if err != nil {
@@ -335,16 +337,16 @@ func query(within string) checkFunc {
 	}
 }
 
-func (x *examination) reportOn(ctx context.Context, depth, body string) (*multistatus, error) {
+func (x *examination) reportOn(ctx context.Context, depth, body string) (*davclient.Multistatus, error) {
 	if x.calendar() == nil {
 		return nil, skippedError{"no calendar was found"}
 	}
-	found, err := x.dav.ask(ctx, "REPORT", x.calendar(), depth, body)
+	found, err := x.dav.Ask(ctx, "REPORT", x.calendar(), depth, body)
 	return found, err
 }
 
 func syncBody(token string) string {
-	return `<d:sync-collection ` + davPrefixes + `><d:sync-token>` + token + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+	return `<d:sync-collection ` + davclient.Prefixes + `><d:sync-token>` + token + `</d:sync-token><d:sync-level>1</d:sync-level>` +
 		`<d:prop><d:getcontenttype/><d:getetag/></d:prop></d:sync-collection>`
 }
 
@@ -375,7 +377,7 @@ func (x *examination) synchronizeAgain(ctx context.Context) (string, error) {
 // staleToken expects the refusal that makes DAVx5 synchronize from scratch.
 func (x *examination) staleToken(ctx context.Context) (string, error) {
 	_, err := x.reportOn(ctx, "0", syncBody("urn:doctor:stale"))
-	status, refused := errors.AsType[*statusError](err)
+	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {
 	case err == nil:
 		return "", &checkError{"it is accepted", "the server is not caldav-mcp-server, or has a bug: apps would miss changes"}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // rpcAnswer holds the fields that are read from a response of the MCP endpoint.
@@ -44,17 +45,17 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
-	r.Header.Set("User-Agent", x.bare.agent)
+	r.Header.Set("User-Agent", x.bare.Agent)
 	// A token is only for this URL, so no redirect is followed.
-	answer, err := x.bare.transport.RoundTrip(r)
+	answer, err := x.bare.Transport.RoundTrip(r)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, answer.Header, &statusError{r.Method, x.mcp.String(), answer.StatusCode}
+		return nil, answer.Header, &davclient.StatusError{Method: r.Method, URL: x.mcp.String(), Status: answer.StatusCode}
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDAVAnswer))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, davclient.MaxAnswer))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +109,7 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 
 func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	_, header, err := x.rpc(ctx, "", "", initializeCall)
-	status, refused := errors.AsType[*statusError](err)
+	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {
 	case err == nil:
 		return "", &checkError{"it responds without a token", "another program answers there, or the proxy adds a token of its own: remove that"}
@@ -157,7 +158,7 @@ func (x *examination) mcpTools(ctx context.Context) (string, error) {
 
 // tokenError adds the remedy for a refused token, which differs from that for a password.
 func tokenError(err error) error {
-	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusUnauthorized {
+	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusUnauthorized {
 		return &checkError{err.Error(), "the token is refused: is it complete and not revoked (list-tokens), and does the proxy pass on the Authorization header?"}
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"syscall"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // statusMends are the usual remedies for an unexpected HTTP status.
@@ -82,7 +84,7 @@ func diagnose(err error) (what, mend string) {
 	if a, ok := errors.AsType[*checkError](err); ok {
 		return err.Error(), a.mend
 	}
-	if s, ok := errors.AsType[*statusError](err); ok {
+	if s, ok := errors.AsType[*davclient.StatusError](err); ok {
 		return err.Error(), statusMends[s.Status]
 	}
 	for _, f := range faults {

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // walk is the progress of an assistant through the OAuth flow.
@@ -71,8 +72,8 @@ func (x *examination) fetch(ctx context.Context, at string, into any) error {
 	if err != nil {
 		return &checkError{fmt.Sprintf("%q is not a URL", at), addressMend}
 	}
-	r.Header.Set("User-Agent", x.bare.agent)
-	answer, err := x.bare.transport.RoundTrip(r)
+	r.Header.Set("User-Agent", x.bare.Agent)
+	answer, err := x.bare.Transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
@@ -141,8 +142,8 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 		return err
 	}
 	r.Header.Set("Content-Type", kind)
-	r.Header.Set("User-Agent", x.bare.agent)
-	answer, err := x.bare.transport.RoundTrip(r)
+	r.Header.Set("User-Agent", x.bare.Agent)
+	answer, err := x.bare.Transport.RoundTrip(r)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 		if json.Unmarshal(data, &said) == nil && said.What != "" {
 			return fmt.Errorf("the server says: %s", console.Shown(said.What))
 		}
-		return &statusError{http.MethodPost, at, answer.StatusCode}
+		return &davclient.StatusError{Method: http.MethodPost, URL: at, Status: answer.StatusCode}
 	}
 	if into == nil {
 		return nil
@@ -197,7 +198,7 @@ func (x *examination) signInPage(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	x.walk.browser = &http.Client{Jar: jar, Transport: x.bare.transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	x.walk.browser = &http.Client{Jar: jar, Transport: x.bare.Transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		if strings.HasPrefix(r.URL.String(), walkRedirect) {
 			return http.ErrUseLastResponse
 		}
@@ -227,7 +228,7 @@ func (x *examination) browse(ctx context.Context, method, at string, form url.Va
 	if err != nil {
 		return "", nil, err
 	}
-	r.Header.Set("User-Agent", x.bare.agent)
+	r.Header.Set("User-Agent", x.bare.Agent)
 	r.Header.Set("Accept", "text/html")
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -245,7 +246,7 @@ func (x *examination) browse(ctx context.Context, method, at string, form url.Va
 		return "", to, nil
 	}
 	if answer.StatusCode != http.StatusOK {
-		return "", nil, &statusError{method, answer.Request.URL.Path, answer.StatusCode}
+		return "", nil, &davclient.StatusError{Method: method, URL: answer.Request.URL.Path, Status: answer.StatusCode}
 	}
 	return string(data), answer.Request.URL, nil
 }
@@ -271,7 +272,7 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 		return "", err
 	}
 	x.walk.code = ""
-	form := url.Values{"name": {x.dav.user}, "password": {x.dav.password}, "next": {signIn.Query().Get("next")}}
+	form := url.Values{"name": {x.dav.User}, "password": {x.dav.Password}, "next": {signIn.Query().Get("next")}}
 	signIn.RawQuery = ""
 	page, at, err := x.browse(ctx, http.MethodPost, signIn.String(), form)
 	if err != nil {
@@ -351,7 +352,7 @@ func (x *examination) revoke(ctx context.Context) (string, error) {
 		return "", err
 	}
 	_, _, err = x.rpc(ctx, x.walk.access, "", initializeCall)
-	if s, ok := errors.AsType[*statusError](err); !ok || s.Status != http.StatusUnauthorized {
+	if s, ok := errors.AsType[*davclient.StatusError](err); !ok || s.Status != http.StatusUnauthorized {
 		return "", &checkError{"it still has access", "the proxy answers from a cache, or adds a token of its own: remove that"}
 	}
 	return "401", nil

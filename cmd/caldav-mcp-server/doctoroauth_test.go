@@ -107,7 +107,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.dav.password = "correct horse"
+		x.dav.Password = "correct horse"
 		found := ""
 		for _, f := range x.examine(t.Context(), append(appChecks()[len(appChecks())-4:], oauthChecks()...)) {
 			if f.Result == resultFailed {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/server"
 )
 
@@ -25,14 +26,14 @@ func (x *examination) askItself(ctx context.Context) error {
 	if x.itself != nil {
 		return nil
 	}
-	found, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
 	if err != nil {
 		return err
 	}
 	for _, r := range found.Responses {
-		if way := r.prop(ownSpace, "way"); way != nil {
-			word, peer, _ := strings.Cut(way.text(), " ")
-			x.itself = &saysItself{base: r.prop(ownSpace, "base-url").text(), way: server.Way(word), peer: peer}
+		if way := r.Prop(ownSpace, "way"); way != nil {
+			word, peer, _ := strings.Cut(way.Trimmed(), " ")
+			x.itself = &saysItself{base: r.Prop(ownSpace, "base-url").Trimmed(), way: server.Way(word), peer: peer}
 			return nil
 		}
 	}
@@ -82,7 +83,7 @@ func here(u *url.URL) bool {
 }
 
 func sameURL(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portAt(a) == portAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && davclient.PortAt(a) == davclient.PortAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
 }
 
 // whoAsks checks whether the server can tell its clients apart.
@@ -123,8 +124,8 @@ func (x *examination) mcpStream(ctx context.Context) (string, error) {
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+x.token)
-	r.Header.Set("User-Agent", x.bare.agent)
-	answer, err := x.bare.transport.RoundTrip(r)
+	r.Header.Set("User-Agent", x.bare.Agent)
+	answer, err := x.bare.Transport.RoundTrip(r)
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return "", &checkError{
@@ -137,14 +138,14 @@ func (x *examination) mcpStream(ctx context.Context) (string, error) {
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		_, _ = io.CopyN(io.Discard, answer.Body, 1<<10) // so that the connection can be reused
-		return "", tokenError(&statusError{r.Method, x.mcp.String(), answer.StatusCode})
+		return "", tokenError(&davclient.StatusError{Method: r.Method, URL: x.mcp.String(), Status: answer.StatusCode})
 	}
 	return "it opens at once", nil
 }
 
 // withoutDepth reports whether a PROPFIND was refused because its Depth header got lost on the way.
 func (x *examination) withoutDepth(ctx context.Context) bool {
-	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(propfindBody("d:current-user-principal")))
+	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(davclient.PropfindBody("d:current-user-principal")))
 	if err != nil {
 		return false
 	}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // speaksTLS reports whether the port of an http URL speaks TLS.
@@ -20,8 +22,8 @@ func (x *examination) speaksTLS(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	r.Header.Set("User-Agent", x.bare.agent)
-	answer, err := x.bare.transport.RoundTrip(r)
+	r.Header.Set("User-Agent", x.bare.Agent)
+	answer, err := x.bare.Transport.RoundTrip(r)
 	if err == nil {
 		_ = answer.Body.Close() // any response is enough
 		return true
@@ -43,17 +45,17 @@ func asksForToken(header http.Header) bool {
 }
 
 // strayed explains a 404: the server may have another path on this host.
-func (x *examination) strayed(ctx context.Context, missing *statusError) error {
+func (x *examination) strayed(ctx context.Context, missing *davclient.StatusError) error {
 	answer, err := x.ping(ctx, x.root.JoinPath(mcpPath))
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
 		return errAssistantsOnly
 	}
-	found, err := x.dav.ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0", propfindBody("d:current-user-principal"))
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0", davclient.PropfindBody("d:current-user-principal"))
 	if err != nil {
 		return missing
 	}
 	for _, r := range found.Responses {
-		to, err := found.from.Parse(r.href(davSpace, "current-user-principal"))
+		to, err := found.From.Parse(r.PropHref(davclient.DAV, "current-user-principal"))
 		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
 			continue
 		}

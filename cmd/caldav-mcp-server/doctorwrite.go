@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 const (
@@ -67,7 +69,7 @@ func (x *examination) largeBody(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case status != http.StatusForbidden && status != http.StatusPreconditionFailed:
-		return "", &statusError{http.MethodPut, at.String(), status}
+		return "", &davclient.StatusError{Method: http.MethodPut, URL: at.String(), Status: status}
 	}
 	return fmt.Sprintf("%d MB", largeProbe>>20), nil
 }

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/url"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 const importDetails = `
@@ -77,25 +77,10 @@ func (o *importOptions) check(_ *desk, operands []string) error {
 	case o.from != "" && o.fromUser == "":
 		return errors.New("--from needs --from-user")
 	case o.from != "":
-		_, err := serverURL("--from", o.from)
+		_, err := davclient.ServerURL("--from", o.from)
 		return err
 	}
 	return nil
-}
-
-// serverURL parses the URL of a server. It refuses a password, which every user of this machine could see in the
-// arguments.
-func serverURL(flag, value string) (*url.URL, error) {
-	u, err := url.Parse(value)
-	switch {
-	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, fmt.Errorf("%s is not a URL such as https://calendar.example.org", flag)
-	case u.User != nil:
-		return nil, fmt.Errorf("%s contains a user: use the flag for the user, and never give the password", flag)
-	case u.RawQuery != "", u.Fragment != "":
-		return nil, fmt.Errorf("%s may have no query and no fragment", flag)
-	}
-	return u, nil
 }
 
 // importing is a running import.

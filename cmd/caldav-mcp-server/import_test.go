@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 )
 
 // radicale starts the other server, with the user ann, and returns its address.
@@ -134,7 +135,7 @@ func TestImportFromRadicale(t *testing.T) {
 	if got := bob.must(t, http.StatusOK, http.MethodGet, "/dav/calendars/bob/work/event%201.ics", ""); got.body != changed {
 		t.Errorf("the second import overwrote\n%s", got.body)
 	}
-	props := bob.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/bob/work/", propfindBody("d:displayname", "a:calendar-color", "c:supported-calendar-component-set"), "Depth", "0")
+	props := bob.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/bob/work/", davclient.PropfindBody("d:displayname", "a:calendar-color", "c:supported-calendar-component-set"), "Depth", "0")
 	for _, want := range []string{"Wörk &amp; more", "#FF8800FF", `name="VEVENT"`, `name="VTODO"`} {
 		if !strings.Contains(props.body, want) {
 			t.Errorf("there is no %s in\n%s", want, props.body)

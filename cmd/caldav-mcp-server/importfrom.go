@@ -16,8 +16,12 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/ical"
 )
+
+// remoteServer is another server, as a user of it sees it.
+type remoteServer struct{ *davclient.Client }
 
 // remoteCalendar is a calendar on another server.
 type remoteCalendar struct {
@@ -27,11 +31,11 @@ type remoteCalendar struct {
 
 // server imports the calendars of a user on another server.
 func (i *importing) server(ctx context.Context, password string) error {
-	base, err := serverURL("--from", i.from)
+	base, err := davclient.ServerURL("--from", i.from)
 	if err != nil {
 		return console.UsageError{Err: err}
 	}
-	client := newDAVClient(base, i.fromUser, password)
+	client := remoteServer{davclient.New(base, i.fromUser, password)}
 	i.bar.Tell("asking %s for its calendars …", base.Host)
 	found, err := client.calendars(ctx, base)
 	if err != nil {
@@ -39,7 +43,7 @@ func (i *importing) server(ctx context.Context, password string) error {
 	}
 	if i.calendar != "" {
 		found = slices.DeleteFunc(found, func(c remoteCalendar) bool {
-			return !strings.EqualFold(c.properties.Name, i.calendar) && lastSegment(c.at) != i.calendar
+			return !strings.EqualFold(c.properties.Name, i.calendar) && davclient.LastSegment(c.at) != i.calendar
 		})
 	}
 	if len(found) == 0 {
@@ -54,7 +58,7 @@ func (i *importing) server(ctx context.Context, password string) error {
 }
 
 // calendars finds the user's calendars as a client does that knows only a host name.
-func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalendar, error) {
+func (c remoteServer) calendars(ctx context.Context, base *url.URL) ([]remoteCalendar, error) {
 	home, err := c.findHome(ctx, base)
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalen
 
 // findHome tries the given URL first, and then the well-known URL of RFC 6764 §5. The home may be on another host of
 // the provider, so the result is a full URL.
-func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, error) {
+func (c remoteServer) findHome(ctx context.Context, base *url.URL) (*url.URL, error) {
 	var failed error
 	for _, start := range []*url.URL{base, base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
 		finder, err := caldav.NewClient(c, start.String())
@@ -108,15 +112,15 @@ func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, erro
 	return nil, failed
 }
 
-func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, error) {
-	found, err := c.ask(ctx, "PROPFIND", principal, "0", propfindBody("c:calendar-home-set"))
+func (c remoteServer) homeOf(ctx context.Context, principal *url.URL) (*url.URL, error) {
+	found, err := c.Ask(ctx, "PROPFIND", principal, "0", davclient.PropfindBody("c:calendar-home-set"))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found.Responses {
-		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
-			home, err := resolve(principal, href)
-			if err == nil && !c.trusts(home) {
+		if href := r.PropHref(davclient.CalDAV, "calendar-home-set"); href != "" {
+			home, err := davclient.Resolve(principal, href)
+			if err == nil && !c.Trusts(home) {
 				err = fmt.Errorf("the calendars are at %s, which must not get the password: give that server's URL", home.Host)
 			}
 			return home, err
@@ -126,19 +130,19 @@ func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, e
 }
 
 // describe reads the properties that go-webdav does not: color, order and time zone.
-func (c *davClient) describe(ctx context.Context, r *remoteCalendar) error {
-	found, err := c.ask(ctx, "PROPFIND", r.at, "0", propfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
+func (c remoteServer) describe(ctx context.Context, r *remoteCalendar) error {
+	found, err := c.Ask(ctx, "PROPFIND", r.at, "0", davclient.PropfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
 	if err != nil {
 		return err
 	}
 	for _, answer := range found.Responses {
-		if color, err := calendar.ParseColor(answer.prop(appleSpace, "calendar-color").text()); err == nil {
+		if color, err := calendar.ParseColor(answer.Prop(davclient.Apple, "calendar-color").Trimmed()); err == nil {
 			r.properties.Color = &color
 		}
-		if order, err := strconv.ParseInt(answer.prop(appleSpace, "calendar-order").text(), 10, 64); err == nil {
+		if order, err := strconv.ParseInt(answer.Prop(davclient.Apple, "calendar-order").Trimmed(), 10, 64); err == nil {
 			r.properties.Order = &order
 		}
-		if text := answer.prop(caldavSpace, "calendar-timezone").text(); text != "" {
+		if text := answer.Prop(davclient.CalDAV, "calendar-timezone").Trimmed(); text != "" {
 			r.properties.Timezone = zoneNamed(text)
 		}
 	}
@@ -164,7 +168,7 @@ func zoneNamed(text string) string {
 }
 
 // remote imports one calendar.
-func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
+func (i *importing) remote(ctx context.Context, client remoteServer, from remoteCalendar) error {
 	i.bar.Tell("asking for the content of %s …", from.properties.Name)
 	if len(from.properties.Kinds) == 0 {
 		from.properties.Kinds = calendar.AllKinds()
@@ -186,7 +190,7 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 	}
 	for n, at := range objects {
 		i.bar.Show(n, len(objects), cal.Name)
-		name := calendar.ObjectName(lastSegment(at))
+		name := calendar.ObjectName(davclient.LastSegment(at))
 		if here[name] && !i.replace {
 			i.report.count(calendar.ImportedSame)
 			continue
@@ -199,7 +203,7 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 }
 
 // addressOf is the URL segment of an imported calendar: the same as on the other server, if it is valid here.
-func addressOf(at *url.URL) calendar.Segment { return safeSegment(lastSegment(at)) }
+func addressOf(at *url.URL) calendar.Segment { return safeSegment(davclient.LastSegment(at)) }
 
 func safeSegment(segment string) calendar.Segment {
 	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || strings.Contains(segment, "/") || len(segment) > 200 || segment != console.Shown(segment) {
@@ -209,19 +213,19 @@ func safeSegment(segment string) calendar.Segment {
 }
 
 // objects lists the URLs of the objects in a calendar.
-func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
-	found, err := c.ask(ctx, "PROPFIND", at, "1", propfindBody("d:getetag", "d:resourcetype"))
+func (c remoteServer) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
+	found, err := c.Ask(ctx, "PROPFIND", at, "1", davclient.PropfindBody("d:getetag", "d:resourcetype"))
 	if err != nil {
 		return nil, err
 	}
 	var all []*url.URL
 	for _, r := range found.Responses {
-		to, err := resolve(at, r.Href)
+		to, err := davclient.Resolve(at, r.Href)
 		if err != nil {
 			return nil, err
 		}
-		if r.prop(davSpace, "resourcetype").child(davSpace, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
-			if !c.trusts(to) {
+		if r.Prop(davclient.DAV, "resourcetype").Child(davclient.DAV, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
+			if !c.Trusts(to) {
 				return nil, fmt.Errorf("an object is at %s, which must not get the password", to.Host)
 			}
 			all = append(all, to)
@@ -243,7 +247,7 @@ func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[cal
 }
 
 // fetch imports one object byte for byte.
-func (i *importing) fetch(ctx context.Context, client *davClient, cal calendar.Calendar, at *url.URL, name calendar.ObjectName) error {
+func (i *importing) fetch(ctx context.Context, client remoteServer, cal calendar.Calendar, at *url.URL, name calendar.ObjectName) error {
 	from := source{name: at.String()}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -255,7 +259,7 @@ func (i *importing) fetch(ctx context.Context, client *davClient, cal calendar.C
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		err := &statusError{r.Method, at.String(), answer.StatusCode}
+		err := &davclient.StatusError{Method: r.Method, URL: at.String(), Status: answer.StatusCode}
 		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode >= http.StatusInternalServerError {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package davclient
 
 import (
 	"net/url"
@@ -43,7 +43,7 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := newDAVClient(home, "ann", "x").trusts(to); got != test.want {
+		if got := New(home, "ann", "x").Trusts(to); got != test.want {
 			t.Errorf("%s sends to %s: %v, want %v", test.home, test.to, got, test.want)
 		}
 	}
