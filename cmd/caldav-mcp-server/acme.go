@@ -16,17 +16,6 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// acmeConfig holds the ACME settings.
-type acmeConfig struct {
-	// directory is empty if ACME is off.
-	directory, email, roots, httpAddr string
-}
-
-// publicURLs are the configured public URLs of the server.
-func (c config) publicURLs() []*url.URL {
-	return slices.DeleteFunc([]*url.URL{c.baseURL, c.mcpAt}, func(u *url.URL) bool { return u == nil })
-}
-
 // newKeeper returns the manager of ACME certificates, or nil if ACME is off.
 func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if c.acme.directory == "" {
@@ -35,11 +24,11 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 		}
 		return nil, nil
 	}
-	names, err := c.certifiedNames()
+	names, err := certifiedNames(c)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := c.acme.authorities()
+	roots, err := authorities(c.acme)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +36,7 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 }
 
 // certifiedNames are the host names that need a certificate.
-func (c config) certifiedNames() ([]string, error) {
+func certifiedNames(c config) ([]string, error) {
 	switch {
 	case c.tlsCert != "" || c.tlsKey != "":
 		return nil, console.WrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
@@ -70,7 +59,7 @@ func (c config) certifiedNames() ([]string, error) {
 }
 
 // authorities are the root certificates of the ACME server, or nil for the system's.
-func (a acmeConfig) authorities() (*x509.CertPool, error) {
+func authorities(a acmeConfig) (*x509.CertPool, error) {
 	if a.roots == "" {
 		return nil, nil
 	}
@@ -86,23 +75,23 @@ func (a acmeConfig) authorities() (*x509.CertPool, error) {
 }
 
 // plainDoors are the listeners without TLS: the ACME authority uses HTTP, and users type names without https://.
-func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
+func plainDoors(c config, keeper *acme.Keeper) []server.Door {
 	if keeper == nil || c.acme.httpAddr == "" {
 		return nil
 	}
 	return []server.Door{{
-		Name: acmeDoor, Addr: c.acme.httpAddr, Plain: true, Handler: keeper.Challenge(http.HandlerFunc(c.toHTTPS)),
+		Name: acmeDoor, Addr: c.acme.httpAddr, Plain: true, Handler: keeper.Challenge(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { redirectToHTTPS(w, r, c.baseURL.Host) })),
 		Routes: []string{"/.well-known/acme-challenge/{token}"},
 	}}
 }
 
-// toHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than seem to
+// redirectToHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than seem to
 // work.
-func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
+func redirectToHTTPS(w http.ResponseWriter, r *http.Request, host string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "this server requires HTTPS", http.StatusForbidden)
 		return
 	}
-	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+	to := url.URL{Scheme: "https", Host: host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
 	http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 }

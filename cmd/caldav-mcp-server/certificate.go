@@ -27,7 +27,7 @@ type certificate struct {
 }
 
 // tlsConfig is the TLS configuration of the listeners, or nil without TLS. The files must be valid at startup.
-func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
+func tlsConfig(c config, keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
 	if keeper != nil {
 		return keeper.TLS(), nil
 	}
@@ -92,7 +92,7 @@ func (f *certificate) modified() (made [2]time.Time, err error) {
 }
 
 // ownTLS is for requests to the server on this machine. It accepts the certificate in the files, under any name.
-func (c config) ownTLS() (*tls.Config, error) {
+func ownTLS(c config) (*tls.Config, error) {
 	if c.acme.directory != "" {
 		//nolint:gosec // The certificate is in the database. The request carries no secret: it only asks our port on this machine for its status.
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -263,4 +264,31 @@ func (c config) mcpURL() string {
 func validPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return err == nil && strconv.FormatUint(n, 10) == port
+}
+
+// acmeConfig holds the ACME settings.
+type acmeConfig struct {
+	// directory is empty if ACME is off.
+	directory, email, roots, httpAddr string
+}
+
+// publicURLs are the configured public URLs of the server.
+func (c config) publicURLs() []*url.URL {
+	return slices.DeleteFunc([]*url.URL{c.baseURL, c.mcpAt}, func(u *url.URL) bool { return u == nil })
+}
+
+// hosts are the public host names of the server.
+func (c config) hosts() []string {
+	if c.baseURL == nil {
+		return nil
+	}
+	return console.Each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
+}
+
+// basePath is the path that a proxy publishes the server under: "" or "/cal".
+func (c config) basePath() string {
+	if c.baseURL == nil {
+		return ""
+	}
+	return c.baseURL.EscapedPath()
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/acme"
@@ -16,7 +14,6 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
-	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
@@ -43,7 +40,7 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 	if err != nil {
 		return nil, err
 	}
-	secure, err := c.tlsConfig(keeper, log)
+	secure, err := tlsConfig(c, keeper, log)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +50,7 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 		Doors: append([]server.Door{
 			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
 			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
-		}, c.plainDoors(keeper)...),
+		}, plainDoors(c, keeper)...),
 		MetricsAddr: c.metricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
@@ -184,7 +181,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
@@ -211,7 +208,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 }
 
 // mcpLimits are the limits for assistants.
-func (c config) mcpLimits() mcp.Limits {
+func mcpLimits(c config) mcp.Limits {
 	limits := mcp.DefaultLimits()
 	limits.Calls = c.mcpCalls
 	return limits
@@ -253,20 +250,4 @@ func (h *house) ready(ctx context.Context) error {
 		return errors.New("the database has the tables of another version")
 	}
 	return nil
-}
-
-// hosts are the public host names of the server.
-func (c config) hosts() []string {
-	if c.baseURL == nil {
-		return nil
-	}
-	return console.Each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
-}
-
-// basePath is the path that a proxy publishes the server under: "" or "/cal".
-func (c config) basePath() string {
-	if c.baseURL == nil {
-		return ""
-	}
-	return c.baseURL.EscapedPath()
 }

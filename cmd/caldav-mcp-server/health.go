@@ -32,7 +32,7 @@ func healthCommand() command {
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(d.config.askReady(ctx, "CalDAV", d.config.caldav), d.config.askReady(ctx, "MCP", d.config.mcp))
+			err := errors.Join(askReady(ctx, d.config, "CalDAV", d.config.caldav), askReady(ctx, d.config, "MCP", d.config.mcp))
 			if err != nil {
 				return err
 			}
@@ -42,10 +42,10 @@ func healthCommand() command {
 	}
 }
 
-func (c config) askReady(ctx context.Context, door string, at address) error {
+func askReady(ctx context.Context, c config, door string, at address) error {
 	scheme, transport := "http://", new(http.Transport)
 	if c.tlsCert != "" || c.acme.directory != "" {
-		own, err := c.ownTLS()
+		own, err := ownTLS(c)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.caldavURL(),
-			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.follows.Store(&c.service)

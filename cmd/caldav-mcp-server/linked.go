@@ -29,8 +29,8 @@ func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
 	return s.Vault.Open(sealed, vault.Owner{User: user, Account: account})
 }
 
-// sealer returns the sealer for the configured master keys.
-func (c config) sealer() mirror.Sealer {
+// sealerOf returns the sealer for the configured master keys.
+func sealerOf(c config) mirror.Sealer {
 	if len(c.masterKeys) > 0 {
 		return sealer{vault.New(vault.Given(c.masterKeys))}
 	}

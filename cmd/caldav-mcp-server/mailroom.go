@@ -7,7 +7,6 @@ import (
 	"net"
 	"sync"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/digest"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
@@ -42,7 +41,7 @@ func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answer
 
 // proofs verifies users' mail addresses, under the same conditions.
 func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs, error) {
-	relay, ok, err := c.relay()
+	relay, ok, err := relayOf(c)
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -52,15 +51,15 @@ func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs,
 
 // passlinks mails password links, under the same conditions.
 func (p *program) passlinks(c config) (*mail.Passlinks, error) {
-	relay, ok, err := c.relay()
+	relay, ok, err := relayOf(c)
 	if !ok || err != nil {
 		return nil, err
 	}
 	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.Now, NewID: p.NewID}, nil
 }
 
-// relay returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
-func (c config) relay() (mail.Relay, bool, error) {
+// relayOf returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
+func relayOf(c config) (mail.Relay, bool, error) {
 	if !c.mail.sends() || c.baseURL == nil {
 		return mail.Relay{}, false, nil
 	}
@@ -169,11 +168,6 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h), Offers: p.offers(c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
-}
-
-// post holds the sender addresses for outgoing mail.
-func (m mailConfig) post() letter.Post {
-	return letter.Post{From: calendar.MailAddress(m.from), Domains: m.fromDomains}
 }
 
 // run works until the context ends.

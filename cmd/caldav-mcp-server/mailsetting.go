@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
@@ -103,4 +104,9 @@ func checkAuthServer(value string) error {
 		return errors.New("is not a name such as mx.example.org")
 	}
 	return nil
+}
+
+// post holds the sender addresses for outgoing mail.
+func (m mailConfig) post() letter.Post {
+	return letter.Post{From: calendar.MailAddress(m.from), Domains: m.fromDomains}
 }

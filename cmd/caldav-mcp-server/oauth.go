@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -68,11 +67,6 @@ func hostOf(header string) string {
 		return host
 	}
 	return strings.Trim(header, "[]")
-}
-
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
 // protected describes the MCP endpoint as an OAuth resource.

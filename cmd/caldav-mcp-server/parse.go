@@ -213,3 +213,8 @@ func setMasterKey(c *config, text string) error {
 	c.masterKeys = keys
 	return err
 }
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

@@ -10,22 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/store"
 )
-
-// serviceConfig holds the settings of the service as a whole. They are in the store, so that commands and all servers
-// use the same values.
-type serviceConfig struct {
-	calendar.Policy
-	// journalDays is JOURNAL_DAYS.
-	journalDays int
-	// lineDays is JOURNAL_LINE_DAYS.
-	lineDays int
-	// createUsers is OIDC_CREATE_USERS.
-	createUsers bool
-}
 
 // followEvery is how often a process checks the settings for changes.
 const followEvery = 5 * time.Second
@@ -33,11 +20,6 @@ const followEvery = 5 * time.Second
 // declaredBy is the prefix, in the store, for settings that a server was started with. They override set-server, and
 // are removed when a server starts without them.
 const declaredBy = "serve "
-
-// serviceRows are the settings that are in the store.
-func serviceRows() []setting {
-	return slices.DeleteFunc(settings(nil), func(s setting) bool { return s.groups&serviceSettings == 0 })
-}
 
 // serverSetting is such a setting with its current value.
 type serverSetting struct {
