@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const addClientDetails = `
@@ -25,7 +26,7 @@ http://localhost/…, with any port.
 func addClientCommand() command {
 	var n oauth.NewClient
 	return command{
-		name: "add-client", settings: storeSettings, json: true,
+		name: "add-client", settings: settings.StoreGroup, json: true,
 		summary: "add an OAuth client (assistant) that does not register itself", details: addClientDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&n.Name, "name", "", "`TEXT` that users see (needed)")
@@ -67,7 +68,7 @@ server. A client that registers itself can come back and ask users again.
 
 func removeClientCommand() command {
 	return command{
-		name: "remove-client", operands: []string{"ID"}, settings: storeSettings, json: true,
+		name: "remove-client", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "remove an OAuth client, and end its access", details: removeClientDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			all, err := d.oauth.Clients(ctx)

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const addWebhookDetails = `
@@ -26,7 +27,7 @@ type addWebhookOptions struct {
 func addWebhookCommand() command {
 	var o addWebhookOptions
 	return command{
-		name: "add-webhook", user: "`NAME` of the user whose changes are sent", settings: storeSettings, json: true,
+		name: "add-webhook", user: "`NAME` of the user whose changes are sent", settings: settings.StoreGroup, json: true,
 		summary: "send a program messages about changes in a user's calendars", details: addWebhookDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.url, "url", "", "https `URL` that gets the messages (needed)")

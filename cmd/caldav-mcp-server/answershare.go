@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const answerShareDetails = `
@@ -18,7 +19,7 @@ func answerShareCommand() command {
 	var word string
 	var accept, decline bool
 	return command{
-		name: "answer-share", user: "`NAME` of the user", settings: storeSettings, json: true,
+		name: "answer-share", user: "`NAME` of the user", settings: settings.StoreGroup, json: true,
 		summary: "accept or decline a calendar that another user shares", details: answerShareDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&word, "calendar", "", "the shared `CALENDAR` (needed)")

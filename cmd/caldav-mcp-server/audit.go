@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/server"
 )
 
@@ -13,14 +14,14 @@ import (
 const toStdout = "stdout"
 
 // openAudit opens the server's audit log, or returns nil if there is none.
-func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
-	switch c.auditLog {
+func (p *program) openAudit(c settings.Config, log *slog.Logger) (*server.Audit, error) {
+	switch c.AuditLog {
 	case "":
 		return nil, nil //nolint:nilnil // a nil audit log writes nothing
 	case toStdout:
 		return server.OpenAudit("", p.Stdout, log)
 	}
-	return server.OpenAudit(c.auditLog, nil, log)
+	return server.OpenAudit(c.AuditLog, nil, log)
 }
 
 // reading are the commands that change nothing, apart from the list commands. serve writes its own lines.
@@ -28,8 +29,8 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
 // has only the name of a user or group.
-func (p *program) audit(c command, config config, flags *flag.FlagSet, operands []string, failed error) error {
-	if config.auditLog == "" || config.auditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
+func (p *program) audit(c command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
+	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
 		return nil
 	}
 	a, err := p.openAudit(config, p.Logger(slog.LevelWarn, false))

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 
 	"caldav-mcp-server/store"
@@ -28,7 +29,7 @@ func TestJournalIsShortened(t *testing.T) {
 		// The clock is ahead: data written now seems to be 31 days old.
 		p := &program{&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString}}
 		h := openForTest(t, database)
-		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
+		h.follows.Store(&settings.Service{JournalDays: 30, LineDays: 7})
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +111,7 @@ func TestWordsAreIndexed(t *testing.T) {
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
+	h, err := p.openHouse(t.Context(), settings.Config{DatabaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +155,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
-	err = p.inHouse(t.Context(), config{databaseURL: path}, false, func(*house) error { return nil })
+	err = p.inHouse(t.Context(), settings.Config{DatabaseURL: path}, false, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}
@@ -165,7 +166,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
+		h, err := p.openHouse(t.Context(), settings.Config{DatabaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

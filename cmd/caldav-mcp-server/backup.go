@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
 )
@@ -26,7 +27,7 @@ accepts it on either. Only your user of this machine can read the file; keep it 
 func backupCommand() command {
 	var out string
 	return command{
-		name: "backup", settings: storeSettings, json: true, alone: true,
+		name: "backup", settings: settings.StoreGroup, json: true, alone: true,
 		summary: "write the whole database to a file, while servers run", details: backupDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); an existing file is not overwritten")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const blockSharerDetails = `
@@ -32,7 +33,7 @@ func blockLine(u calendar.User, sharer string, blocked bool) any {
 
 func blockSharerCommand() command {
 	return command{
-		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
+		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
 		summary: "block another user from sharing calendars with a user", details: blockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			sharer, err := d.auth.User(ctx, operands[0])
@@ -49,7 +50,7 @@ func blockSharerCommand() command {
 
 func unblockSharerCommand() command {
 	return command{
-		name: "unblock-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
+		name: "unblock-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
 		summary: "let a blocked user share calendars again", details: unblockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			if err := d.calendars.Unblock(ctx, d.caller(), operands[0]); err != nil {

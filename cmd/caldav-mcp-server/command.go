@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // command is a row in the table of commands.
@@ -21,7 +22,7 @@ type command struct {
 	// summary is one line for the overview; details are the rest of the help text.
 	summary, details string
 	// settings are the groups of settings that the command reads.
-	settings group
+	settings settings.Group
 	// user is the usage of --user, which fills desk.who. If it is empty, the command has no such flag.
 	user string
 	// json adds the flag --json.
@@ -39,7 +40,7 @@ type command struct {
 type desk struct {
 	*program
 	*house
-	config config
+	config settings.Config
 	// user is the value of --user, who the user of that name.
 	user string
 	who  calendar.User

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const completionDetails = `
@@ -61,7 +62,7 @@ func (p *program) completions() []completion {
 // flagsOf returns a command's flags by name, including those for settings.
 func flagsOf(c command) (all []*flag.Flag) {
 	flags := c.declared(new(desk))
-	addSettings(flags, c.settings)
+	settings.AddFlags(flags, c.settings)
 	flags.VisitAll(func(f *flag.Flag) { all = append(all, f) })
 	return all
 }

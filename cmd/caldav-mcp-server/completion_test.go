@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // TestCompletionCompletes lets bash complete, and lets each installed shell parse its script.
@@ -79,9 +80,9 @@ func TestManual(t *testing.T) {
 			t.Errorf("%s is missing", c.name)
 		}
 	}
-	for _, s := range settings(nil) {
-		if !strings.Contains(plain, ".B "+s.env) {
-			t.Errorf("%s is missing", s.env)
+	for _, s := range settings.All(nil) {
+		if !strings.Contains(plain, ".B "+s.Env) {
+			t.Errorf("%s is missing", s.Env)
 		}
 	}
 	groff, err := exec.LookPath("groff")

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/linked/gmail"
 	"caldav-mcp-server/linked/google"
 	"caldav-mcp-server/linked/microsoft"
@@ -42,7 +43,7 @@ type consent struct {
 }
 
 // consents returns the kinds that the settings enable.
-func (p *program) consents(c config, zones *zone.DB) map[string]consent {
+func (p *program) consents(c settings.Config, zones *zone.DB) map[string]consent {
 	ask := &http.Client{
 		Timeout: exchangeTime,
 		// A redirect must not send a token to another address.
@@ -57,16 +58,16 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 		return "", nil
 	}
 	all := map[string]consent{}
-	if c.linked.googleID != "" {
-		client := google.Client(c.linked.googleID, c.linked.googleSecret, ask, p.Now)
+	if c.Linked.GoogleID != "" {
+		client := google.Client(c.Linked.GoogleID, c.Linked.GoogleSecret, ask, p.Now)
 		all["google"] = consent{client, google.Provider(client, google.API, zones), whose}
 	}
-	if c.linked.googleID != "" && c.linked.gmail {
-		client := gmail.Client(c.linked.googleID, c.linked.googleSecret, ask, p.Now)
+	if c.Linked.GoogleID != "" && c.Linked.Gmail {
+		client := gmail.Client(c.Linked.GoogleID, c.Linked.GoogleSecret, ask, p.Now)
 		all["gmail"] = consent{client, gmail.Provider(client, gmail.API), whose}
 	}
-	if c.linked.microsoftID != "" {
-		client := microsoft.Client(c.linked.microsoftID, c.linked.microsoftSecret, c.linked.microsoftTenantID, ask, p.Now)
+	if c.Linked.MicrosoftID != "" {
+		client := microsoft.Client(c.Linked.MicrosoftID, c.Linked.MicrosoftSecret, c.Linked.MicrosoftTenantID, ask, p.Now)
 		all["microsoft"] = consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // TestMailIsOfferedWhenAskedFor: a client id at Google enables calendars, and mail only with GMAIL. Neither requests
@@ -15,12 +16,12 @@ func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 	t.Parallel()
 	p := &program{&console.Console{Now: time.Now}}
 	for _, c := range []struct {
-		linked       linkConfig
+		linked       settings.Link
 		google, mail bool
 	}{
-		{linkConfig{}, false, false}, {linkConfig{gmail: true}, false, false}, {linkConfig{googleID: "id"}, true, false}, {linkConfig{googleID: "id", gmail: true}, true, true},
+		{settings.Link{}, false, false}, {settings.Link{Gmail: true}, false, false}, {settings.Link{GoogleID: "id"}, true, false}, {settings.Link{GoogleID: "id", Gmail: true}, true, true},
 	} {
-		all := p.consents(config{linked: c.linked}, zone.NewDB())
+		all := p.consents(settings.Config{Linked: c.linked}, zone.NewDB())
 		calendars, google := all["google"]
 		mail, gmail := all["gmail"]
 		if google != c.google || gmail != c.mail {

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createCalendarDetails = `
@@ -25,7 +26,7 @@ type calendarOptions struct {
 func createCalendarCommand() command {
 	var o calendarOptions
 	return command{
-		name: "create-calendar", user: "`NAME` of its owner", settings: storeSettings, json: true,
+		name: "create-calendar", user: "`NAME` of its owner", settings: settings.StoreGroup, json: true,
 		summary: "create a calendar for a user", details: createCalendarDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {

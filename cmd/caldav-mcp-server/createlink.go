@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createLinkDetails = `
@@ -39,7 +40,7 @@ func (o *linkOptions) declare(f *flag.FlagSet) {
 func createLinkCommand() command {
 	var o linkOptions
 	return command{
-		name: "create-link", user: calendarOwner, settings: storeSettings | addressSettings, json: true,
+		name: "create-link", user: calendarOwner, settings: settings.StoreGroup | settings.AddressGroup, json: true,
 		summary: "create a public link to a calendar", details: createLinkDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error { return d.createLink(ctx, o) },
@@ -67,7 +68,7 @@ func (d *desk) createLink(ctx context.Context, o linkOptions) error {
 	if err != nil {
 		return err
 	}
-	url := d.config.caldavURL() + caldav.LinkPath(link, secret)
+	url := d.config.CalDAVURL() + caldav.LinkPath(link, secret)
 	if d.json {
 		return d.PrintJSON(struct {
 			listedLink
@@ -78,7 +79,7 @@ func (d *desk) createLink(ctx context.Context, o linkOptions) error {
 	if err := writeLinkHelp(d.Stdout, url, link); err != nil {
 		return err
 	}
-	if d.config.baseURL == nil {
+	if d.config.BaseURL == nil {
 		d.Say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
 	}
 	return nil

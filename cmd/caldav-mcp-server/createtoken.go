@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createDetails = `
@@ -31,7 +32,7 @@ type tokenOptions struct {
 func createTokenCommand() command {
 	var o tokenOptions
 	return command{
-		name: "create-token", user: "`NAME` of the user that it acts for", settings: storeSettings | addressSettings, json: true,
+		name: "create-token", user: "`NAME` of the user that it acts for", settings: settings.StoreGroup | settings.AddressGroup, json: true,
 		summary: "create an access token for an assistant or a client", details: createDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error { return d.createToken(ctx, o) },
@@ -80,7 +81,7 @@ func (d *desk) createToken(ctx context.Context, o tokenOptions) error {
 			listedToken
 			Token  auth.Secret `json:"token"`
 			MCPURL string      `json:"mcp_url"`
-		}{tokenJSON(token), secret, d.config.mcpURL()})
+		}{tokenJSON(token), secret, d.config.MCPURL()})
 	}
-	return writeTokenHelp(d.Stdout, d.config.caldavURL(), d.config.mcpURL(), token, secret)
+	return writeTokenHelp(d.Stdout, d.config.CalDAVURL(), d.config.MCPURL(), token, secret)
 }

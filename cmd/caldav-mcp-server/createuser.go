@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createUserDetails = `
@@ -17,7 +18,7 @@ func createUserCommand() command {
 	var user auth.NewUser
 	var fromStdin bool
 	return command{
-		name: "create-user", operands: []string{"NAME"}, settings: storeSettings, json: true, begins: true,
+		name: "create-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true, begins: true,
 		summary: "create a user, with a calendar and a task list", details: createUserDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&user.DisplayName, "display-name", "", "display `NAME`")

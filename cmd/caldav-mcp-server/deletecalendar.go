@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const deleteCalendarDetails = `
@@ -17,7 +18,7 @@ be deleted: choose another one first, with set-calendar --default.
 
 func deleteCalendarCommand() command {
 	return command{
-		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: storeSettings | postSettings, json: true,
+		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
 		summary: "move a calendar to the trash", details: deleteCalendarDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			cal, err := d.findInHome(ctx, operands[0])

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const deleteUserDetails = `
@@ -30,7 +31,7 @@ type deleteUserOptions struct {
 func deleteUserCommand() command {
 	var o deleteUserOptions
 	return command{
-		name: "delete-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "delete-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a user and all their data", details: deleteUserDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			return d.deleteUser(ctx, operands[0], o)

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 )
@@ -31,7 +32,7 @@ func (e laterError) Unwrap() error { return e.error }
 func deliverCommand() command {
 	var to []calendar.MailAddress
 	return command{
-		name: "deliver", settings: storeSettings | mailSettings, alone: true,
+		name: "deliver", settings: settings.StoreGroup | settings.MailGroup, alone: true,
 		summary: "process one mail from standard input", details: deliverDetails,
 		flags: func(f *flag.FlagSet) {
 			f.Func("to", "recipient `ADDRESS` of the mail; may be given more than once", func(v string) error {
@@ -54,7 +55,7 @@ func deliverCommand() command {
 	}
 }
 
-func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, to []calendar.MailAddress) error {
+func (p *program) deliver(ctx context.Context, c settings.Config, h *house, raw []byte, to []calendar.MailAddress) error {
 	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -48,7 +49,7 @@ type doctorOptions struct {
 func doctorCommand() command {
 	var o doctorOptions
 	return command{
-		name: "doctor", settings: storeSettings | secondSettings | doorSettings | mailSettings, json: true, alone: true,
+		name: "doctor", settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, json: true, alone: true,
 		summary: "check a running server from outside, as apps see it", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			x, err := d.newExamination(d.config, o)
@@ -97,18 +98,18 @@ type examination struct {
 	events    *url.URL
 	syncToken string
 	// mail holds the server's mail settings, if known. mailTo is the recipient of a test mail, testMail its Message-ID.
-	mail     mailConfig
+	mail     settings.Mail
 	mailTo   calendar.MailAddress
 	testMail string
 	// config holds the server's settings, if the doctor has them.
-	config config
+	config settings.Config
 	// streamPatience is the time limit for the headers of a stream.
 	streamPatience time.Duration
 	// itself is the server's description of itself, once requested.
 	itself *saysItself
 }
 
-func (p *program) newExamination(c config, o doctorOptions) (*examination, error) {
+func (p *program) newExamination(c settings.Config, o doctorOptions) (*examination, error) {
 	base, err := davclient.ServerURL("--url", o.url)
 	if err != nil {
 		return nil, err
@@ -118,10 +119,10 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 	}
 	root := rootOf(base)
 	x := &examination{
-		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
+		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
 	}
 	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
-	x.mail, x.config = c.mail, c
+	x.mail, x.config = c.Mail, c
 	if o.mailTo != "" {
 		if x.mailTo, err = letter.Address(o.mailTo); err != nil {
 			return nil, fmt.Errorf("--mail-to: %w", err)
@@ -142,7 +143,7 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 		x.dav.Transport, x.bare.Transport = transport, transport
 	}
 	if o.tokenFile != "" {
-		if _, x.token, err = readSecret("--token-file", o.tokenFile); err != nil {
+		if _, x.token, err = settings.ReadSecret("--token-file", o.tokenFile); err != nil {
 			return nil, err
 		}
 	}
@@ -178,7 +179,7 @@ func mcpPlaces(root *url.URL, port string) []*url.URL {
 
 // trusting returns a transport that trusts one more certificate authority.
 func trusting(file string) (http.RoundTripper, error) {
-	_, pem, err := readSecret("--ca", file)
+	_, pem, err := settings.ReadSecret("--ca", file)
 	if err != nil {
 		return nil, err
 	}

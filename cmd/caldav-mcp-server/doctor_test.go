@@ -20,13 +20,14 @@ import (
 	"github.com/google/uuid"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
+	x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"the proxy buffers responses from the": held,
 	} {
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
+		x, err := p.newExamination(settings.Config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +260,7 @@ func TestDoctorSaysACauseOnce(t *testing.T) {
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
+		x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +288,7 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
+	x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,16 +18,16 @@ const mailServer = "mail"
 // mailChecks are the checks of the server's mail, if the doctor has its settings.
 func (x *examination) mailChecks() []check {
 	var all []check
-	if x.mail.sends() {
+	if x.mail.Sends() {
 		all = append(all, check{mailServer, "the mail server takes the password", (*examination).tryRelay})
 	}
-	if x.mail.imapURL != "" {
+	if x.mail.IMAPURL != "" {
 		all = append(all, check{mailServer, "the mailbox opens", (*examination).tryMailbox})
 	}
-	if x.mail.sends() && (x.mail.imapURL != "" || x.mailTo != "") {
+	if x.mail.Sends() && (x.mail.IMAPURL != "" || x.mailTo != "") {
 		all = append(all, check{mailServer, "a mail is sent", (*examination).sendMail})
 	}
-	if x.mail.sends() && x.mail.imapURL != "" && x.mailTo == "" {
+	if x.mail.Sends() && x.mail.IMAPURL != "" && x.mailTo == "" {
 		all = append(all, check{mailServer, "it arrives in the mailbox", (*examination).receiveMail})
 	}
 	return all
@@ -39,7 +39,7 @@ func (x *examination) checks() []check {
 }
 
 func (x *examination) tryRelay(ctx context.Context) (string, error) {
-	relay, err := mail.ParseRelay(x.mail.smtpURL)
+	relay, err := mail.ParseRelay(x.mail.SMTPURL)
 	if err == nil {
 		err = relay.Try(ctx)
 	}
@@ -47,7 +47,7 @@ func (x *examination) tryRelay(ctx context.Context) (string, error) {
 }
 
 func (x *examination) tryMailbox(ctx context.Context) (string, error) {
-	box, err := mail.ParseMailbox(x.mail.imapURL)
+	box, err := mail.ParseMailbox(x.mail.IMAPURL)
 	if err == nil {
 		err = box.Try(ctx)
 	}
@@ -65,15 +65,15 @@ domain of MAIL_FROM, as docs/scheduling.md has it.
 
 // sendMail sends a mail to --mail-to, or to the server's own mailbox.
 func (x *examination) sendMail(ctx context.Context) (string, error) {
-	relay, err := mail.ParseRelay(x.mail.smtpURL)
+	relay, err := mail.ParseRelay(x.mail.SMTPURL)
 	if err != nil {
 		return "", err
 	}
 	to := x.mailTo
 	if to == "" {
-		to = calendar.MailAddress(x.mail.from)
+		to = calendar.MailAddress(x.mail.From)
 	}
-	post := x.mail.post()
+	post := x.mail.Post()
 	relay.Hello = letter.Domain(post.From)
 	x.testMail = x.NewID() + "@" + letter.Domain(post.From)
 	data, err := post.Plain(letter.Plain{To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.Now()})
@@ -91,7 +91,7 @@ func (x *examination) receiveMail(ctx context.Context) (string, error) {
 	if x.testMail == "" {
 		return "", skippedError{"no mail was sent"}
 	}
-	box, err := mail.ParseMailbox(x.mail.imapURL)
+	box, err := mail.ParseMailbox(x.mail.IMAPURL)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (x *examination) receiveMail(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 			timer.Stop()
 			return "", withMend(errors.New("the mail did not arrive in time"),
-				fmt.Sprintf("is IMAP_URL the mailbox of %s, or of an address that its mail goes on to? Mail may be slow: --timeout 10m waits longer", x.mail.from))
+				fmt.Sprintf("is IMAP_URL the mailbox of %s, or of an address that its mail goes on to? Mail may be slow: --timeout 10m waits longer", x.mail.From))
 		}
 	}
 }

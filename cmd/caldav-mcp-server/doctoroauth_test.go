@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // nameForBoth is a proxy that gives both doors one name, with a fault that changes.
@@ -103,7 +104,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	} {
 		front.fault.Store(&test.serve)
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
+		x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,18 +10,18 @@ import (
 
 // secondChecks are the checks of a read replica, if the doctor has its settings.
 func (x *examination) secondChecks() []check {
-	if x.config.secondURL == "" {
+	if x.config.SecondURL == "" {
 		return nil
 	}
 	return []check{{itself, "its second node follows", (*examination).trySecond}}
 }
 
 func (x *examination) trySecond(ctx context.Context) (detail string, err error) {
-	url, err := x.config.database()
+	url, err := x.config.Database()
 	if err != nil {
 		return "", err
 	}
-	s, err := store.Open(ctx, url, store.Options{Second: x.config.secondURL, MaxConns: 1})
+	s, err := store.Open(ctx, url, store.Options{Second: x.config.SecondURL, MaxConns: 1})
 	if err != nil {
 		return "", withMend(err, "DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}

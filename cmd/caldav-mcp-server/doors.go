@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
@@ -35,7 +36,7 @@ const realm = "Calendars"
 const spareBody = 1 << 20
 
 // newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
-func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
 	audit, err := p.openAudit(c, log)
 	if err != nil {
 		return nil, err
@@ -45,20 +46,20 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 		return nil, err
 	}
 	timeouts := server.DefaultTimeouts()
-	timeouts.Leave = time.Duration(c.stopDelay) * time.Second
+	timeouts.Leave = time.Duration(c.StopDelay) * time.Second
 	return server.New(server.Config{
 		Doors: append([]server.Door{
-			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
-			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
+			{Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), MaxBody: spareBody},
+			{Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: spareBody},
 		}, plainDoors(c, keeper)...),
-		MetricsAddr: c.metricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
+		MetricsAddr: c.MetricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.Proxies, Hosts: c.Hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
 }
 
 // openDoors adds the handlers to the listeners.
-func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
-	front := &frontage{config: c, server: s}
+func (p *program) openDoors(ctx context.Context, c settings.Config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
+	front := &frontage{Config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
 	if err != nil {
 		return err
@@ -75,13 +76,13 @@ func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.S
 	return nil
 }
 
-func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
+func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
 	told, err := h.davPush(ctx, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
 	handler, err := caldav.New(caldav.Config{
-		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
+		Service: h.calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
 		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
@@ -92,7 +93,7 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
 	}
 	return server.Door{
-		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins, AnyOrigin: pages.AnyOrigin,
+		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins, AnyOrigin: pages.AnyOrigin,
 		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
 		Handler: pages.Before(handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV))))),
 		Routes:  append(caldav.Routes(), pages.Routes()...),
@@ -112,22 +113,22 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		return nil, err
 	}
 	config := web.Config{
-		Auth: h.auth, Service: h.calendars, BaseURL: front.baseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: func() bool { return h.service().createUsers }, Facts: p.facts(h),
-		MCPURL: front.mcpURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
+		Auth: h.auth, Service: h.calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
+		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.service().CreateUsers }, Facts: p.facts(h),
+		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
 		Now:     p.Now, Version: p.Version, Logger: log,
 	}
-	if err := p.mailPages(ctx, front.config, h, &config); err != nil {
+	if err := p.mailPages(ctx, front.Config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
-	if front.push {
+	if front.Push {
 		config.WebhookSecret = h.webhookSecret
 	}
 	config.Consents = map[string]web.Consent{}
-	for kind, one := range p.consents(front.config, zone.NewDB()) {
+	for kind, one := range p.consents(front.Config, zone.NewDB()) {
 		config.Consents[kind] = one
 	}
 	pages, err := web.New(config)
@@ -138,7 +139,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 }
 
 // mailPages enables the page features that need mail, if mail is configured.
-func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.Config) error {
+func (p *program) mailPages(ctx context.Context, c settings.Config, h *house, pages *web.Config) error {
 	answers, err := p.answers(ctx, c, h)
 	if err != nil {
 		return err
@@ -175,42 +176,42 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 	if err != nil {
 		return server.Door{}, err
 	}
-	c := front.config
+	c := front.Config
 	door := auth.Door{Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON}
-	if c.oauth {
+	if c.OAuth {
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
 		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.Now, log),
 	}
-	if c.baseURL != nil {
-		config.BaseURL = c.baseURL.String()
+	if c.BaseURL != nil {
+		config.BaseURL = c.BaseURL.String()
 	}
-	if c.push {
+	if c.Push {
 		config.WebhookSecret = h.webhookSecret
 	}
 	handler := mcp.New(config)
 	inner := handler.Guard(h.auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, inner)
-	if base := c.basePath(); base != "" {
+	if base := c.BasePath(); base != "" {
 		mux.Handle(base+mcpPath, inner)
 	}
 	mux.HandleFunc("/", notHere)
 	return server.Door{
-		Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: config.Limits.BodyBytes + spareBody,
+		Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: config.Limits.BodyBytes + spareBody,
 		Handler: pages.Discovery(mux), Routes: append([]string{mcpPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
 	}, nil
 }
 
 // mcpLimits are the limits for assistants.
-func mcpLimits(c config) mcp.Limits {
+func mcpLimits(c settings.Config) mcp.Limits {
 	limits := mcp.DefaultLimits()
-	limits.Calls = c.mcpCalls
+	limits.Calls = c.MCPCalls
 	return limits
 }
 

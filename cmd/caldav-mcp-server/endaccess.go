@@ -1,6 +1,10 @@
 package main
 
-import "context"
+import (
+	"context"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+)
 
 const endAccessDetails = `
 It signs the user out of all browsers and ends their app passwords, access tokens, OAuth access of assistants, and links
@@ -11,7 +15,7 @@ set-password or invite-user --reset changes it, and set-user --disabled true loc
 
 func endAccessCommand() command {
 	return command{
-		name: "end-access", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "end-access", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "end all sessions, tokens and app passwords of a user", details: endAccessDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			user, err := d.auth.User(ctx, operands[0])

@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const exportDetails = `
@@ -34,7 +35,7 @@ type exportOptions struct {
 func exportCommand() command {
 	var o exportOptions
 	return command{
-		name: "export", user: "`NAME` of the calendars' owner", settings: storeSettings, json: true,
+		name: "export", user: "`NAME` of the calendars' owner", settings: settings.StoreGroup, json: true,
 		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			e := &exporting{desk: d, exportOptions: o, bar: d.NewProgress()}

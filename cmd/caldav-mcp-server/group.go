@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createGroupDetails = `
@@ -42,7 +43,7 @@ func memberNames(g auth.Group) []string {
 func createGroupCommand() command {
 	var title string
 	return command{
-		name: "create-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "create-group", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "create a group of users to share calendars with", details: createGroupDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&title, "display-name", "", "display `NAME`")
@@ -102,7 +103,7 @@ They lose the calendars that they had only through the group, with their own set
 // groupCommand returns a command that applies to a group and some users.
 func groupCommand(word, summary, details string, do func(ctx context.Context, d *desk, group string, users []string) error) command {
 	return command{
-		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings, json: true,
+		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: settings.StoreGroup, json: true,
 		summary: summary, details: details,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			users := strings.FieldsFunc(operands[1], func(r rune) bool { return r == ',' || r == ' ' })
@@ -114,7 +115,7 @@ func groupCommand(word, summary, details string, do func(ctx context.Context, d 
 func deleteGroupCommand() command {
 	var yes bool
 	return command{
-		name: "delete-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "delete-group", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a group, and the access of its members through it",
 		details: "\nThe users and calendars stay; the members only lose their access through the group.\n",
 		flags: func(f *flag.FlagSet) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const healthDetails = `
@@ -24,7 +25,7 @@ const maxHealthAnswer = 1000
 func healthCommand() command {
 	var wait time.Duration
 	return command{
-		name: "health", settings: doorSettings, alone: true,
+		name: "health", settings: settings.DoorGroup, alone: true,
 		summary: "check whether the server on this machine is ready", details: healthDetails,
 		flags: func(f *flag.FlagSet) {
 			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the responses")
@@ -32,7 +33,7 @@ func healthCommand() command {
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(askReady(ctx, d.config, "CalDAV", d.config.caldav), askReady(ctx, d.config, "MCP", d.config.mcp))
+			err := errors.Join(askReady(ctx, d.config, "CalDAV", d.config.CalDAV), askReady(ctx, d.config, "MCP", d.config.MCP))
 			if err != nil {
 				return err
 			}
@@ -42,16 +43,16 @@ func healthCommand() command {
 	}
 }
 
-func askReady(ctx context.Context, c config, door string, at address) error {
+func askReady(ctx context.Context, c settings.Config, door string, at settings.Address) error {
 	scheme, transport := "http://", new(http.Transport)
-	if c.tlsCert != "" || c.acme.directory != "" {
+	if c.TLSCert != "" || c.ACME.Directory != "" {
 		own, err := ownTLS(c)
 		if err != nil {
 			return err
 		}
 		scheme, transport.TLSClientConfig = "https://", own
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.reachable()+"/readyz", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.Reachable()+"/readyz", nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", door, err)
 	}

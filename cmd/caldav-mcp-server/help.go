@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const overviewTail = `
@@ -56,19 +57,19 @@ The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--
 `
 
 // settingsHelp is the help text for some groups of settings.
-func (p *program) settingsHelp(groups group) string {
+func (p *program) settingsHelp(groups settings.Group) string {
 	var b strings.Builder
-	if groups&storeSettings != 0 && groups&serveSettings == 0 {
+	if groups&settings.StoreGroup != 0 && groups&settings.ServeGroup == 0 {
 		fmt.Fprintf(&b, databaseHelp, console.Program)
-		groups &^= storeSettings
+		groups &^= settings.StoreGroup
 	}
 	if groups == 0 {
 		return b.String()
 	}
 	b.WriteString("\nsettings, by environment variable or by flag:\n")
-	for _, s := range settings(p.Environ) {
-		if s.groups&groups != 0 {
-			b.WriteString(s.help())
+	for _, s := range settings.All(p.Environ) {
+		if s.Groups&groups != 0 {
+			b.WriteString(s.Help())
 		}
 	}
 	return b.String()
@@ -78,7 +79,7 @@ func flagTable(flags *flag.FlagSet) string {
 	var rows [][]string
 	flags.VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
-		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + shownDefault(f.DefValue)})
+		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + settings.ShownDefault(f.DefValue)})
 	})
 	return console.Columns(rows)
 }

@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
@@ -29,7 +30,7 @@ type house struct {
 	oauth     *oauth.Service
 	calendars *service.Service
 	// follows holds the service settings as last read from the store.
-	follows atomic.Pointer[serviceConfig]
+	follows atomic.Pointer[settings.Service]
 	// pruned is when the journal was last pruned, unpruned counts the failures since.
 	pruned, unpruned atomic.Int64
 }
@@ -42,12 +43,12 @@ const (
 )
 
 // openHouse opens the store and the services. The tables may not exist yet.
-func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*house, error) {
-	url, err := c.database()
+func (p *program) openHouse(ctx context.Context, c settings.Config, o store.Options) (*house, error) {
+	url, err := c.Database()
 	if err != nil {
 		return nil, err
 	}
-	o.MaxConns, o.Now, o.Second = c.maxConns, p.Now, c.secondURL
+	o.MaxConns, o.Now, o.Second = c.MaxConns, p.Now, c.SecondURL
 	s, err := store.Open(ctx, url, o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
@@ -62,11 +63,11 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		}),
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
-			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.caldavURL(),
-			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
+			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: p.providers(c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
-	h.follows.Store(&c.service)
+	h.follows.Store(&c.Service)
 	return h, nil
 }
 
@@ -76,7 +77,7 @@ const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR?
 // inHouse opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
 // Outdated tables are not migrated, because a running server may still use them.
-func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
+func (p *program) inHouse(ctx context.Context, c settings.Config, mayMake bool, work func(*house) error) (err error) {
 	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.Logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s", err, noDatabase)

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const importDetails = `
@@ -40,7 +41,7 @@ type importOptions struct {
 func importCommand() command {
 	var o importOptions
 	return command{
-		name: "import", user: "`NAME` of the user who gets the calendars", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings, json: true,
+		name: "import", user: "`NAME` of the user who gets the calendars", optional: []string{"FILE.ics|DIR|-"}, settings: settings.StoreGroup, json: true,
 		summary: "import calendars from files or another server", details: importDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const importUsersDetails = `
@@ -45,7 +46,7 @@ type userOutcome struct {
 func importUsersCommand() command {
 	var o importUsersOptions
 	return command{
-		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings, json: true,
+		name: "import-users", operands: []string{"FILE"}, settings: settings.StoreGroup | settings.AddressGroup, json: true,
 		summary: "create or change the users in a list", details: importUsersDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.dry, "dry-run", false, "only show the result")
@@ -56,7 +57,7 @@ func importUsersCommand() command {
 			return err
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			i := userImport{house: d.house, options: o, pages: d.config.pagesURL()}
+			i := userImport{house: d.house, options: o, pages: d.config.PagesURL()}
 			return d.tellUsers(i.all(ctx, o.list), o.dry)
 		},
 	}

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const inviteUserDetails = `
@@ -39,7 +40,7 @@ type invitedJSON struct {
 func inviteUserCommand() command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
 	return command{
-		name: "invite-user", operands: []string{"NAME"}, settings: storeSettings | addressSettings, json: true, begins: true,
+		name: "invite-user", operands: []string{"NAME"}, settings: settings.StoreGroup | settings.AddressGroup, json: true, begins: true,
 		summary: "create a link for a user to choose a password", details: inviteUserDetails, flags: o.declare,
 		check: func(_ *desk, operands []string) (err error) {
 			if o.noSecondFactor && !o.reset {
@@ -73,7 +74,7 @@ func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 	if err != nil {
 		return err
 	}
-	link := d.config.pagesURL() + "key/" + string(secret)
+	link := d.config.PagesURL() + "key/" + string(secret)
 	return d.done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
 		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires), link)
 }

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const journalDetails = `
@@ -38,7 +39,7 @@ type journalOptions struct {
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", user: "`NAME` of the user", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
+		name: "journal", user: "`NAME` of the user", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
 		summary: "show the changes by users and assistants, and undo them", details: journalDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const linkAccountDetails = `
@@ -59,7 +60,7 @@ func (o *linkAccountOptions) check(*desk, []string) error {
 func linkAccountCommand() command {
 	var o linkAccountOptions
 	return command{
-		name: "link-account", user: "`NAME` of the user who gets its calendars", settings: storeSettings | linkSettings, json: true,
+		name: "link-account", user: "`NAME` of the user who gets its calendars", settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "link the calendars of an account on another server, in both directions", details: linkAccountDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {

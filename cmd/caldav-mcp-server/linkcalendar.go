@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const linkCalendarDetails = `
@@ -31,7 +32,7 @@ type linkCalendarOptions struct {
 func linkCalendarCommand() command {
 	var o linkCalendarOptions
 	return command{
-		name: "link-calendar", user: "`NAME` of the user who gets it", settings: storeSettings | linkSettings, json: true,
+		name: "link-calendar", user: "`NAME` of the user who gets it", settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "link a calendar feed that is published elsewhere", details: linkCalendarDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
@@ -95,7 +96,7 @@ Without it, all accounts of the user are refreshed.
 
 func refreshCommand() command {
 	return command{
-		name: "refresh", user: "`NAME` of the accounts' owner", optional: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
+		name: "refresh", user: "`NAME` of the accounts' owner", optional: []string{"ACCOUNT"}, settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "refresh linked accounts now", details: refreshDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			accounts, err := d.pickAccounts(ctx, operands)
@@ -122,7 +123,7 @@ trash. Nothing changes on the other server. ACCOUNT is an id from list-accounts,
 func unlinkAccountCommand() command {
 	var keep, drop bool
 	return command{
-		name: "unlink-account", user: "`NAME` of the account's owner", operands: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
+		name: "unlink-account", user: "`NAME` of the account's owner", operands: []string{"ACCOUNT"}, settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "unlink an account or feed", details: unlinkDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "keep its calendars")
@@ -170,7 +171,7 @@ DATA_DIR gets a new key, and the old one is removed at the end. A running server
 
 func rotateKeyCommand() command {
 	return command{
-		name: "rotate-key", settings: storeSettings | linkSettings, json: true,
+		name: "rotate-key", settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "encrypt the secrets of linked accounts with a new master key", details: rotateKeyDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			n, err := rotate(ctx, d.config, d.house)

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/linked/caldav"
 	"caldav-mcp-server/linked/ics"
 	"caldav-mcp-server/outbound"
@@ -30,16 +31,16 @@ func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
 }
 
 // sealerOf returns the sealer for the configured master keys.
-func sealerOf(c config) mirror.Sealer {
-	if len(c.masterKeys) > 0 {
-		return sealer{vault.New(vault.Given(c.masterKeys))}
+func sealerOf(c settings.Config) mirror.Sealer {
+	if len(c.MasterKeys) > 0 {
+		return sealer{vault.New(vault.Given(c.MasterKeys))}
 	}
-	return sealer{vault.New(vault.In(filepath.Join(c.dataDir, masterKeyFile)))}
+	return sealer{vault.New(vault.In(filepath.Join(c.DataDir, masterKeyFile)))}
 }
 
 // providers are the kinds of accounts that can be linked.
-func (p *program) providers(c config) map[string]mirror.Provider {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
+func (p *program) providers(c settings.Config) map[string]mirror.Provider {
+	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
 	for kind, one := range p.consents(c, zone.NewDB()) {
 		all[kind] = one.offer

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // listing is a command that lists items: as a table for people, or as JSON.
@@ -19,7 +20,7 @@ type listing[T, J any] struct {
 // asCommand returns the listing as a command, with a flag for JSON.
 func (l listing[T, J]) asCommand() command {
 	made := l.command
-	made.settings, made.json = storeSettings, true
+	made.settings, made.json = settings.StoreGroup, true
 	made.run = func(ctx context.Context, d *desk, _ []string) error {
 		found, err := l.find(ctx, d.house)
 		if err != nil {

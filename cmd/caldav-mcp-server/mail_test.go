@@ -21,6 +21,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -49,7 +50,7 @@ type site struct {
 	*town
 	*house
 	program *program
-	config  config
+	config  settings.Config
 	room    *mailroom
 	domain  string
 	// killed is the process that users make changes through, if it is one that is killed; otherwise they make them
@@ -79,11 +80,11 @@ func (w *town) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 func (w *town) site(domain, database string) *site {
 	w.Helper()
 	p := &program{&console.Console{Stdout: io.Discard, Stderr: &w.log, Now: w.now, NewID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}}
-	s := &site{town: w, program: p, domain: domain, config: config{
-		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}},
-		mail: mailConfig{
-			smtpURL: "smtp://" + w.addr, from: "calendar@" + domain, fromDomains: []string{domain}, perHour: 500,
-			lmtpAddr: "127.0.0.1:0", authServer: "town.example",
+	s := &site{town: w, program: p, domain: domain, config: settings.Config{
+		DatabaseURL: database, BaseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, Service: settings.Service{Policy: calendar.Policy{NeedAcceptance: true}},
+		Mail: settings.Mail{
+			SMTPURL: "smtp://" + w.addr, From: "calendar@" + domain, FromDomains: []string{domain}, PerHour: 500,
+			LMTPAddr: "127.0.0.1:0", AuthServer: "town.example",
 		},
 	}}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))

@@ -29,7 +29,7 @@ func (s *site) start(t *testing.T, database string) {
 	if _, err := s.room.sender.Round(t.Context()); err != nil { // which takes the lease of the sender
 		t.Fatal(err)
 	}
-	s.killed = &killable{env: append(on(database), "SMTP_URL="+s.config.mail.smtpURL, "MAIL_FROM="+s.config.mail.from, "MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain)}
+	s.killed = &killable{env: append(on(database), "SMTP_URL="+s.config.Mail.SMTPURL, "MAIL_FROM="+s.config.Mail.From, "MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain)}
 	s.killed.client = newClient(t, serve(t, s.killed.env), "", "correct horse battery", "")
 }
 

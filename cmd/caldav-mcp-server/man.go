@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const manDetails = `
@@ -39,7 +40,7 @@ func (p *program) manual() string {
 	}
 	m.section("SETTINGS")
 	m.line("They come from the environment; flags override it.")
-	for _, s := range settings(nil) {
+	for _, s := range settings.All(nil) {
 		m.setting(s)
 	}
 	m.section("EXIT STATUS")
@@ -112,14 +113,14 @@ func (m *manPage) command(c command) {
 	}
 	c.declared(new(desk)).VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
-		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+shownDefault(f.DefValue))
+		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+settings.ShownDefault(f.DefValue))
 	})
 }
 
-func (m *manPage) setting(s setting) {
-	word := s.env
-	if !s.hidden {
-		word += " (--" + s.flag() + " " + s.placeholder + ")"
+func (m *manPage) setting(s settings.Setting) {
+	word := s.Env
+	if !s.Hidden {
+		word += " (--" + s.Flag() + " " + s.Placeholder + ")"
 	}
-	m.entry(word, s.about+shownDefault(s.fallback))
+	m.entry(word, s.About+settings.ShownDefault(s.Fallback))
 }

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 )
 
@@ -35,7 +36,7 @@ type mcpOptions struct {
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", user: "`NAME` of the user that it acts for", settings: storeSettings | postSettings,
+		name: "mcp", user: "`NAME` of the user that it acts for", settings: settings.StoreGroup | settings.PostGroup,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
 		check: func(*desk, []string) (err error) {
 			o.who.Agent = lineAgent

@@ -87,11 +87,11 @@ var secondHelp = map[store.SecondOutcome]string{
 // forget prunes the journal and deleted objects. Journal lines are never removed before their bodies.
 func (h *house) forget(ctx context.Context, now time.Time) error {
 	keep := h.service()
-	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.journalDays)); err != nil {
+	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.JournalDays)); err != nil {
 		return err
 	}
-	if keep.lineDays > 0 {
-		if err := h.store.PruneLines(ctx, now.AddDate(0, 0, -max(keep.lineDays, keep.journalDays))); err != nil {
+	if keep.LineDays > 0 {
+		if err := h.store.PruneLines(ctx, now.AddDate(0, 0, -max(keep.LineDays, keep.JournalDays))); err != nil {
 			return err
 		}
 	}

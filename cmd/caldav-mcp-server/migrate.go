@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 )
 
@@ -23,7 +24,7 @@ set-password for passwords, and list-shares and unshare for shares.
 func migrateCommand() command {
 	var restored, revoke bool
 	return command{
-		name: "migrate", settings: storeSettings, json: true, alone: true,
+		name: "migrate", settings: settings.StoreGroup, json: true, alone: true,
 		summary: "update the database's tables", details: migrateDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&restored, "restored", false, "the database is a restored backup: make clients synchronize from scratch")

@@ -5,11 +5,13 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // notify reports the service's state to systemd (sd_notify(3)), if systemd asks for it. Errors are ignored.
 func (p *program) notify(lines ...string) {
-	path := environment(p.Environ)["NOTIFY_SOCKET"]
+	path := settings.Environment(p.Environ)["NOTIFY_SOCKET"]
 	if path == "" {
 		return
 	}

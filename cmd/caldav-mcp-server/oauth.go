@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/web"
@@ -24,8 +25,8 @@ const (
 )
 
 // newOAuth returns the authorization server.
-func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client"})
+func (p *program) newOAuth(c settings.Config, s oauth.Store, log *slog.Logger) *oauth.Service {
+	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client"})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
 	return oauth.New(oauth.Config{
 		Store: s, Now: p.Now, Limits: oauth.DefaultLimits(), Logger: log,
@@ -38,7 +39,7 @@ func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Ser
 
 // frontage is the server as seen from outside.
 type frontage struct {
-	config
+	settings.Config
 	// server knows the ports of its listeners.
 	server *server.Server
 }
@@ -46,17 +47,17 @@ type frontage struct {
 // site returns the public URLs for a request. Without BASE_URL, only requests to a loopback name have any: the Host
 // header proves nothing, and OAuth without TLS is safe only on the loopback interface.
 func (f *frontage) site(r *http.Request) (oauth.Site, bool) {
-	if f.baseURL != nil {
-		return oauth.Site{Issuer: f.baseURL.String(), Resource: auth.Resource(f.mcpURL())}, true
+	if f.BaseURL != nil {
+		return oauth.Site{Issuer: f.BaseURL.String(), Resource: auth.Resource(f.MCPURL())}, true
 	}
 	host := hostOf(r.Host)
-	if !isLoopback(host) {
+	if !settings.IsLoopback(host) {
 		return oauth.Site{}, false
 	}
 	at := func(door string) string { return "http://" + net.JoinHostPort(host, portOf(f.server.Addr(door))) }
 	resource := at(mcpDoor) + mcpPath
-	if f.mcpAt != nil {
-		resource = f.mcpURL()
+	if f.MCPAt != nil {
+		resource = f.MCPURL()
 	}
 	return oauth.Site{Issuer: at(caldavDoor), Resource: auth.Resource(resource)}, true
 }
@@ -80,7 +81,7 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 
 // oauthPages configures the OAuth pages; nil if OAUTH is off.
 func (f *frontage) oauthPages(ctx context.Context, h *house) (*web.OAuth, error) {
-	if !f.oauth {
+	if !f.OAuth {
 		return nil, nil //nolint:nilnil // OAuth is off
 	}
 	key, err := h.store.Secret(ctx, "oauth consent")

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // exitCode is the program's exit code.
@@ -82,7 +83,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	flags := c.declared(d)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	given := addSettings(flags, c.settings)
+	given := settings.AddFlags(flags, c.settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
 		_, err = io.WriteString(p.Stdout, p.helpOn(c))
@@ -100,7 +101,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	if err != nil {
 		return console.UsageError{Err: fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, console.Program, c.name)}
 	}
-	if d.config, err = loadConfig(c.settings, p.Environ, given); err != nil {
+	if d.config, err = settings.Load(c.settings, p.Environ, given); err != nil {
 		return console.UsageError{Err: err}
 	}
 	err = d.work(ctx, c, operands)

@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/trace"
@@ -38,8 +39,8 @@ func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.
 }
 
 // davPush configures push for the CalDAV listener; nil if push is off.
-func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
-	if !c.push || c.baseURL == nil {
+func (h *house) davPush(ctx context.Context, c settings.Config) (*caldav.Push, error) {
+	if !c.Push || c.BaseURL == nil {
 		return nil, nil //nolint:nilnil // push is off
 	}
 	key, topics, err := h.pushKeys(ctx)
@@ -67,8 +68,8 @@ func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, 
 }
 
 // newCourier returns the sender of push messages; nil if push is off.
-func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.Logger) (*push.Courier, error) {
-	if !c.push {
+func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*push.Courier, error) {
+	if !c.Push {
 		return nil, nil //nolint:nilnil // push is off
 	}
 	key, topics, err := h.pushKeys(ctx)
@@ -80,12 +81,12 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 		return nil, fmt.Errorf("the key of webhooks: %w", err)
 	}
 	from := webpush.Sender{Key: key}
-	if c.baseURL != nil && c.baseURL.Scheme == "https" {
-		from.Subject = c.baseURL.String()
-	} else if c.mail.from != "" {
-		from.Subject = "mailto:" + c.mail.from
+	if c.BaseURL != nil && c.BaseURL.Scheme == "https" {
+		from.Subject = c.BaseURL.String()
+	} else if c.Mail.From != "" {
+		from.Subject = "mailto:" + c.Mail.From
 	}
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
+	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
 	if endings := p.endings(c, h); endings != nil {

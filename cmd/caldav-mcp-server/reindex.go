@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
@@ -18,7 +19,7 @@ It rebuilds the index of every object from the stored text. Clients see no diffe
 
 func reindexCommand() command {
 	return command{
-		name: "reindex", settings: storeSettings, json: true,
+		name: "reindex", settings: settings.StoreGroup, json: true,
 		summary: "rebuild the index of all objects", details: reindexDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			n, err := d.reindex(ctx, calendar.Walk{})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
 )
@@ -39,7 +40,7 @@ type restoreOptions struct {
 func restoreCommand() command {
 	var o restoreOptions
 	return command{
-		name: "restore", optional: []string{"FILE"}, settings: storeSettings | postSettings, json: true, alone: true,
+		name: "restore", optional: []string{"FILE"}, settings: settings.StoreGroup | settings.PostGroup, json: true, alone: true,
 		summary: "restore a backup, or an earlier state of one calendar", details: restoreDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")

@@ -5,6 +5,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const revokeLinkDetails = `
@@ -14,7 +15,7 @@ Programs keep the data that they have already fetched.
 
 func revokeLinkCommand() command {
 	return command{
-		name: "revoke-link", operands: []string{"ID"}, settings: storeSettings, json: true,
+		name: "revoke-link", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "end a public link", details: revokeLinkDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			all, err := d.auth.Links(ctx, "")

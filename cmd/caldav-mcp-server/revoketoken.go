@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const revokeDetails = `
@@ -21,7 +22,7 @@ has already ended.
 func revokeTokenCommand() command {
 	var undo bool
 	return command{
-		name: "revoke-token", operands: []string{"ID"}, settings: storeSettings, json: true,
+		name: "revoke-token", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "end an access token", details: revokeDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&undo, "undo", false, "remove the webhooks, shares and linked calendars that were set up with the token")

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const createRoomDetails = `
@@ -41,7 +42,7 @@ func createRoomCommand() command {
 	var room auth.NewUser
 	var said roomFlags
 	return command{
-		name: "create-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "create-room", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "create a room or another bookable resource", details: createRoomDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&room.Email, "email", "", "mail `ADDRESS` for invitations (needed)")
@@ -119,7 +120,7 @@ func setRoomCommand() command {
 	var edit auth.UserEdit
 	var bookers *string
 	return command{
-		name: "set-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "set-room", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "change the bookers and the capacity of a room", details: setRoomDetails,
 		flags: func(f *flag.FlagSet) {
 			f.Func("capacity", "how many `PEOPLE` fit; 0 for no limit", func(text string) error {

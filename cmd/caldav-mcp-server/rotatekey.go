@@ -5,15 +5,16 @@ import (
 	"path/filepath"
 
 	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // rotate encrypts all secrets with a new key. Until it is done the file holds both keys, so an interruption loses no
 // secret.
-func rotate(ctx context.Context, c config, h *house) (int, error) {
-	if len(c.masterKeys) > 0 {
+func rotate(ctx context.Context, c settings.Config, h *house) (int, error) {
+	if len(c.MasterKeys) > 0 {
 		return h.calendars.Mirrors.Rotate(ctx)
 	}
-	file := filepath.Join(c.dataDir, masterKeyFile)
+	file := filepath.Join(c.DataDir, masterKeyFile)
 	had, err := vault.In(file)()
 	if err != nil {
 		return 0, err

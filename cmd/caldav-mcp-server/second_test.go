@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/store"
 )
@@ -62,7 +63,7 @@ func TestSecondNode(t *testing.T) {
 	if n := strings.Count(asking.log.String(), "the second node does not answer"); n > rounds/15+1 {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
-	x := &examination{config: config{databaseURL: p.primary.URL(), secondURL: p.standby.URL()}}
+	x := &examination{config: settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}}
 	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}

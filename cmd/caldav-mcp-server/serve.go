@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
@@ -37,7 +38,7 @@ type serveOptions struct {
 func serveCommand() command {
 	var o serveOptions
 	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings | secondSettings, alone: true,
+		name: "serve", settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup | settings.ServiceGroup | settings.ServeGroup | settings.MailGroup | settings.SecondGroup, alone: true,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start creates")
@@ -57,8 +58,8 @@ func serveCommand() command {
 	}
 }
 
-func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
-	log := p.Logger(c.logLevel, c.logJSON)
+func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) (err error) {
+	log := p.Logger(c.LogLevel, c.LogJSON)
 	up, meter := p.newStartup(log), server.NewToolMeter()
 	if up.measures.tracer, err = p.newTracer(c, log); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	if err := s.Listen(ctx); err != nil {
 		return err
 	}
-	c.caldav.port, c.mcp.port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
+	c.CalDAV.Port, c.MCP.Port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
 	p.announce(ctx, s, log)
 	told := ctx
 	defer p.notifyStop(told)()
@@ -108,7 +109,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 }
 
 // open adds the handlers to the listeners and starts the background tasks; the returned function ends the tasks.
-func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
+func (p *program) open(ctx context.Context, c settings.Config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
 	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
@@ -121,12 +122,12 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, up), nil
+	return p.background(ctx, h, keeper, c.ACME.HTTPAddr != "", room, courier, up), nil
 }
 
 // prepare opens the store and prepares it for serving. It may return a house together with an error; the caller closes
 // it.
-func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
+func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
 	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
@@ -142,7 +143,7 @@ func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *sta
 	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
-	if err := h.declare(ctx, c.declared); err != nil {
+	if err := h.declare(ctx, c.Declared); err != nil {
 		return h, err
 	}
 	if err := h.refreshBlind(ctx, up); err != nil {
@@ -173,7 +174,7 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 
 // welcomeFirstUser creates a user if there is none. If two processes find the same empty database, one of them creates
 // the user and the other continues.
-func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o serveOptions) error {
+func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *house, o serveOptions) error {
 	users, err := h.auth.Users(ctx)
 	if err != nil || len(users) > 0 {
 		return err
@@ -192,7 +193,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	if err != nil {
 		return err
 	}
-	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.Stdout)
+	return welcome{c.PagesURL(), c.CalDAVURL(), c.MCPURL(), user.Name, password, user.Timezone, secret}.write(p.Stdout)
 }
 
 // pruneEvery is how often the journal is pruned.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 )
 
@@ -23,7 +24,7 @@ const declaredBy = "serve "
 
 // serverSetting is such a setting with its current value.
 type serverSetting struct {
-	setting
+	settings.Setting
 	value string
 	from  origin
 	// changed is when it was set; zero for a default.
@@ -49,14 +50,14 @@ func (h *house) serverSettings(ctx context.Context) ([]serverSetting, error) {
 	for _, one := range found {
 		said[one.Name] = one
 	}
-	return console.Each(serviceRows(), func(s setting) serverSetting {
-		if one, ok := said[declaredBy+s.env]; ok {
+	return console.Each(settings.ServiceRows(), func(s settings.Setting) serverSetting {
+		if one, ok := said[declaredBy+s.Env]; ok {
 			return serverSetting{s, one.Value, byServer, one.Changed}
 		}
-		if one, ok := said[s.env]; ok {
+		if one, ok := said[s.Env]; ok {
 			return serverSetting{s, one.Value, byCommand, one.Changed}
 		}
-		return serverSetting{s, s.fallback, byDefault, time.Time{}}
+		return serverSetting{s, s.Fallback, byDefault, time.Time{}}
 	}), nil
 }
 
@@ -66,32 +67,32 @@ func (h *house) consult(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var c config
+	var c settings.Config
 	for _, s := range all {
 		if s.value == "" {
 			continue
 		}
-		if err := s.set(&c, s.value); err != nil {
-			return s.malformed(s.env+" in the database", s.value, err)
+		if err := s.Set(&c, s.value); err != nil {
+			return s.Malformed(s.Env+" in the database", s.value, err)
 		}
 	}
-	h.follows.Store(&c.service)
-	h.calendars.SetPolicy(c.service.Policy)
+	h.follows.Store(&c.Service)
+	h.calendars.SetPolicy(c.Service.Policy)
 	return nil
 }
 
 // service returns the current settings.
-func (h *house) service() serviceConfig { return *h.follows.Load() }
+func (h *house) service() settings.Service { return *h.follows.Load() }
 
 // declare stores the settings that a server was started with, and applies the result.
 func (h *house) declare(ctx context.Context, told map[string]string) error {
 	set := make(map[string]string, len(told))
 	var forget []string
-	for _, s := range serviceRows() {
-		if value, ok := told[s.env]; ok {
-			set[declaredBy+s.env] = value
+	for _, s := range settings.ServiceRows() {
+		if value, ok := told[s.Env]; ok {
+			set[declaredBy+s.Env] = value
 		} else {
-			forget = append(forget, declaredBy+s.env)
+			forget = append(forget, declaredBy+s.Env)
 		}
 	}
 	if err := h.store.ChangeSettings(ctx, set, forget); err != nil {
@@ -128,9 +129,9 @@ func (h *house) changeService(ctx context.Context, set map[string]string, forget
 		return err
 	}
 	wanted := slices.Concat(slices.Collect(maps.Keys(set)), forget)
-	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.env) })
+	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.Env) })
 	if len(held) > 0 {
-		names := strings.Join(console.Each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
+		names := strings.Join(console.Each(held, func(s serverSetting) string { return s.Env + "=" + s.value }), " and ")
 		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the server; nothing was changed", names)
 	}
 	return h.store.ChangeSettings(ctx, set, forget)

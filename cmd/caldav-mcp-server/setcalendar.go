@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const setCalendarDetails = `
@@ -25,7 +26,7 @@ type calendarEdit struct {
 func setCalendarCommand() command {
 	var edit calendarEdit
 	return command{
-		name: "set-calendar", user: "`NAME` of the user", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
+		name: "set-calendar", user: "`NAME` of the user", operands: []string{"CALENDAR"}, settings: settings.StoreGroup, json: true,
 		summary: "rename a calendar, or change its color, time zone or description", details: setCalendarDetails,
 		flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.name, "name", "its `NAME`")

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const setDigestDetails = `
@@ -21,7 +22,7 @@ Each mail has a link to unsubscribe.
 func setDigestCommand() command {
 	day, off := calendar.Digest{}, false
 	return command{
-		name: "set-digest", operands: []string{"NAME"}, settings: storeSettings | mailSettings | addressSettings, json: true,
+		name: "set-digest", operands: []string{"NAME"}, settings: settings.StoreGroup | settings.MailGroup | settings.AddressGroup, json: true,
 		summary: "turn a user's daily mail on or off", details: setDigestDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&day.Agenda, "agenda", false, "tomorrow's events")

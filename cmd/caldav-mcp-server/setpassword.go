@@ -5,6 +5,7 @@ import (
 	"flag"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const setPasswordDetails = `
@@ -16,7 +17,7 @@ func setPasswordCommand() command {
 	var fromStdin bool
 	var user string
 	return command{
-		name: "set-password", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "set-password", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "give a user a new password", details: setPasswordDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const setServerDetails = `
@@ -27,20 +28,20 @@ func setServerCommand() command {
 	set := map[string]string{}
 	var forget []string
 	return command{
-		name: "set-server", settings: storeSettings, json: true,
+		name: "set-server", settings: settings.StoreGroup, json: true,
 		summary: "change settings of the whole service", details: setServerDetails,
 		flags: func(f *flag.FlagSet) {
-			for _, s := range serviceRows() {
-				f.Func(s.flag(), "`"+s.placeholder+"`: "+s.about, func(value string) error {
+			for _, s := range settings.ServiceRows() {
+				f.Func(s.Flag(), "`"+s.Placeholder+"`: "+s.About, func(value string) error {
 					if value == setDefault {
-						forget = append(forget, s.env)
-						delete(set, s.env)
+						forget = append(forget, s.Env)
+						delete(set, s.Env)
 						return nil
 					}
-					if err := s.set(new(config), value); err != nil {
+					if err := s.Set(new(settings.Config), value); err != nil {
 						return fmt.Errorf("%w, nor %s", err, setDefault)
 					}
-					set[s.env] = value
+					set[s.Env] = value
 					return nil
 				})
 			}
@@ -63,8 +64,8 @@ func setServerCommand() command {
 				return d.PrintJSON(console.Each(all, serverSettingJSON))
 			}
 			for _, s := range all {
-				if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
-					d.Say("%s is now %s\n", s.env, s.shownValue())
+				if _, changed := set[s.Env]; changed || s.from == byDefault && slices.Contains(forget, s.Env) {
+					d.Say("%s is now %s\n", s.Env, s.shownValue())
 				}
 			}
 			return nil
@@ -81,7 +82,7 @@ type listedServerSetting struct {
 }
 
 func serverSettingJSON(s serverSetting) listedServerSetting {
-	return listedServerSetting{s.env, s.value, s.from, console.JSONTime(s.changed)}
+	return listedServerSetting{s.Env, s.value, s.from, console.JSONTime(s.changed)}
 }
 
 func showServerCommand() command {
@@ -91,7 +92,7 @@ func showServerCommand() command {
 		json:    serverSettingJSON,
 		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
 		row: func(s serverSetting, _ time.Time) []string {
-			return []string{s.env, s.shownValue(), string(s.from), console.ShownTime(s.changed)}
+			return []string{s.Env, s.shownValue(), string(s.from), console.ShownTime(s.changed)}
 		},
 	}.asCommand()
 }

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const setUserDetails = `
@@ -27,7 +28,7 @@ can only reduce it.
 func setUserCommand() command {
 	var edit auth.UserEdit
 	return command{
-		name: "set-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		name: "set-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "change a user's profile, role, quota or access", details: setUserDetails,
 		flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.DisplayName, "display-name", "display `NAME`")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const shareDetails = `
@@ -33,7 +34,7 @@ func shareCommand() command {
 	var ask bool
 	var access calendar.Access
 	return command{
-		name: "share", user: calendarOwner, settings: storeSettings, json: true,
+		name: "share", user: calendarOwner, settings: settings.StoreGroup, json: true,
 		summary: "share a calendar with another user", details: shareDetails,
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)

@@ -6,15 +6,16 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/web"
 )
 
 // provider is the identity provider, or nil.
-func (p *program) provider(c signInConfig) *oidc.Provider {
-	if c.issuer == "" {
+func (p *program) provider(c settings.SignIn) *oidc.Provider {
+	if c.Issuer == "" {
 		return nil
 	}
-	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.Now})
+	return oidc.New(oidc.Config{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Now: p.Now})
 }
 
 // editUser is changeUser for the web pages, which do not list the moved calendars.

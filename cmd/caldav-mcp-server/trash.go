@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const trashDetails = `
@@ -32,7 +33,7 @@ type trashOptions struct {
 func trashCommand() command {
 	var o trashOptions
 	return command{
-		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings, json: true,
+		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
 		summary: "list, restore or purge deleted calendars and objects", details: trashDetails, flags: o.declare,
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {

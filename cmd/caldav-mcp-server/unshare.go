@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const unshareDetails = `
@@ -13,7 +14,7 @@ The calendar disappears from the user's apps, along with the name and color that
 func unshareCommand() command {
 	var o shareOptions
 	return command{
-		name: "unshare", user: calendarOwner, settings: storeSettings, json: true,
+		name: "unshare", user: calendarOwner, settings: settings.StoreGroup, json: true,
 		summary: "stop sharing a calendar with a user", details: unshareDetails,
 		flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // hookOf is a webhook with its owner.
@@ -150,7 +151,7 @@ an empty message; list-deliveries shows the result.
 func setWebhookCommand() command {
 	var rotate, resume, test bool
 	return command{
-		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
+		name: "set-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "rotate the secret of a webhook, turn it on again, or test it", details: setWebhookDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&rotate, "rotate", false, "create a new secret")
@@ -195,7 +196,7 @@ func (d *desk) webhookDone(done string, w hookOf) error {
 
 func removeWebhookCommand() command {
 	return command{
-		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
+		name: "remove-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			w, err := d.findWebhook(ctx, operands[0])

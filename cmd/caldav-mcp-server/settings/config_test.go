@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"log/slog"
@@ -16,19 +16,19 @@ import (
 	"caldav-mcp-server/server"
 )
 
-const everySetting = storeSettings | secondSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings
+const everySetting = StoreGroup | SecondGroup | DoorGroup | AddressGroup | ServiceGroup | ServeGroup | MailGroup
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	c, err := loadConfig(everySetting, []string{"HOME=/home/ann", "XDG_DATA_HOME=/data", "LOCALAPPDATA=/data"}, nil)
+	c, err := Load(everySetting, []string{"HOME=/home/ann", "XDG_DATA_HOME=/data", "LOCALAPPDATA=/data"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.dataDir = "" // the platform's
-	want := config{
-		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, mcpCalls: 600, logLevel: slog.LevelInfo, oauth: true, push: true,
-		service: serviceConfig{journalDays: 30},
-		mail:    mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: console.Program, sampler: "parentbased_always_on"},
+	c.DataDir = "" // the platform's
+	want := Config{
+		CalDAV: Address{"127.0.0.1", "5232"}, MCP: Address{"127.0.0.1", "5233"}, MCPCalls: 600, LogLevel: slog.LevelInfo, OAuth: true, Push: true,
+		Service: Service{JournalDays: 30},
+		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"}, Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -45,7 +45,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		"SMTP_URL=smtps://u:p@mail.example", "MAIL_FROM=Calendar@Mail.example", "MAIL_FROM_DOMAINS=a.example, B.example",
 		"MAIL_PER_HOUR=9", "IMAP_URL=imaps://u:p@mail.example/In", "LMTP_ADDR=unix:/run/lmtp", "MAIL_AUTHSERV_ID=mx.mail.example",
 	}
-	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
+	c, err := Load(everySetting, environ, Given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,16 +53,16 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := config{
-		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
-		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
-		origins: []string{"https://a.example", "http://b.example:8080"}, mcpCalls: 90, logLevel: slog.LevelDebug,
-		service:  serviceConfig{Policy: calendar.Policy{OpenDirectory: true}, journalDays: 7},
-		declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
-		push:     true, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: console.Program, sampler: "parentbased_always_on"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
-		mail: mailConfig{
-			smtpURL: "smtps://u:p@mail.example", imapURL: "imaps://u:p@mail.example/In", from: "calendar@mail.example", perHour: 9,
-			fromDomains: []string{"a.example", "b.example"}, lmtpAddr: "unix:/run/lmtp", authServer: "mx.mail.example",
+	want := Config{
+		CalDAV: Address{"::1", "0"}, MCP: Address{"127.0.0.1", "2"}, DatabaseURL: "postgres://u:p@h/d", DataDir: filepath.FromSlash("/data"),
+		MaxConns: 3, BaseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, Proxies: proxies, MetricsAddr: ":9090",
+		Origins: []string{"https://a.example", "http://b.example:8080"}, MCPCalls: 90, LogLevel: slog.LevelDebug,
+		Service:  Service{Policy: calendar.Policy{OpenDirectory: true}, JournalDays: 7},
+		Declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
+		Push:     true, Linked: Link{MicrosoftTenantID: "common"}, Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"}, MCPAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, FetchAllow: proxies,
+		Mail: Mail{
+			SMTPURL: "smtps://u:p@mail.example", IMAPURL: "imaps://u:p@mail.example/In", From: "calendar@mail.example", PerHour: 9,
+			FromDomains: []string{"a.example", "b.example"}, LMTPAddr: "unix:/run/lmtp", AuthServer: "mx.mail.example",
 		},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
@@ -70,8 +70,8 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	}
 }
 
-func compareConfigs(want, got config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}, traceConfig{}, serviceConfig{}, acmeConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+func compareConfigs(want, got Config) string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(Config{}, Address{}, Mail{}, SignIn{}, Link{}, Trace{}, Service{}, ACME{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return console.Each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }
@@ -121,7 +121,7 @@ func TestMalformed(t *testing.T) {
 		"DATABASE_URL_FILE=/not/there":  "DATABASE_URL_FILE names /not/there, which is not there",
 	}
 	for entry, want := range tests {
-		_, err := loadConfig(everySetting, []string{entry}, nil)
+		_, err := Load(everySetting, []string{entry}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want …%s…", entry, err, want)
 		}
@@ -134,7 +134,7 @@ func TestMalformed(t *testing.T) {
 // A variable that is not serve's is not looked at by a command that does not read it.
 func TestCommandsReadTheirOwnSettings(t *testing.T) {
 	t.Parallel()
-	if _, err := loadConfig(storeSettings, []string{"CALDAV_PORT=http", "MCP_TIMEOUT=1"}, nil); err != nil {
+	if _, err := Load(StoreGroup, []string{"CALDAV_PORT=http", "MCP_TIMEOUT=1"}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -152,59 +152,59 @@ func TestSecretFromFile(t *testing.T) {
 	}
 	tests := map[string]struct {
 		environ []string
-		flags   given
+		flags   Given
 		fault   string
 	}{
 		"variable":           {environ: []string{"DATABASE_URL=" + secret}},
 		"file":               {environ: []string{"DATABASE_URL_FILE=" + file}},
-		"flag of a file":     {environ: []string{"DATABASE_URL=sqlite:x"}, flags: given{"database-url-file": file}},
+		"flag of a file":     {environ: []string{"DATABASE_URL=sqlite:x"}, flags: Given{"database-url-file": file}},
 		"both":               {environ: []string{"DATABASE_URL=" + secret, "DATABASE_URL_FILE=" + file}, fault: "both DATABASE_URL and DATABASE_URL_FILE are set"},
 		"an empty file":      {environ: []string{"DATABASE_URL_FILE=" + empty}, fault: "which is empty"},
-		"password in a flag": {flags: given{"database-url": secret}, fault: "every user of this machine could see"},
-		"password parameter": {flags: given{"database-url": "postgres://h/d?password=p"}, fault: "every user of this machine could see"},
-		"password of a key":  {flags: given{"database-url": "postgres://h/d?sslkey=k&sslpassword=p"}, fault: "every user of this machine could see"},
+		"password in a flag": {flags: Given{"database-url": secret}, fault: "every user of this machine could see"},
+		"password parameter": {flags: Given{"database-url": "postgres://h/d?password=p"}, fault: "every user of this machine could see"},
+		"password of a key":  {flags: Given{"database-url": "postgres://h/d?sslkey=k&sslpassword=p"}, fault: "every user of this machine could see"},
 	}
 	for name, test := range tests {
-		c, err := loadConfig(storeSettings, test.environ, test.flags)
+		c, err := Load(StoreGroup, test.environ, test.flags)
 		if test.fault != "" {
 			if err == nil || !strings.Contains(err.Error(), test.fault) {
 				t.Errorf("%s: got %v, want …%s…", name, err, test.fault)
 			}
 			continue
 		}
-		if err != nil || c.databaseURL != secret {
-			t.Errorf("%s: read %q, %v", name, c.databaseURL, err)
+		if err != nil || c.DatabaseURL != secret {
+			t.Errorf("%s: read %q, %v", name, c.DatabaseURL, err)
 		}
 	}
 }
 
 func TestDatabase(t *testing.T) {
 	t.Parallel()
-	if got, err := (config{dataDir: "/data"}).database(); err != nil || got != "sqlite:"+filepath.Join("/data", "calendar.db") {
+	if got, err := (Config{DataDir: "/data"}).Database(); err != nil || got != "sqlite:"+filepath.Join("/data", "calendar.db") {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := (config{dataDir: "/data", databaseURL: "sqlite:x"}).database(); err != nil || got != "sqlite:x" {
+	if got, err := (Config{DataDir: "/data", DatabaseURL: "sqlite:x"}).Database(); err != nil || got != "sqlite:x" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := (config{}).database(); err == nil {
+	if got, err := (Config{}).Database(); err == nil {
 		t.Errorf("without any place there is %q", got)
 	}
 }
 
 func TestAddressesForPeople(t *testing.T) {
 	t.Parallel()
-	c := config{caldav: address{"0.0.0.0", "5232"}, mcp: address{"::", "5233"}}
-	if got, want := c.caldavURL(), "http://127.0.0.1:5232/"; got != want {
+	c := Config{CalDAV: Address{"0.0.0.0", "5232"}, MCP: Address{"::", "5233"}}
+	if got, want := c.CalDAVURL(), "http://127.0.0.1:5232/"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := c.mcpURL(), "http://[::1]:5233/mcp"; got != want {
+	if got, want := c.MCPURL(), "http://[::1]:5233/mcp"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c.baseURL = &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}
-	if got, want := c.caldavURL(), "https://cal.example/a/"; got != want {
+	c.BaseURL = &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}
+	if got, want := c.CalDAVURL(), "https://cal.example/a/"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := c.mcpURL(), "https://cal.example/a/mcp"; got != want {
+	if got, want := c.MCPURL(), "https://cal.example/a/mcp"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

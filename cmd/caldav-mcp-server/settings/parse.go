@@ -1,4 +1,4 @@
-package main
+package settings
 
 import (
 	"errors"
@@ -21,8 +21,8 @@ import (
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$`)
 
-func setHost(field func(*config) *string) func(*config, string) error {
-	return func(c *config, value string) error {
+func setHost(field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, value string) error {
 		bare := strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
 		if _, err := netip.ParseAddr(bare); err != nil && !hostName.MatchString(value) {
 			return errors.New("is neither an address nor a host name (the port is a setting of its own)")
@@ -33,8 +33,8 @@ func setHost(field func(*config) *string) func(*config, string) error {
 }
 
 // setText accepts a text that passes all checks.
-func setText(field func(*config) *string, checks ...func(string) error) func(*config, string) error {
-	return func(c *config, value string) error {
+func setText(field func(*Config) *string, checks ...func(string) error) func(*Config, string) error {
+	return func(c *Config, value string) error {
 		*field(c) = value
 		for _, check := range checks {
 			if err := check(value); err != nil {
@@ -46,8 +46,8 @@ func setText(field func(*config) *string, checks ...func(string) error) func(*co
 }
 
 // setWord accepts one of several words, and stores its meaning.
-func setWord[T any](fault string, words map[string]T, field func(*config) *T) func(*config, string) error {
-	return func(c *config, value string) error {
+func setWord[T any](fault string, words map[string]T, field func(*Config) *T) func(*Config, string) error {
+	return func(c *Config, value string) error {
 		meaning, known := words[value]
 		if !known {
 			return errors.New(fault)
@@ -64,8 +64,8 @@ func checkPort(value string) error {
 	return nil
 }
 
-func setNumber(least, most int, field func(*config) *int) func(*config, string) error {
-	return func(c *config, value string) error {
+func setNumber(least, most int, field func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, value string) error {
 		n, err := strconv.Atoi(value)
 		if err != nil || n < least || n > most {
 			return fmt.Errorf("is not a number from %d to %d", least, most)
@@ -75,21 +75,21 @@ func setNumber(least, most int, field func(*config) *int) func(*config, string) 
 	}
 }
 
-func setSwitch(field func(*config) *bool) func(*config, string) error {
+func setSwitch(field func(*Config) *bool) func(*Config, string) error {
 	return setWord("is not true or false", map[string]bool{"true": true, "false": false}, field)
 }
 
 // setDatabase accepts the URLs that the store supports. Its errors do not repeat the value, which contains a password.
-func setDatabase(c *config, value string) error {
-	c.databaseURL = value
+func setDatabase(c *Config, value string) error {
+	c.DatabaseURL = value
 	if strings.HasPrefix(value, "sqlite:") {
 		return nil
 	}
 	return checkPostgres(value, "its scheme is neither postgres nor sqlite")
 }
 
-func setSecond(c *config, value string) error {
-	c.secondURL = value
+func setSecond(c *Config, value string) error {
+	c.SecondURL = value
 	return checkPostgres(value, "its scheme is not postgres: only Postgres has read replicas")
 }
 
@@ -108,23 +108,23 @@ func isPostgres(url string) bool {
 	return strings.HasPrefix(url, "postgres:") || strings.HasPrefix(url, "postgresql:")
 }
 
-func setDataDir(c *config, value string) error {
+func setDataDir(c *Config, value string) error {
 	dir, err := filepath.Abs(value)
 	if err != nil {
 		return fmt.Errorf("is not a directory: %w", err)
 	}
-	c.dataDir = dir
+	c.DataDir = dir
 	return nil
 }
 
-func setBaseURL(c *config, value string) (err error) {
-	c.baseURL, err = publicURL(value, "https://calendar.example.org")
+func setBaseURL(c *Config, value string) (err error) {
+	c.BaseURL, err = publicURL(value, "https://calendar.example.org")
 	return err
 }
 
-func setMCPURL(c *config, value string) (err error) {
-	c.mcpAt, err = publicURL(value, "https://calendar.example.org/mcp")
-	if err == nil && c.mcpAt.Path == "" {
+func setMCPURL(c *Config, value string) (err error) {
+	c.MCPAt, err = publicURL(value, "https://calendar.example.org/mcp")
+	if err == nil && c.MCPAt.Path == "" {
 		return errors.New("has no path: give the URL of the endpoint, such as https://calendar.example.org/mcp")
 	}
 	return err
@@ -144,11 +144,11 @@ func publicURL(value, example string) (*url.URL, error) {
 }
 
 // setOnOff is setSwitch for the words on and off.
-func setOnOff(field func(*config) *bool) func(*config, string) error {
+func setOnOff(field func(*Config) *bool) func(*Config, string) error {
 	return setWord("is not on or off", map[string]bool{"on": true, "off": false}, field)
 }
 
-func setOrigins(c *config, value string) error {
+func setOrigins(c *Config, value string) error {
 	for origin := range strings.SplitSeq(value, ",") {
 		origin = strings.TrimSpace(origin)
 		if origin == "" {
@@ -158,13 +158,13 @@ func setOrigins(c *config, value string) error {
 		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
 			return fmt.Errorf("contains %q, which is not an origin such as https://app.example.org", origin)
 		}
-		c.origins = append(c.origins, strings.ToLower(origin))
+		c.Origins = append(c.Origins, strings.ToLower(origin))
 	}
 	return nil
 }
 
-func setNetworks(field func(*config) *server.Proxies) func(*config, string) error {
-	return func(c *config, value string) error {
+func setNetworks(field func(*Config) *server.Proxies) func(*Config, string) error {
+	return func(c *Config, value string) error {
 		networks, err := server.ParseProxies(value)
 		if err != nil {
 			return fmt.Errorf("is not a list of networks: %w", err)
@@ -181,40 +181,41 @@ func checkListen(value string) error {
 	return nil
 }
 
-func setACME(c *config, value string) error {
+func setACME(c *Config, value string) error {
 	switch value {
 	case "off":
-		c.acme.directory = ""
+		c.ACME.Directory = ""
 	case "on":
-		c.acme.directory = acme.LetsEncrypt
+		c.ACME.Directory = acme.LetsEncrypt
 	default:
 		u, err := url.Parse(value)
 		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
 			return errors.New("is not on, off or the https:// address of an authority's directory")
 		}
-		c.acme.directory = value
+		c.ACME.Directory = value
 	}
 	return nil
 }
 
-func setLogLevel(c *config, value string) error {
+func setLogLevel(c *Config, value string) error {
 	return setWord("is not debug, info, warn or error", map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-	}, func(c *config) *slog.Level { return &c.logLevel })(c, strings.ToLower(value))
+	}, func(c *Config) *slog.Level { return &c.LogLevel })(c, strings.ToLower(value))
 }
 
-func setLogFormat(c *config, value string) error {
+func setLogFormat(c *Config, value string) error {
 	words := map[string]bool{"json": true, "text": false}
-	return setWord("is not text or json", words, func(c *config) *bool { return &c.logJSON })(c, strings.ToLower(value))
+	return setWord("is not text or json", words, func(c *Config) *bool { return &c.LogJSON })(c, strings.ToLower(value))
 }
 
-func setMasterKey(c *config, text string) error {
+func setMasterKey(c *Config, text string) error {
 	keys, err := vault.ParseKeys(text)
-	c.masterKeys = keys
+	c.MasterKeys = keys
 	return err
 }
 
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is this machine.
+func IsLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
