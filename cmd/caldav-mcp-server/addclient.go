@@ -44,13 +44,13 @@ func addClientCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.showClient(added)
+			return showClient(d, added)
 		},
 	}
 }
 
 // showClient prints the values to enter in the assistant.
-func (d *desk) showClient(added oauth.Registration) error {
+func showClient(d *desk, added oauth.Registration) error {
 	text := fmt.Sprintf("added %s. Enter there\n  client id      %s\n", console.Shown(added.Name), added.ID)
 	if added.Secret != "" {
 		text += fmt.Sprintf("  client secret  %s   (shown only now)\n", added.Secret)

@@ -35,12 +35,12 @@ func addWebhookCommand() command {
 			f.BoolVar(&o.titles, "titles", false, "include the titles of changed objects")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			return d.addWebhook(ctx, o)
+			return addWebhook(ctx, d, o)
 		},
 	}
 }
 
-func (d *desk) addWebhook(ctx context.Context, o addWebhookOptions) error {
+func addWebhook(ctx context.Context, d *desk, o addWebhookOptions) error {
 	spec := watch.WebhookSpec{URL: o.url, Content: o.titles}
 	for _, word := range strings.FieldsFunc(o.kinds, func(r rune) bool { return r == ' ' || r == ',' }) {
 		spec.Kinds = append(spec.Kinds, calendar.ChangeKind(word))
@@ -49,11 +49,11 @@ func (d *desk) addWebhook(ctx context.Context, o addWebhookOptions) error {
 	if err != nil {
 		return err
 	}
-	return d.printWebhookSecret(ctx, d.who, w)
+	return printWebhookSecret(ctx, d, d.who, w)
 }
 
 // printWebhookSecret prints the secret that the receiver needs.
-func (d *desk) printWebhookSecret(ctx context.Context, u calendar.User, w calendar.Webhook) error {
+func printWebhookSecret(ctx context.Context, d *desk, u calendar.User, w calendar.Webhook) error {
 	secret, err := d.webhookSecret(ctx, w)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func answerShareCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			offer, err := d.findOffer(ctx, d.who, word)
+			offer, err := findOffer(ctx, d.house, d.who, word)
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func answerShareCommand() command {
 }
 
 // findOffer finds the offered calendar that the user names.
-func (h *house) findOffer(ctx context.Context, u calendar.User, word string) (calendar.Offer, error) {
+func findOffer(ctx context.Context, h *house, u calendar.User, word string) (calendar.Offer, error) {
 	offers, err := h.calendars.Offers(ctx, caller(u))
 	if err != nil {
 		return calendar.Offer{}, err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+
 	"flag"
 	"log/slog"
 	"slices"
@@ -14,7 +16,7 @@ import (
 const toStdout = "stdout"
 
 // openAudit opens the server's audit log, or returns nil if there is none.
-func (p *program) openAudit(c settings.Config, log *slog.Logger) (*server.Audit, error) {
+func openAudit(p *console.Console, c settings.Config, log *slog.Logger) (*server.Audit, error) {
 	switch c.AuditLog {
 	case "":
 		return nil, nil //nolint:nilnil // a nil audit log writes nothing
@@ -29,11 +31,11 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
 // has only the name of a user or group.
-func (p *program) audit(c command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
+func audit(p *console.Console, c command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
 	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
 		return nil
 	}
-	a, err := p.openAudit(config, p.Logger(slog.LevelWarn, false))
+	a, err := openAudit(p, config, p.Logger(slog.LevelWarn, false))
 	if err != nil {
 		return err
 	}

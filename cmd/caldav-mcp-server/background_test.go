@@ -101,7 +101,7 @@ func TestWordsAreIndexed(t *testing.T) {
 	}
 	indexing, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); h.indexWords(indexing, slog.New(slog.DiscardHandler)) }()
+	go func() { defer close(ended); indexWords(indexing, h, slog.New(slog.DiscardHandler)) }()
 	until(t, "the words are in the index", func() bool { return waiting() == 0 })
 	stop()
 	<-ended
@@ -111,7 +111,7 @@ func TestWordsAreIndexed(t *testing.T) {
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	h, err := p.openHouse(t.Context(), settings.Config{DatabaseURL: database}, store.Options{})
+	h, err := openHouse(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
-	err = p.inHouse(t.Context(), settings.Config{DatabaseURL: path}, false, func(*house) error { return nil })
+	err = inHouse(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}
@@ -166,23 +166,23 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		h, err := p.openHouse(t.Context(), settings.Config{DatabaseURL: database}, store.Options{})
+		h, err := openHouse(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer h.store.Close()
-		if err := h.ready(t.Context()); err == nil || err.Error() != "the database has the tables of another version" {
+		if err := readiness(t.Context(), h); err == nil || err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
 		if err := h.store.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.ready(t.Context()); err != nil {
+		if err := readiness(t.Context(), h); err != nil {
 			t.Errorf("with tables: %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := h.ready(gone); err == nil || err.Error() != "the database does not respond" {
+		if err := readiness(gone, h); err == nil || err.Error() != "the database does not respond" {
 			t.Errorf("with no answer: %v", err)
 		}
 	})
@@ -194,7 +194,7 @@ func TestSessionKey(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		var keys []string
 		for range 2 {
-			key, err := openForTest(t, database).sessionKey(t.Context())
+			key, err := sessionKey(t.Context(), openForTest(t, database))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -39,7 +39,7 @@ func backupCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+			if d.house, err = openHouse(ctx, d.Console, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.store.Close()) }()
@@ -91,7 +91,7 @@ func (b *keeper) keep(ctx context.Context, path string) (err error) {
 		return err
 	}
 	syncDisks()
-	return b.tell(path, size, m)
+	return tellBackup(b.desk, path, size, m)
 }
 
 func removeIfThere(path string) error {
@@ -125,7 +125,7 @@ type backupJSON struct {
 	Rows    map[string]int64 `json:"rows"`
 }
 
-func (d *desk) tell(path string, size int64, m backup.Manifest) error {
+func tellBackup(d *desk, path string, size int64, m backup.Manifest) error {
 	rows := map[string]int64{}
 	for _, t := range m.Tables {
 		rows[t.Name] = t.Rows

@@ -38,7 +38,7 @@ type command struct {
 
 // desk is the context of a command: the program, the open store unless the command is alone, and the arguments.
 type desk struct {
-	*program
+	*console.Console
 	*house
 	config settings.Config
 	// user is the value of --user, who the user of that name.

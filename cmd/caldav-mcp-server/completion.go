@@ -31,7 +31,7 @@ func completionCommand() command {
 			if !known {
 				return console.WrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
 			}
-			_, err := io.WriteString(d.Stdout, write(d.completions()))
+			_, err := io.WriteString(d.Stdout, write(completionsOf(d.Console)))
 			return err
 		},
 	}
@@ -49,8 +49,8 @@ type completedFlag struct {
 	takes bool
 }
 
-// completions returns the completions of all commands.
-func (p *program) completions() []completion {
+// completionsOf returns the completions of all commands.
+func completionsOf(p *console.Console) []completion {
 	return console.Each(commands(), func(c command) completion {
 		return completion{c.name, c.summary, console.Each(flagsOf(c), func(f *flag.Flag) completedFlag {
 			placeholder, usage := flag.UnquoteUsage(f)

@@ -19,7 +19,7 @@ func TestCompletionCompletes(t *testing.T) {
 	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
 		file := filepath.Join(t.TempDir(), shell)
-		if err := os.WriteFile(file, []byte(write(p.completions())), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(write(completionsOf(p.Console))), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := exec.LookPath(shell); err != nil {
@@ -55,7 +55,7 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 	t.Parallel()
 	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
-		text := write(p.completions())
+		text := write(completionsOf(p.Console))
 		for _, c := range commands() {
 			if !strings.Contains(text, c.name) {
 				t.Errorf("%s: %s is missing", shell, c.name)
@@ -73,7 +73,7 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 func TestManual(t *testing.T) {
 	t.Parallel()
 	p := &program{&console.Console{Now: time.Now, Version: "1.2.3"}}
-	page := p.manual()
+	page := manual(p.Console)
 	plain := strings.ReplaceAll(page, `\-`, "-")
 	for _, c := range commands() {
 		if !strings.Contains(plain, `.SS "`+c.name+`"`) {

@@ -42,8 +42,8 @@ type consent struct {
 	whose func(context.Context, mirror.Source) (string, error)
 }
 
-// consents returns the kinds that the settings enable.
-func (p *program) consents(c settings.Config, zones *zone.DB) map[string]consent {
+// consentsOf returns the kinds that the settings enable.
+func consentsOf(p *console.Console, c settings.Config, zones *zone.DB) map[string]consent {
 	ask := &http.Client{
 		Timeout: exchangeTime,
 		// A redirect must not send a token to another address.
@@ -74,24 +74,24 @@ func (p *program) consents(c settings.Config, zones *zone.DB) map[string]consent
 }
 
 // linkByConsent links an account whose owner consents in a browser.
-func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
-	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
+func linkByConsent(ctx context.Context, d *desk, o linkAccountOptions) error {
+	kind, offered := consentsOf(d.Console, d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
 		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
 		return console.WrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
-	n, err := d.agree(ctx, kind, o.provider)
+	n, err := agree(ctx, d.Console, kind, o.provider)
 	if err != nil {
 		return err
 	}
 	n.Name, n.Every = o.name, o.every
-	return d.linkNew(ctx, n)
+	return linkNew(ctx, d, n)
 }
 
 // agree obtains an owner's consent, and returns the new account.
-func (p *program) agree(ctx context.Context, kind consent, provider string) (mirror.NewAccount, error) {
+func agree(ctx context.Context, p *console.Console, kind consent, provider string) (mirror.NewAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()

@@ -21,7 +21,7 @@ func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 	}{
 		{settings.Link{}, false, false}, {settings.Link{Gmail: true}, false, false}, {settings.Link{GoogleID: "id"}, true, false}, {settings.Link{GoogleID: "id", Gmail: true}, true, true},
 	} {
-		all := p.consents(settings.Config{Linked: c.linked}, zone.NewDB())
+		all := consentsOf(p.Console, settings.Config{Linked: c.linked}, zone.NewDB())
 		calendars, google := all["google"]
 		mail, gmail := all["gmail"]
 		if google != c.google || gmail != c.mail {

@@ -34,7 +34,7 @@ func createCalendarCommand() command {
 			if err != nil {
 				return err
 			}
-			if err := d.warnOfNamesake(ctx, made); err != nil {
+			if err := warnOfNamesake(ctx, d, made); err != nil {
 				return err
 			}
 			return d.done(calendarJSON(made), "created the calendar %q of %s at /dav/calendars/%s/%s/\n",
@@ -45,7 +45,7 @@ func createCalendarCommand() command {
 
 // warnOfNamesake warns if the user has another calendar of the same name. That is allowed, but commands can then no
 // longer use the name.
-func (d *desk) warnOfNamesake(ctx context.Context, cal calendar.Calendar) error {
+func warnOfNamesake(ctx context.Context, d *desk, cal calendar.Calendar) error {
 	own, err := d.ownCalendars(ctx, d.who)
 	if err != nil {
 		return err

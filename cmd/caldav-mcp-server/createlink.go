@@ -43,7 +43,7 @@ func createLinkCommand() command {
 		name: "create-link", user: calendarOwner, settings: settings.StoreGroup | settings.AddressGroup, json: true,
 		summary: "create a public link to a calendar", details: createLinkDetails,
 		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.createLink(ctx, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error { return createLink(ctx, d, o) },
 	}
 }
 
@@ -59,7 +59,7 @@ func (o *linkOptions) check(d *desk, _ []string) (err error) {
 	return nil
 }
 
-func (d *desk) createLink(ctx context.Context, o linkOptions) error {
+func createLink(ctx context.Context, d *desk, o linkOptions) error {
 	cal, err := d.findCalendar(ctx, d.who, o.calendar)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func createTokenCommand() command {
 		name: "create-token", user: "`NAME` of the user that it acts for", settings: settings.StoreGroup | settings.AddressGroup, json: true,
 		summary: "create an access token for an assistant or a client", details: createDetails,
 		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.createToken(ctx, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error { return createToken(ctx, d, o) },
 	}
 }
 
@@ -64,7 +64,7 @@ func (o *tokenOptions) check(d *desk, _ []string) error {
 	return nil
 }
 
-func (d *desk) createToken(ctx context.Context, o tokenOptions) error {
+func createToken(ctx context.Context, d *desk, o tokenOptions) error {
 	for _, word := range o.calendars {
 		cal, err := d.findCalendar(ctx, d.who, word)
 		if err != nil {

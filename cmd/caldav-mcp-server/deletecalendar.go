@@ -21,7 +21,7 @@ func deleteCalendarCommand() command {
 		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
 		summary: "move a calendar to the trash", details: deleteCalendarDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			cal, err := d.findInHome(ctx, operands[0])
+			cal, err := findInHome(ctx, d, operands[0])
 			if err != nil {
 				return err
 			}

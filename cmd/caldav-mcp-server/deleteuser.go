@@ -34,7 +34,7 @@ func deleteUserCommand() command {
 		name: "delete-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a user and all their data", details: deleteUserDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			return d.deleteUser(ctx, operands[0], o)
+			return deleteUser(ctx, d, operands[0], o)
 		},
 	}
 }
@@ -44,12 +44,12 @@ func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
 }
 
-func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions) error {
+func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) error {
 	user, err := d.auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	estate, err := d.estateOf(ctx, user)
+	estate, err := estateOf(ctx, d.house, user)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,14 @@ func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions)
 }
 
 // estateOf lists the data that is deleted with a user, one line each.
-func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
+func estateOf(ctx context.Context, h *house, u calendar.User) (string, error) {
 	var b strings.Builder
 	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
 	if err != nil {
 		return "", err
 	}
 	for _, cal := range slices.DeleteFunc(all, isOthers) {
-		holds, err := h.holdings(ctx, u, cal)
+		holds, err := holdings(ctx, h, u, cal)
 		if err != nil {
 			return "", err
 		}
@@ -103,7 +103,7 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 }
 
 // holdings describes the content of a calendar, and names its sharees.
-func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Calendar) (string, error) {
+func holdings(ctx context.Context, h *house, u calendar.User, cal calendar.Calendar) (string, error) {
 	if cal.Subscribed() {
 		return "a subscription", nil
 	}

@@ -46,7 +46,7 @@ func deliverCommand() command {
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = d.inHouse(ctx, d.config, false, func(h *house) error { return d.deliver(ctx, d.config, h, raw, to) })
+			err = inHouse(ctx, d.Console, d.config, false, func(h *house) error { return (&program{d.Console}).deliver(ctx, d.config, h, raw, to) })
 			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}

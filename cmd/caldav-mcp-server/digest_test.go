@@ -80,8 +80,8 @@ func TestMailOfTheDay(t *testing.T) {
 		p := s.program
 		var out output
 		p.Stdout = &out
-		d := &desk{program: p, house: s.house, config: s.config}
-		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
+		d := &desk{Console: p.Console, house: s.house, config: s.config}
+		if err := setDigest(t.Context(), d, "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()
@@ -128,7 +128,7 @@ func TestMailOfTheDay(t *testing.T) {
 			t.Errorf("%d mails by the day on which there is nothing", n)
 		}
 		u, _ := url.Parse(stop)
-		digests, err := p.digests(t.Context(), s.config, s.house)
+		digests, err := digestsOf(t.Context(), p.Console, s.config, s.house)
 		if err != nil {
 			t.Fatal(err)
 		}

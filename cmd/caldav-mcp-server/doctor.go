@@ -52,7 +52,7 @@ func doctorCommand() command {
 		name: "doctor", settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, json: true, alone: true,
 		summary: "check a running server from outside, as apps see it", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			x, err := d.newExamination(d.config, o)
+			x, err := newExamination(d.Console, d.config, o)
 			if err != nil {
 				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
@@ -79,7 +79,7 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 
 // examination holds the facts found about a server so far.
 type examination struct {
-	*program
+	*console.Console
 	// base is the given URL. root is the URL for apps, without a path inside the server.
 	base, root *url.URL
 	// mcp is the MCP endpoint once it is found; mcpPlaces are the candidates.
@@ -109,7 +109,7 @@ type examination struct {
 	itself *saysItself
 }
 
-func (p *program) newExamination(c settings.Config, o doctorOptions) (*examination, error) {
+func newExamination(p *console.Console, c settings.Config, o doctorOptions) (*examination, error) {
 	base, err := davclient.ServerURL("--url", o.url)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (p *program) newExamination(c settings.Config, o doctorOptions) (*examinati
 	}
 	root := rootOf(base)
 	x := &examination{
-		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
+		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
 	}
 	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
 	x.mail, x.config = c.Mail, c
@@ -246,7 +246,7 @@ func (x *examination) examine(ctx context.Context, all []check) []finding {
 
 // report prints the findings, and the URLs to use if all checks passed.
 func (x *examination) report(findings []finding, json bool) error {
-	if err := x.printFindings(findings, json); err != nil {
+	if err := printFindings(x.Console, findings, json); err != nil {
 		return err
 	}
 	failed := 0
@@ -273,7 +273,7 @@ func (x *examination) report(findings []finding, json bool) error {
 	return err
 }
 
-func (p *program) printFindings(findings []finding, json bool) error {
+func printFindings(p *console.Console, findings []finding, json bool) error {
 	if json {
 		return p.PrintJSON(findings)
 	}

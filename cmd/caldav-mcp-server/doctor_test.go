@@ -26,8 +26,8 @@ import (
 // examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
-	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
+	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+	x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(settings.Config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
+		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+		x, err := newExamination(p, settings.Config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,8 +259,8 @@ func TestDoctorSaysACauseOnce(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
-		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
+		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+		x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,8 +287,8 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
+	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+	x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
 	if err != nil {
 		t.Fatal(err)
 	}

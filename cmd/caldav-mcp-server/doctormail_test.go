@@ -94,7 +94,7 @@ func TestDoctorMail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPostbox(t)
-			x := &examination{program: &program{&console.Console{Now: time.Now, NewID: func() string { return "id" }}}}
+			x := &examination{Console: &console.Console{Now: time.Now, NewID: func() string { return "id" }}}
 			x.mail = settings.Mail{SMTPURL: "smtp://" + b.smtp, IMAPURL: "imap://calendar:secret@" + b.imap, From: "calendar@example.org"}
 			x.mailTo = calendar.MailAddress(c.to)
 			c.edit(b, &x.mail)

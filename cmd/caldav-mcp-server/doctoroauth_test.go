@@ -103,8 +103,8 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)
-		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		x, err := p.newExamination(settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
+		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+		x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}

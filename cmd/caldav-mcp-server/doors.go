@@ -37,7 +37,7 @@ const spareBody = 1 << 20
 
 // newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
 func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
-	audit, err := p.openAudit(c, log)
+	audit, err := openAudit(p.Console, c, log)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (p *program) openDoors(ctx context.Context, c settings.Config, h *house, s 
 }
 
 func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
-	told, err := h.davPush(ctx, c)
+	told, err := davPush(ctx, h, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
@@ -114,7 +114,9 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	}
 	config := web.Config{
 		Auth: h.auth, Service: h.calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.service().CreateUsers }, Facts: p.facts(h),
+		NewUser: h.createUser, ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+			return editUser(ctx, h, name, e)
+		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.service().CreateUsers }, Facts: p.facts(h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
@@ -128,7 +130,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		config.WebhookSecret = h.webhookSecret
 	}
 	config.Consents = map[string]web.Consent{}
-	for kind, one := range p.consents(front.Config, zone.NewDB()) {
+	for kind, one := range consentsOf(p.Console, front.Config, zone.NewDB()) {
 		config.Consents[kind] = one
 	}
 	pages, err := web.New(config)
@@ -140,28 +142,28 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 
 // mailPages enables the page features that need mail, if mail is configured.
 func (p *program) mailPages(ctx context.Context, c settings.Config, h *house, pages *web.Config) error {
-	answers, err := p.answers(ctx, c, h)
+	answers, err := answersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if answers != nil {
 		pages.Answers = answers
 	}
-	proofs, err := p.proofs(ctx, c, h)
+	proofs, err := proofsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if proofs != nil {
 		pages.Proofs = proofs
 	}
-	digests, err := p.digests(ctx, c, h)
+	digests, err := digestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if digests != nil {
 		pages.Digests = digests
 	}
-	links, err := p.passlinks(c)
+	links, err := passlinksOf(p.Console, c)
 	if links != nil {
 		pages.Passlinks = links
 	}
@@ -172,7 +174,7 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *house, pa
 const mcpPath = "/mcp"
 
 func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
-	key, err := h.sessionKey(ctx)
+	key, err := sessionKey(ctx, h)
 	if err != nil {
 		return server.Door{}, err
 	}
@@ -237,12 +239,12 @@ func onlyAsked(next auth.Handler) auth.Handler {
 }
 
 // sessionKey authenticates MCP sessions. All processes on one store share it.
-func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
+func sessionKey(ctx context.Context, h *house) ([]byte, error) {
 	return h.store.Secret(ctx, "mcp sessions")
 }
 
-// ready reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
-func (h *house) ready(ctx context.Context) error {
+// readiness reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
+func readiness(ctx context.Context, h *house) error {
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
 		return errors.New("the database does not respond")

@@ -31,14 +31,14 @@ func (p *program) help(words []string) error {
 		if err != nil {
 			return err
 		}
-		text = p.helpOn(c)
+		text = helpOn(p.Console, c)
 	}
 	_, err := io.WriteString(p.Stdout, text)
 	return err
 }
 
 // helpOn is the full help text of a command.
-func (p *program) helpOn(c command) string {
+func helpOn(p *console.Console, c command) string {
 	var b strings.Builder
 	words := slices.Concat([]string{console.Program, c.name, "[--FLAG …]"}, c.operands, console.Each(c.optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
@@ -46,7 +46,7 @@ func (p *program) helpOn(c command) string {
 	if table := flagTable(c.declared(new(desk))); table != "" {
 		b.WriteString("\nflags:\n" + table)
 	}
-	b.WriteString(p.settingsHelp(c.settings))
+	b.WriteString(settingsHelp(p, c.settings))
 	return b.String()
 }
 
@@ -57,7 +57,7 @@ The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--
 `
 
 // settingsHelp is the help text for some groups of settings.
-func (p *program) settingsHelp(groups settings.Group) string {
+func settingsHelp(p *console.Console, groups settings.Group) string {
 	var b strings.Builder
 	if groups&settings.StoreGroup != 0 && groups&settings.ServeGroup == 0 {
 		fmt.Fprintf(&b, databaseHelp, console.Program)

@@ -13,7 +13,7 @@ func TestHelpFitsTerminal(t *testing.T) {
 	p := &program{&console.Console{Environ: []string{"HOME=/home/ann"}}}
 	texts := map[string]string{"overview": overview()}
 	for _, c := range commands() {
-		texts[c.name] = p.helpOn(c)
+		texts[c.name] = helpOn(p.Console, c)
 	}
 	for name, text := range texts {
 		for line := range strings.SplitSeq(text, "\n") {

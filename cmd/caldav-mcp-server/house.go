@@ -43,7 +43,7 @@ const (
 )
 
 // openHouse opens the store and the services. The tables may not exist yet.
-func (p *program) openHouse(ctx context.Context, c settings.Config, o store.Options) (*house, error) {
+func openHouse(ctx context.Context, p *console.Console, c settings.Config, o store.Options) (*house, error) {
 	url, err := c.Database()
 	if err != nil {
 		return nil, err
@@ -61,10 +61,10 @@ func (p *program) openHouse(ctx context.Context, c settings.Config, o store.Opti
 			Store: s, Now: p.Now, NewID: p.NewID, Logger: o.Logger,
 			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins,
 		}),
-		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
+		oauth: newOAuth(p, c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
-			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: p.providers(c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.follows.Store(&c.Service)
@@ -77,8 +77,8 @@ const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR?
 // inHouse opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
 // Outdated tables are not migrated, because a running server may still use them.
-func (p *program) inHouse(ctx context.Context, c settings.Config, mayMake bool, work func(*house) error) (err error) {
-	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.Logger(slog.LevelWarn, false)})
+func inHouse(ctx context.Context, p *console.Console, c settings.Config, mayMake bool, work func(*house) error) (err error) {
+	h, err := openHouse(ctx, p, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.Logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s", err, noDatabase)
 	}

@@ -53,17 +53,17 @@ func importUsersCommand() command {
 			f.BoolVar(&o.newLinks, "new-links", false, "also create new links for existing users without a password")
 		},
 		check: func(d *desk, operands []string) (err error) {
-			o.list, err = d.usersOf(operands[0])
+			o.list, err = usersOf(d.Console, operands[0])
 			return err
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			i := userImport{house: d.house, options: o, pages: d.config.PagesURL()}
-			return d.tellUsers(i.all(ctx, o.list), o.dry)
+			return tellUsers(d, i.all(ctx, o.list), o.dry)
 		},
 	}
 }
 
-func (p *program) usersOf(file string) ([]wantedUser, error) {
+func usersOf(p *console.Console, file string) ([]wantedUser, error) {
 	if file == "-" {
 		return readUsers(p.Stdin)
 	}
@@ -160,12 +160,12 @@ func or[T any](value *T) (v T) {
 }
 
 // tellUsers prints the outcome of each line. It returns an error if a line failed.
-func (d *desk) tellUsers(all []userOutcome, dry bool) error {
+func tellUsers(d *desk, all []userOutcome, dry bool) error {
 	counts := map[string]int{}
 	for _, out := range all {
 		counts[out.Outcome]++
 	}
-	text := d.userLines(all)
+	text := userLines(d, all)
 	if dry {
 		text += "dry run: "
 	}
@@ -179,7 +179,7 @@ func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 }
 
 // userLines lists the created and changed users, and prints failures to standard error.
-func (d *desk) userLines(all []userOutcome) string {
+func userLines(d *desk, all []userOutcome) string {
 	var text strings.Builder
 	if d.json {
 		return ""

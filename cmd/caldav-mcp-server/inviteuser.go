@@ -49,7 +49,7 @@ func inviteUserCommand() command {
 			o.user.Name, err = auth.CanonicalName(operands[0])
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.inviteUser(ctx, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error { return inviteUser(ctx, d, o) },
 	}
 }
 
@@ -62,12 +62,12 @@ func (o *inviteOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.noSecondFactor, "no-second-factor", false, "with --reset: remove passkeys and one-time codes")
 }
 
-func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
+func inviteUser(ctx context.Context, d *desk, o inviteOptions) error {
 	kind := auth.Invitation
 	if o.reset {
 		kind = auth.Reset
 	}
-	if err := d.makeInvited(ctx, o); err != nil {
+	if err := makeInvited(ctx, d.house, o); err != nil {
 		return err
 	}
 	v, secret, err := d.auth.Vouch(ctx, o.user.Name, kind)
@@ -80,7 +80,7 @@ func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 }
 
 // makeInvited creates the invited user. For a reset, it only removes second factors if asked to.
-func (h *house) makeInvited(ctx context.Context, o inviteOptions) error {
+func makeInvited(ctx context.Context, h *house, o inviteOptions) error {
 	if o.noSecondFactor {
 		return h.auth.DropFactors(ctx, o.user.Name)
 	}

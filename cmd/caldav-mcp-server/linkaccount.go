@@ -65,13 +65,13 @@ func linkAccountCommand() command {
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			if o.provider != "caldav" {
-				return d.linkByConsent(ctx, o)
+				return linkByConsent(ctx, d, o)
 			}
 			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
 			if err != nil {
 				return err
 			}
-			return d.linkNew(ctx, mirror.NewAccount{
+			return linkNew(ctx, d, mirror.NewAccount{
 				Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
 			})
 		},

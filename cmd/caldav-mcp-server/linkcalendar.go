@@ -40,19 +40,19 @@ func linkCalendarCommand() command {
 			f.DurationVar(&o.every, "every", 0, "refresh interval `TIME`, such as 6h")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			address, err := d.feedAddress(ctx, o.ics)
+			address, err := feedAddress(ctx, d.Console, o.ics)
 			if err != nil {
 				return err
 			}
 			n := mirror.NewAccount{Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: address}, Every: o.every}
-			return d.linkNew(ctx, n)
+			return linkNew(ctx, d, n)
 		},
 	}
 }
 
 // feedAddress returns the given URL, or reads it from standard input if it is "-". The URL is often the only protection
 // of a feed.
-func (p *program) feedAddress(ctx context.Context, given string) (string, error) {
+func feedAddress(ctx context.Context, p *console.Console, given string) (string, error) {
 	if given != "-" {
 		return given, nil
 	}
@@ -63,7 +63,7 @@ func (p *program) feedAddress(ctx context.Context, given string) (string, error)
 }
 
 // linkNew links an account or a feed, and prints the result.
-func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
+func linkNew(ctx context.Context, d *desk, n mirror.NewAccount) error {
 	linked, arrived, err := d.calendars.Mirrors.Link(ctx, d.caller(), n)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func refreshCommand() command {
 		name: "refresh", user: "`NAME` of the accounts' owner", optional: []string{"ACCOUNT"}, settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "refresh linked accounts now", details: refreshDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			accounts, err := d.pickAccounts(ctx, operands)
+			accounts, err := pickAccounts(ctx, d, operands)
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,7 @@ func unlinkAccountCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			accounts, err := d.pickAccounts(ctx, operands)
+			accounts, err := pickAccounts(ctx, d, operands)
 			if err != nil {
 				return err
 			}
@@ -150,8 +150,8 @@ func unlinkAccountCommand() command {
 }
 
 // pickAccounts finds an account by its id or its short id. Without one it returns all accounts of the user.
-func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAccount, error) {
-	all, err := d.linkedOf(ctx, d.user)
+func pickAccounts(ctx context.Context, d *desk, operands []string) ([]ownedAccount, error) {
+	all, err := linkedOf(ctx, d.house, d.user)
 	if err != nil || len(operands) == 0 {
 		return all, err
 	}

@@ -39,17 +39,17 @@ func sealerOf(c settings.Config) mirror.Sealer {
 }
 
 // providers are the kinds of accounts that can be linked.
-func (p *program) providers(c settings.Config) map[string]mirror.Provider {
+func providers(p *console.Console, c settings.Config) map[string]mirror.Provider {
 	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
-	for kind, one := range p.consents(c, zone.NewDB()) {
+	for kind, one := range consentsOf(p, c, zone.NewDB()) {
 		all[kind] = one.offer
 	}
 	return all
 }
 
 // linkedOf returns the linked accounts of a user, or of all users.
-func (h *house) linkedOf(ctx context.Context, user string) ([]ownedAccount, error) {
+func linkedOf(ctx context.Context, h *house, user string) ([]ownedAccount, error) {
 	users, err := h.auth.Users(ctx)
 	if err != nil {
 		return nil, err

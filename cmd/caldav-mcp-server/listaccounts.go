@@ -58,7 +58,7 @@ func listAccountsCommand() command {
 			name: "list-accounts", summary: "list linked accounts and feeds, and their status",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return h.linkedOf(ctx, user) },
+		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
 		json:  accountJSON,
 		heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
 		row:   accountRow,

@@ -32,7 +32,7 @@ func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
 }
 
 // sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
-func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error) {
+func sharesOf(ctx context.Context, h *house, user string) ([]listedShare, error) {
 	all, err := h.listCalendars(ctx, user)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error
 }
 
 // sharesWith returns the shares offered to a user.
-func (h *house) sharesWith(ctx context.Context, user string) ([]listedShare, error) {
+func sharesWith(ctx context.Context, h *house, user string) ([]listedShare, error) {
 	u, err := h.auth.User(ctx, user)
 	if err != nil {
 		return nil, err
@@ -83,9 +83,9 @@ func listSharesCommand() command {
 			case user != "" && with != "":
 				return nil, console.WrongUsage("list-shares takes one of --user and --with")
 			case with != "":
-				return h.sharesWith(ctx, with)
+				return sharesWith(ctx, h, with)
 			}
-			return h.sharesOf(ctx, user)
+			return sharesOf(ctx, h, user)
 		},
 		json:  func(s listedShare) listedShare { return s },
 		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},

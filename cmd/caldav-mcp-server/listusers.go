@@ -49,7 +49,7 @@ func (u userUsed) json() listedUser {
 	return listed
 }
 
-func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
+func usersUsed(ctx context.Context, h *house) ([]userUsed, error) {
 	users, err := h.auth.Users(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
 func listUsersCommand() command {
 	return listing[userUsed, listedUser]{
 		command: command{name: "list-users", summary: "list users"},
-		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return h.usersUsed(ctx) },
+		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return usersUsed(ctx, h) },
 		json:    userUsed.json,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
 		row: func(u userUsed, _ time.Time) []string {

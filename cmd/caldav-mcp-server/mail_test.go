@@ -89,7 +89,7 @@ func (w *town) site(domain, database string) *site {
 	}}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	var err error
-	if s.house, err = p.openHouse(w.Context(), s.config, store.Options{Logger: log}); err != nil {
+	if s.house, err = openHouse(w.Context(), p.Console, s.config, store.Options{Logger: log}); err != nil {
 		w.Fatal(err)
 	}
 	w.Cleanup(func() { _ = s.store.Close() })
@@ -324,7 +324,7 @@ func TestTwoServersByMail(t *testing.T) {
 		w.settle()
 		want("bob accepts", alice.status("u", "bob@b.example"), "ACCEPTED")
 
-		answers, err := a.program.answers(t.Context(), a.config, a.house)
+		answers, err := answersOf(t.Context(), a.program.Console, a.config, a.house)
 		if err != nil {
 			t.Fatal(err)
 		}

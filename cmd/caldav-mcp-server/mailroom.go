@@ -1,6 +1,8 @@
 package main
 
 import (
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+
 	"context"
 	"fmt"
 	"log/slog"
@@ -31,8 +33,8 @@ func (h *house) mailKey(ctx context.Context) (mail.Key, error) {
 	return key, err
 }
 
-// answers lets people respond by links in mails. It is nil unless mail is sent and BASE_URL is set.
-func (p *program) answers(ctx context.Context, c settings.Config, h *house) (*mail.Answers, error) {
+// answersOf lets people respond by links in mails. It is nil unless mail is sent and BASE_URL is set.
+func answersOf(ctx context.Context, p *console.Console, c settings.Config, h *house) (*mail.Answers, error) {
 	if !c.Mail.Sends() || c.BaseURL == nil {
 		return nil, nil
 	}
@@ -40,8 +42,8 @@ func (p *program) answers(ctx context.Context, c settings.Config, h *house) (*ma
 	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.BaseURL.JoinPath(web.AnswerPath), Now: p.Now}, err
 }
 
-// proofs verifies users' mail addresses, under the same conditions.
-func (p *program) proofs(ctx context.Context, c settings.Config, h *house) (*mail.Proofs, error) {
+// proofsOf verifies users' mail addresses, under the same conditions.
+func proofsOf(ctx context.Context, p *console.Console, c settings.Config, h *house) (*mail.Proofs, error) {
 	relay, ok, err := relayOf(c)
 	if !ok || err != nil {
 		return nil, err
@@ -50,8 +52,8 @@ func (p *program) proofs(ctx context.Context, c settings.Config, h *house) (*mai
 	return &mail.Proofs{Relay: relay, Post: c.Mail.Post(), Key: key, Page: c.BaseURL.JoinPath(web.ProofPath), Now: p.Now, NewID: p.NewID}, err
 }
 
-// passlinks mails password links, under the same conditions.
-func (p *program) passlinks(c settings.Config) (*mail.Passlinks, error) {
+// passlinksOf mails password links, under the same conditions.
+func passlinksOf(p *console.Console, c settings.Config) (*mail.Passlinks, error) {
 	relay, ok, err := relayOf(c)
 	if !ok || err != nil {
 		return nil, err
@@ -72,8 +74,8 @@ func relayOf(c settings.Config) (mail.Relay, bool, error) {
 	return relay, true, nil
 }
 
-// digests sends users daily mails, under the same conditions.
-func (p *program) digests(ctx context.Context, c settings.Config, h *house) (*mail.Digests, error) {
+// digestsOf sends users daily mails, under the same conditions.
+func digestsOf(ctx context.Context, p *console.Console, c settings.Config, h *house) (*mail.Digests, error) {
 	if !c.Mail.Sends() || c.BaseURL == nil {
 		return nil, nil //nolint:nilnil // there are none
 	}
@@ -85,8 +87,8 @@ func (p *program) digests(ctx context.Context, c settings.Config, h *house) (*ma
 	}, err
 }
 
-// endings sends mails about webhooks that were turned off, under the same conditions.
-func (p *program) endings(c settings.Config, h *house) *mail.Endings {
+// endingsOf sends mails about webhooks that were turned off, under the same conditions.
+func endingsOf(p *console.Console, c settings.Config, h *house) *mail.Endings {
 	if !c.Mail.Sends() || c.BaseURL == nil {
 		return nil
 	}
@@ -95,8 +97,8 @@ func (p *program) endings(c settings.Config, h *house) *mail.Endings {
 	}
 }
 
-// offers sends mails about pending shares, under the same conditions.
-func (p *program) offers(c settings.Config, h *house) *mail.Offers {
+// offersOf sends mails about pending shares, under the same conditions.
+func offersOf(p *console.Console, c settings.Config, h *house) *mail.Offers {
 	if !c.Mail.Sends() || c.BaseURL == nil {
 		return nil
 	}
@@ -152,21 +154,21 @@ func (p *program) newSender(ctx context.Context, c settings.Config, h *house, lo
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.answers(ctx, c, h)
+	answers, err := answersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	if answers == nil {
 		log.WarnContext(ctx, "mails have no links for responding, because BASE_URL is not set")
 	}
-	digests, err := p.digests(ctx, c, h)
+	digests, err := digestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	limits := mail.DefaultLimits()
 	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h), Offers: p.offers(c, h),
+		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests, Endings: endingsOf(p.Console, c, h), Offers: offersOf(p.Console, c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }

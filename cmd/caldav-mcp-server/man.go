@@ -20,14 +20,14 @@ func manCommand() command {
 	return command{
 		name: "man", summary: "write the manual page", details: manDetails, alone: true,
 		run: func(_ context.Context, d *desk, _ []string) error {
-			_, err := io.WriteString(d.Stdout, d.manual())
+			_, err := io.WriteString(d.Stdout, manual(d.Console))
 			return err
 		},
 	}
 }
 
 // manual is the manual page, generated from the tables of commands and settings.
-func (p *program) manual() string {
+func manual(p *console.Console) string {
 	var m manPage
 	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(console.Program)), quotedMan(console.Program+" "+p.Version))
 	m.section("NAME")

@@ -43,7 +43,7 @@ func mcpCommand() command {
 			o.who.Tools, o.who.Scopes, err = parseReach(o.tools, o.scopes)
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.serveLines(ctx, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error { return serveLines(ctx, d, o) },
 	}
 }
 
@@ -56,7 +56,7 @@ func (o *mcpOptions) declare(f *flag.FlagSet) {
 	})
 }
 
-func (d *desk) serveLines(ctx context.Context, o mcpOptions) error {
+func serveLines(ctx context.Context, d *desk, o mcpOptions) error {
 	who := o.who
 	who.User = d.who
 	for _, word := range o.calendars {

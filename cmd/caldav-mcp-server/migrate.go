@@ -37,7 +37,7 @@ func migrateCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+			if d.house, err = openHouse(ctx, d.Console, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.store.Close()) }()
@@ -54,7 +54,7 @@ func migrateCommand() command {
 				if err := d.store.NewEpoch(ctx); err != nil {
 					return err
 				}
-				r, err := d.revive(ctx, revoke)
+				r, err := revive(ctx, d.house, revoke)
 				if err != nil {
 					return err
 				}
@@ -96,7 +96,7 @@ func (m *migrated) migrate(ctx context.Context) error {
 }
 
 // revive counts the tokens and links in a restored backup, and revokes them if asked to.
-func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
+func revive(ctx context.Context, h *house, revoke bool) (revived, error) {
 	tokens, links, err := h.auth.Living(ctx)
 	if err == nil && revoke {
 		err = h.auth.RevokeAll(ctx)

@@ -25,7 +25,7 @@ const (
 )
 
 // newOAuth returns the authorization server.
-func (p *program) newOAuth(c settings.Config, s oauth.Store, log *slog.Logger) *oauth.Service {
+func newOAuth(p *console.Console, c settings.Config, s oauth.Store, log *slog.Logger) *oauth.Service {
 	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client"})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
 	return oauth.New(oauth.Config{

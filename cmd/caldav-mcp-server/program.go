@@ -70,7 +70,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.invoke(ctx, c, args[1:])
+	return invoke(ctx, p.Console, c, args[1:])
 }
 
 func isHelp(word string) bool {
@@ -78,15 +78,15 @@ func isHelp(word string) bool {
 }
 
 // invoke parses a command's flags and settings, and runs it.
-func (p *program) invoke(ctx context.Context, c command, args []string) error {
-	d := &desk{program: p}
+func invoke(ctx context.Context, p *console.Console, c command, args []string) error {
+	d := &desk{Console: p}
 	flags := c.declared(d)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
 	given := settings.AddFlags(flags, c.settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(p.Stdout, p.helpOn(c))
+		_, err = io.WriteString(p.Stdout, helpOn(p, c))
 		return err
 	}
 	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
@@ -105,7 +105,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 		return console.UsageError{Err: err}
 	}
 	err = d.work(ctx, c, operands)
-	return errors.Join(err, p.audit(c, d.config, flags, operands, err))
+	return errors.Join(err, audit(p, c, d.config, flags, operands, err))
 }
 
 // work opens the store and runs a command; a command that works alone gets no store.
@@ -113,7 +113,7 @@ func (d *desk) work(ctx context.Context, c command, operands []string) error {
 	if c.alone {
 		return c.run(ctx, d, operands)
 	}
-	return d.inHouse(ctx, d.config, c.begins, func(h *house) (err error) {
+	return inHouse(ctx, d.Console, d.config, c.begins, func(h *house) (err error) {
 		d.house = h
 		if d.user != "" {
 			if d.who, err = h.auth.User(ctx, d.user); err != nil {

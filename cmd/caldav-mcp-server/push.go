@@ -26,7 +26,7 @@ const (
 )
 
 // pushKeys returns the keys for signing messages and deriving topics. All processes on the store share them.
-func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.TopicKey, err error) {
+func pushKeys(ctx context.Context, h *house) (key webpush.Key, topics calendar.TopicKey, err error) {
 	secret, err := h.store.Secret(ctx, "web push")
 	if err != nil {
 		return key, nil, err
@@ -39,11 +39,11 @@ func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.
 }
 
 // davPush configures push for the CalDAV listener; nil if push is off.
-func (h *house) davPush(ctx context.Context, c settings.Config) (*caldav.Push, error) {
+func davPush(ctx context.Context, h *house, c settings.Config) (*caldav.Push, error) {
 	if !c.Push || c.BaseURL == nil {
 		return nil, nil //nolint:nilnil // push is off
 	}
-	key, topics, err := h.pushKeys(ctx)
+	key, topics, err := pushKeys(ctx, h)
 	return &caldav.Push{
 		Key: key.Public(), Topics: topics,
 		Parse: func(endpoint, key, auth string) (calendar.PushSubscription, error) {
@@ -72,7 +72,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 	if !c.Push {
 		return nil, nil //nolint:nilnil // push is off
 	}
-	key, topics, err := h.pushKeys(ctx)
+	key, topics, err := pushKeys(ctx, h)
 	if err != nil {
 		return nil, fmt.Errorf("the keys of push messages: %w", err)
 	}
@@ -89,12 +89,18 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
-	if endings := p.endings(c, h); endings != nil {
+	if endings := endingsOf(p.Console, c, h); endings != nil {
 		ending = endings.News
 	}
 	return push.NewCourier(push.Config{
 		Ending: ending,
-		Store:  h.store, Calendar: h.calendars.Calendar, Program: h.programOf, Owner: h.ownerOf,
+		Store:  h.store, Calendar: h.calendars.Calendar,
+		Program: func(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
+			return programOf(ctx, h, id, token)
+		},
+		Owner: func(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
+			return ownerOf(ctx, h, id)
+		},
 		Send: func(r *http.Request) (push.Answer, error) {
 			answer, err := guard.Send(r, limits)
 			return push.Answer(answer), err
@@ -104,7 +110,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 }
 
 // programOf returns the current caller for a user's password or token. The result is false if it was revoked.
-func (h *house) programOf(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
+func programOf(ctx context.Context, h *house, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
 	user, err := h.store.UserByID(ctx, id)
 	if err == nil {
 		var c calendar.Caller
@@ -119,7 +125,7 @@ func (h *house) programOf(ctx context.Context, id calendar.UserID, token calenda
 }
 
 // ownerOf returns a user as their own caller.
-func (h *house) ownerOf(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
+func ownerOf(ctx context.Context, h *house, id calendar.UserID) (calendar.Caller, bool, error) {
 	user, err := h.store.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Caller{}, false, nil

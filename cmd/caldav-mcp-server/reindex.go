@@ -22,7 +22,7 @@ func reindexCommand() command {
 		name: "reindex", settings: settings.StoreGroup, json: true,
 		summary: "rebuild the index of all objects", details: reindexDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			n, err := d.reindex(ctx, calendar.Walk{})
+			n, err := reindex(ctx, d.house, calendar.Walk{})
 			if err != nil {
 				return err
 			}
@@ -32,7 +32,7 @@ func reindexCommand() command {
 }
 
 // reindex rebuilds the index of all objects in a walk, and stores the version of its rules.
-func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
+func reindex(ctx context.Context, h *house, walk calendar.Walk) (int, error) {
 	n, err := h.calendars.Reindex(ctx, walk)
 	if err != nil {
 		return n, err
@@ -47,12 +47,12 @@ func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 var errRefreshed = errors.New("the index is up to date")
 
 // refreshBlind rebuilds the index before serving, if the old one would hide events from searches.
-func (h *house) refreshBlind(ctx context.Context, up *startup) error {
+func refreshBlind(ctx context.Context, h *house, up *startup) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Findable {
 		return err
 	}
-	return h.refreshIndex(ctx, up, 0)
+	return refreshIndex(ctx, h, up, 0)
 }
 
 // refreshAgain is the delay before a failed rebuild is retried.
@@ -60,9 +60,9 @@ const refreshAgain = time.Minute
 
 // refreshMeanwhile rebuilds the index while the server runs. It pauses as long as it works, so that requests come
 // first.
-func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
+func refreshMeanwhile(ctx context.Context, h *house, up *startup) {
 	for ctx.Err() == nil {
-		err := h.refreshIndex(ctx, up, 1)
+		err := refreshIndex(ctx, h, up, 1)
 		if err == nil {
 			up.notify(statusReady)
 			return
@@ -76,7 +76,7 @@ func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
 
 // refreshIndex rebuilds an index from an older program; it leaves one from a newer program. An interrupted run
 // continues where it stopped. After each step it pauses rests times as long as the step took.
-func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error {
+func refreshIndex(ctx context.Context, h *house, up *startup, rests int) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
 		return err
@@ -88,13 +88,13 @@ func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error 
 	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
 	noted, rested := up.now(), time.Now()
 	within, end := trace.Task(ctx, "reindex")
-	n, err := h.reindex(within, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
+	n, err := reindex(within, h, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
 		at := begun
 		at.Last, at.Walked = last, begun.Walked+int64(walked)
 		up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
 		if up.now().Sub(noted) >= noteEvery {
 			noted = up.now()
-			if err := h.noteDeriving(ctx, at); err != nil {
+			if err := noteDeriving(ctx, h, at); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error 
 const noteEvery = 2 * time.Second
 
 // noteDeriving saves the position, unless another process has finished the index.
-func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
+func noteDeriving(ctx context.Context, h *house, at store.Deriving) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil {
 		return err

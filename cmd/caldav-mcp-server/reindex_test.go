@@ -72,13 +72,13 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			if err := h.store.SetDerivation(ctx, c.made); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.refreshBlind(ctx, up); err != nil {
+			if err := refreshBlind(ctx, h, up); err != nil {
 				t.Fatal(err)
 			}
 			if got := summary(); got != c.served {
 				t.Errorf("made by rules %d: served with the summary %q, want %q", c.made, got, c.served)
 			}
-			h.refreshMeanwhile(ctx, up)
+			refreshMeanwhile(ctx, h, up)
 			if got := summary(); got != c.want {
 				t.Errorf("made by rules %d: summary %q, want %q", c.made, got, c.want)
 			}
@@ -120,7 +120,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 				stop()
 			}
 		}
-		if err := h.refreshBlind(ctx, up); !errors.Is(err, context.Canceled) {
+		if err := refreshBlind(ctx, h, up); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped in the midst of it: %v", err)
 		}
 		if says := up.ask(t.Context()); says == nil || !strings.Contains(says.Error(), "of 150 objects") {
@@ -129,7 +129,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		var log bytes.Buffer
 		up = quiet()
 		up.log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := h.refreshBlind(t.Context(), up); err != nil {
+		if err := refreshBlind(t.Context(), h, up); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) || !strings.Contains(log.String(), "rebuilt the index") {

@@ -54,11 +54,11 @@ func restoreCommand() command {
 		check: o.check,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			if len(operands) == 1 {
-				return d.restoreFile(ctx, operands[0], o)
+				return restoreFile(ctx, d, operands[0], o)
 			}
-			return d.inHouse(ctx, d.config, false, func(h *house) error {
+			return inHouse(ctx, d.Console, d.config, false, func(h *house) error {
 				d.house = h
-				return d.restoreCalendar(ctx, o)
+				return restoreCalendar(ctx, d, o)
 			})
 		},
 	}
@@ -78,7 +78,7 @@ func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 	return errors.New("it needs either a FILE, or --user, --calendar and --as-of")
 }
 
-func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (err error) {
+func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (err error) {
 	f, err := os.Open(path) //nolint:gosec // the administrator names the program's files
 	if err != nil {
 		return err
@@ -98,9 +98,9 @@ func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (
 		return fmt.Errorf("%s: %w; nothing was changed", path, err)
 	}
 	if o.checkOnly {
-		return d.tell(path, info.Size(), file.Manifest)
+		return tellBackup(d, path, info.Size(), file.Manifest)
 	}
-	h, err := d.openHouse(ctx, d.config, store.Options{Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)})
+	h, err := openHouse(ctx, d.Console, d.config, store.Options{Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
@@ -113,14 +113,14 @@ func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (
 	if _, err := fmt.Fprintf(d.Stdout, "restored %s; clients will synchronize from scratch\n", holds(file.Manifest)); err != nil {
 		return err
 	}
-	revived, err := h.revive(ctx, o.revoke)
+	revived, err := revive(ctx, h, o.revoke)
 	if err == nil {
 		_, err = io.WriteString(d.Stdout, revived.words())
 	}
 	return err
 }
 
-func (d *desk) restoreCalendar(ctx context.Context, o restoreOptions) (err error) {
+func restoreCalendar(ctx context.Context, d *desk, o restoreOptions) (err error) {
 	if d.who, err = d.auth.User(ctx, o.user); err != nil {
 		return err
 	}

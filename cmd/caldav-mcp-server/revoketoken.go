@@ -43,7 +43,7 @@ func revokeTokenCommand() command {
 			if err != nil {
 				return err
 			}
-			made, err := d.madeBy(ctx, user, token.ID, undo)
+			made, err := madeBy(ctx, d.house, user, token.ID, undo)
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ type revokedToken struct {
 }
 
 // madeBy describes the webhooks, shares and linked accounts that a token created, and removes them if undo is set.
-func (h *house) madeBy(ctx context.Context, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
+func madeBy(ctx context.Context, h *house, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
 	made, err := h.calendars.MadeBy(ctx, caller(user), token)
 	words := []string{}
 	for _, m := range made {

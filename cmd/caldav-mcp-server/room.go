@@ -61,12 +61,12 @@ func createRoomCommand() command {
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			room.Name = operands[0]
-			bookers, err := d.bookers(ctx, said.bookers)
+			bookers, err := bookersOf(ctx, d.house, said.bookers)
 			if err != nil {
 				return err
 			}
 			room.Room = calendar.Room{Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
-			made, err := d.createRoom(ctx, room)
+			made, err := createRoom(ctx, d.house, room)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func createRoomCommand() command {
 }
 
 // createRoom creates a room together with its calendar, or nothing.
-func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+func createRoom(ctx context.Context, h *house, n auth.NewUser) (calendar.User, error) {
 	n.Invited = true // without a password no sign-in is possible
 	room, err := h.auth.CreateUser(ctx, n)
 	if err != nil {
@@ -90,8 +90,8 @@ func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, 
 	return room, nil
 }
 
-// bookers parses the value of --bookers.
-func (h *house) bookers(ctx context.Context, word string) (string, error) {
+// bookersOf parses the value of --bookers.
+func bookersOf(ctx context.Context, h *house, word string) (string, error) {
 	if known, there := whoever[word]; there {
 		return known, nil
 	}
@@ -148,7 +148,7 @@ func setRoomCommand() command {
 				return err
 			}
 			if bookers != nil {
-				who, err := d.bookers(ctx, *bookers)
+				who, err := bookersOf(ctx, d.house, *bookers)
 				if err != nil {
 					return err
 				}
@@ -157,7 +157,7 @@ func setRoomCommand() command {
 			if room, err = d.auth.ChangeUser(ctx, room.Name, edit); err != nil {
 				return err
 			}
-			listed, err := d.roomListed(ctx, room)
+			listed, err := describeRoom(ctx, d.house, room)
 			if err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ type roomListed struct {
 	bookers string
 }
 
-func (h *house) roomListed(ctx context.Context, room calendar.User) (roomListed, error) {
+func describeRoom(ctx context.Context, h *house, room calendar.User) (roomListed, error) {
 	for word, id := range whoever {
 		if id == room.Room.Bookers {
 			return roomListed{room, word}, nil
@@ -185,14 +185,14 @@ func (h *house) roomListed(ctx context.Context, room calendar.User) (roomListed,
 	return roomListed{room, cmp.Or(by.Name, "nobody")}, err
 }
 
-func (h *house) roomsListed(ctx context.Context) ([]roomListed, error) {
+func describeRooms(ctx context.Context, h *house) ([]roomListed, error) {
 	rooms, err := h.store.Rooms(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing rooms: %w", err)
 	}
 	all := make([]roomListed, len(rooms))
 	for i, room := range rooms {
-		if all[i], err = h.roomListed(ctx, room); err != nil {
+		if all[i], err = describeRoom(ctx, h, room); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +219,7 @@ func roomJSON(r roomListed) listedRoom {
 func listRoomsCommand() command {
 	return listing[roomListed, listedRoom]{
 		command: command{name: "list-rooms", summary: "list bookable rooms and resources"},
-		find:    func(ctx context.Context, h *house) ([]roomListed, error) { return h.roomsListed(ctx) },
+		find:    func(ctx context.Context, h *house) ([]roomListed, error) { return describeRooms(ctx, h) },
 		json:    roomJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
 		row: func(r roomListed, _ time.Time) []string {

@@ -54,7 +54,7 @@ func serveCommand() command {
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.serve(ctx, d.config, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error { return (&program{d.Console}).serve(ctx, d.config, o) },
 	}
 }
 
@@ -130,7 +130,7 @@ func (p *program) open(ctx context.Context, c settings.Config, h *house, s *serv
 func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
-	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
+	h, err := openHouse(ctx, p.Console, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
 		up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
 	}})
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions
 	if err := h.declare(ctx, c.Declared); err != nil {
 		return h, err
 	}
-	if err := h.refreshBlind(ctx, up); err != nil {
+	if err := refreshBlind(ctx, h, up); err != nil {
 		return h, err
 	}
 	if o.noFirstUser {
@@ -208,8 +208,8 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { h.follow(ctx, followEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
-	all.Go(func() { h.indexWords(ctx, log) })
-	all.Go(func() { h.refreshMeanwhile(ctx, up) })
+	all.Go(func() { indexWords(ctx, h, log) })
+	all.Go(func() { refreshMeanwhile(ctx, h, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
@@ -247,7 +247,7 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 const indexEvery, indexAgain = time.Second, time.Minute
 
 // indexWords indexes the words of invitations, shortly after they were stored.
-func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
+func indexWords(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(indexEvery)
 	defer ticker.Stop()
 	for {

@@ -42,7 +42,7 @@ func setCalendarCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			cal, err := d.setCalendar(ctx, operands[0], edit)
+			cal, err := setCalendar(ctx, d, operands[0], edit)
 			if err != nil {
 				return err
 			}
@@ -51,8 +51,8 @@ func setCalendarCommand() command {
 	}
 }
 
-func (d *desk) setCalendar(ctx context.Context, word string, e calendarEdit) (calendar.Calendar, error) {
-	cal, err := d.findInHome(ctx, word)
+func setCalendar(ctx context.Context, d *desk, word string, e calendarEdit) (calendar.Calendar, error) {
+	cal, err := findInHome(ctx, d, word)
 	if err != nil {
 		return cal, err
 	}
@@ -96,7 +96,7 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 }
 
 // findInHome is findCalendar for commands that also work on subscriptions.
-func (d *desk) findInHome(ctx context.Context, word string) (calendar.Calendar, error) {
+func findInHome(ctx context.Context, d *desk, word string) (calendar.Calendar, error) {
 	all, err := d.calendars.CalendarsInHome(ctx, d.caller())
 	if err != nil {
 		return calendar.Calendar{}, err

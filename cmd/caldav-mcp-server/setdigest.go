@@ -36,16 +36,18 @@ func setDigestCommand() command {
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error { return d.setDigest(ctx, operands[0], day) },
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			return setDigest(ctx, d, operands[0], day)
+		},
 	}
 }
 
-func (d *desk) setDigest(ctx context.Context, name string, day calendar.Digest) error {
+func setDigest(ctx context.Context, d *desk, name string, day calendar.Digest) error {
 	u, err := d.auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	digests, err := d.digests(ctx, d.config, d.house)
+	digests, err := digestsOf(ctx, d.Console, d.config, d.house)
 	switch {
 	case err != nil:
 		return err

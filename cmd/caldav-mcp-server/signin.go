@@ -19,7 +19,7 @@ func (p *program) provider(c settings.SignIn) *oidc.Provider {
 }
 
 // editUser is changeUser for the web pages, which do not list the moved calendars.
-func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+func editUser(ctx context.Context, h *house, name string, e auth.UserEdit) (calendar.User, error) {
 	u, _, err := h.changeUser(ctx, name, e)
 	return u, err
 }
@@ -28,7 +28,7 @@ func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (cal
 func (p *program) facts(h *house) func(context.Context) web.Health {
 	return func(ctx context.Context) web.Health {
 		state := "ready"
-		if err := h.ready(ctx); err != nil {
+		if err := readiness(ctx, h); err != nil {
 			state = err.Error()
 		}
 		return web.Health{{Name: "Database", Value: p.Database}, {Name: "State", Value: state}}

@@ -55,7 +55,7 @@ func (s *startup) over(h *house) {
 	s.measures.house.Store(h)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ready = h.ready
+	s.ready = func(ctx context.Context) error { return readiness(ctx, h) }
 	s.notify("READY=1", statusReady)
 }
 

@@ -20,8 +20,8 @@ type hookOf struct {
 	calendar.Webhook
 }
 
-// webhooks returns the webhooks of one user, or of all.
-func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
+// webhooksOf returns the webhooks of one user, or of all.
+func webhooksOf(ctx context.Context, h *house, user string) ([]hookOf, error) {
 	users, err := h.auth.Users(ctx)
 	if user != "" {
 		var one calendar.User
@@ -46,8 +46,8 @@ func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
 }
 
 // findWebhook finds a webhook by its id or a prefix of it.
-func (h *house) findWebhook(ctx context.Context, word string) (hookOf, error) {
-	all, err := h.webhooks(ctx, "")
+func findWebhook(ctx context.Context, h *house, word string) (hookOf, error) {
+	all, err := webhooksOf(ctx, h, "")
 	if err != nil {
 		return hookOf{}, err
 	}
@@ -79,7 +79,7 @@ func listWebhooksCommand() command {
 			name: "list-webhooks", summary: "list webhooks, never their secrets",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return h.webhooks(ctx, user) },
+		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return webhooksOf(ctx, h, user) },
 		json:  webhookJSON,
 		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE", "MADE BY"},
 		row: func(w hookOf, _ time.Time) []string {
@@ -124,7 +124,7 @@ func listDeliveriesCommand() command {
 			},
 		},
 		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
-			w, err := h.findWebhook(ctx, word)
+			w, err := findWebhook(ctx, h, word)
 			if err != nil {
 				return nil, err
 			}
@@ -165,7 +165,7 @@ func setWebhookCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			w, err := d.findWebhook(ctx, operands[0])
+			w, err := findWebhook(ctx, d.house, operands[0])
 			if err != nil {
 				return err
 			}
@@ -173,24 +173,24 @@ func setWebhookCommand() command {
 				if w.Webhook, err = d.calendars.RotateWebhook(ctx, caller(w.owner), w.ID); err != nil {
 					return err
 				}
-				return d.printWebhookSecret(ctx, w.owner, w.Webhook)
+				return printWebhookSecret(ctx, d, w.owner, w.Webhook)
 			}
 			if test {
 				if err := d.calendars.TestWebhook(ctx, caller(w.owner), w.ID); err != nil {
 					return err
 				}
-				return d.webhookDone("tested", w)
+				return webhookDone(d, "tested", w)
 			}
 			if err := d.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
 				return err
 			}
-			return d.webhookDone("resumed", w)
+			return webhookDone(d, "resumed", w)
 		},
 	}
 }
 
 // webhookDone prints the action on a webhook.
-func (d *desk) webhookDone(done string, w hookOf) error {
+func webhookDone(d *desk, done string, w hookOf) error {
 	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
 }
 
@@ -199,14 +199,14 @@ func removeWebhookCommand() command {
 		name: "remove-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			w, err := d.findWebhook(ctx, operands[0])
+			w, err := findWebhook(ctx, d.house, operands[0])
 			if err != nil {
 				return err
 			}
 			if err := d.calendars.RemoveWebhook(ctx, caller(w.owner), w.ID); err != nil {
 				return err
 			}
-			return d.webhookDone("removed", w)
+			return webhookDone(d, "removed", w)
 		},
 	}
 }
