@@ -115,30 +115,6 @@ func caller(u calendar.User) calendar.Caller {
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "command line"}
 }
 
-// firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
-// in Calendar or in Reminders.
-func firstCalendars() []calendar.NewCalendar {
-	return []calendar.NewCalendar{
-		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Kinds: calendar.Kinds{calendar.Event}}},
-		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}}},
-	}
-}
-
-// createUser creates a user together with the first calendars, or nothing.
-func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
-	user, err := h.auth.CreateUser(ctx, n)
-	if err != nil {
-		return user, err
-	}
-	for _, cal := range firstCalendars() {
-		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
-			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
-			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
-		}
-	}
-	return user, nil
-}
-
 // ownCalendars returns the calendars that a user owns, without subscriptions, which hold no objects.
 func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	all, err := h.calendars.Calendars(ctx, caller(u))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"path/filepath"
 
 	"caldav-mcp-server/auth/vault"
@@ -46,30 +45,4 @@ func providers(p *console.Console, c settings.Config) map[string]mirror.Provider
 		all[kind] = one.offer
 	}
 	return all
-}
-
-// linkedOf returns the linked accounts of a user, or of all users.
-func linkedOf(ctx context.Context, h *house, user string) ([]ownedAccount, error) {
-	users, err := h.auth.Users(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if user != "" {
-		u, err := h.auth.User(ctx, user)
-		if err != nil {
-			return nil, err
-		}
-		users = append(users[:0], u)
-	}
-	var all []ownedAccount
-	for _, u := range users {
-		theirs, err := h.calendars.Mirrors.LinkedAccounts(ctx, caller(u))
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range theirs {
-			all = append(all, ownedAccount{l, u})
-		}
-	}
-	return all, nil
 }

@@ -81,3 +81,29 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 	}
 	return []string{console.BriefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, console.ShownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
 }
+
+// linkedOf returns the linked accounts of a user, or of all users.
+func linkedOf(ctx context.Context, h *house, user string) ([]ownedAccount, error) {
+	users, err := h.auth.Users(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if user != "" {
+		u, err := h.auth.User(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		users = append(users[:0], u)
+	}
+	var all []ownedAccount
+	for _, u := range users {
+		theirs, err := h.calendars.Mirrors.LinkedAccounts(ctx, caller(u))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range theirs {
+			all = append(all, ownedAccount{l, u})
+		}
+	}
+	return all, nil
+}

@@ -53,20 +53,6 @@ func davPush(ctx context.Context, h *house, c settings.Config) (*caldav.Push, er
 	}, err
 }
 
-// webhookKey is the key that webhook secrets are derived from.
-func (h *house) webhookKey(ctx context.Context) ([]byte, error) {
-	return h.store.Secret(ctx, "webhooks")
-}
-
-// webhookSecret is the key that signs messages to a webhook.
-func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, error) {
-	key, err := h.webhookKey(ctx)
-	if err != nil {
-		return "", err
-	}
-	return push.WebhookSecret(key, w)
-}
-
 // newCourier returns the sender of push messages; nil if push is off.
 func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*push.Courier, error) {
 	if !c.Push {

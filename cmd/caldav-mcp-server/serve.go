@@ -54,7 +54,9 @@ func serveCommand() command {
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return (&program{d.Console}).serve(ctx, d.config, o) },
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			return (&program{d.Console}).serve(ctx, d.config, o)
+		},
 	}
 }
 
