@@ -37,7 +37,7 @@ func addClientCommand() command {
 			f.BoolVar(&n.Secret, "secret", false, "create a secret, for a client that can keep one")
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			added, err := d.oauth.AddClient(ctx, n)
+			added, err := d.OAuth.AddClient(ctx, n)
 			if e := oauth.FaultOf(err); e != nil {
 				return console.UsageError{Err: errors.New(e.What)}
 			}
@@ -71,7 +71,7 @@ func removeClientCommand() command {
 		name: "remove-client", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "remove an OAuth client, and end its access", details: removeClientDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			all, err := d.oauth.Clients(ctx)
+			all, err := d.OAuth.Clients(ctx)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func removeClientCommand() command {
 			if err != nil {
 				return err
 			}
-			if err := d.oauth.RemoveClient(ctx, one.ID); err != nil {
+			if err := d.OAuth.RemoveClient(ctx, one.ID); err != nil {
 				return err
 			}
 			return d.done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name), shownClient(one.ID))

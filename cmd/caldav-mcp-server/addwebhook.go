@@ -45,7 +45,7 @@ func addWebhook(ctx context.Context, d *desk, o addWebhookOptions) error {
 	for _, word := range strings.FieldsFunc(o.kinds, func(r rune) bool { return r == ' ' || r == ',' }) {
 		spec.Kinds = append(spec.Kinds, calendar.ChangeKind(word))
 	}
-	w, err := d.calendars.AddWebhook(ctx, d.caller(), spec)
+	w, err := d.Calendars.AddWebhook(ctx, d.caller(), spec)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func addWebhook(ctx context.Context, d *desk, o addWebhookOptions) error {
 
 // printWebhookSecret prints the secret that the receiver needs.
 func printWebhookSecret(ctx context.Context, d *desk, u calendar.User, w calendar.Webhook) error {
-	secret, err := d.webhookSecret(ctx, w)
+	secret, err := d.WebhookSecret(ctx, w)
 	if err != nil {
 		return err
 	}

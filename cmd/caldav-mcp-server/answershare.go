@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -33,11 +34,11 @@ func answerShareCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			offer, err := findOffer(ctx, d.house, d.who, word)
+			offer, err := findOffer(ctx, d.App, d.who, word)
 			if err != nil {
 				return err
 			}
-			if _, err = d.calendars.Answer(ctx, d.caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
+			if _, err = d.Calendars.Answer(ctx, d.caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
 				return err
 			}
 			done := "declined"
@@ -52,8 +53,8 @@ func answerShareCommand() command {
 }
 
 // findOffer finds the offered calendar that the user names.
-func findOffer(ctx context.Context, h *house, u calendar.User, word string) (calendar.Offer, error) {
-	offers, err := h.calendars.Offers(ctx, caller(u))
+func findOffer(ctx context.Context, h *app.App, u calendar.User, word string) (calendar.Offer, error) {
+	offers, err := h.Calendars.Offers(ctx, app.Caller(u))
 	if err != nil {
 		return calendar.Offer{}, err
 	}
@@ -65,6 +66,6 @@ func findOffer(ctx context.Context, h *house, u calendar.User, word string) (cal
 	if len(all) == 0 {
 		return calendar.Offer{}, fmt.Errorf("no calendar is offered to %s", u.Name)
 	}
-	cal, err := pick(u, all, word)
+	cal, err := app.Pick(u, all, word)
 	return found[cal.ID], err
 }

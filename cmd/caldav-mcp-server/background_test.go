@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
@@ -29,21 +30,21 @@ func TestJournalIsShortened(t *testing.T) {
 		// The clock is ahead: data written now seems to be 31 days old.
 		p := &program{&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString}}
 		h := openForTest(t, database)
-		h.follows.Store(&settings.Service{JournalDays: 30, LineDays: 7})
-		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
+		h.Follows.Store(&settings.Service{JournalDays: 30, LineDays: 7})
+		user, err := h.CreateUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(ctx, app.Caller(user), "personal")
 		if err != nil {
 			t.Fatal(err)
 		}
 		token := cal.SyncToken()
 		draft := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}
-		if _, err := h.calendars.Put(ctx, caller(user), cal, draft); err != nil {
+		if _, err := h.Calendars.Put(ctx, app.Caller(user), cal, draft); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.calendars.Delete(ctx, caller(user), cal, "a.ics", calendar.Precondition{}); err != nil {
+		if err := h.Calendars.Delete(ctx, app.Caller(user), cal, "a.ics", calendar.Precondition{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := changesSince(ctx, h, user, token); err != nil {
@@ -57,7 +58,7 @@ func TestJournalIsShortened(t *testing.T) {
 		})
 		// Their bytes stay for longer than lines are asked for, and lines as long as their bytes.
 		until(t, "the lines are gone", func() bool {
-			for _, err := range h.store.Journal(ctx, cal.ID, calendar.JournalQuery{}) {
+			for _, err := range h.Store.Journal(ctx, cal.ID, calendar.JournalQuery{}) {
 				return err != nil
 			}
 			return true
@@ -73,13 +74,13 @@ func TestWordsAreIndexed(t *testing.T) {
 	database := testdb.SQLite(t)
 	h := openForTest(t, database)
 	for _, name := range []string{"ann", "bob"} {
-		user, err := h.createUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
+		user, err := h.CreateUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(t.Context(), caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(t.Context(), app.Caller(user), "personal")
 		if err == nil {
-			_, err = h.calendars.Put(t.Context(), caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
+			_, err = h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -108,31 +109,31 @@ func TestWordsAreIndexed(t *testing.T) {
 }
 
 // openForTest opens a house in this process.
-func openForTest(t *testing.T, database string) *house {
+func openForTest(t *testing.T, database string) *app.App {
 	t.Helper()
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-	h, err := openHouse(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
+	h, err := app.Open(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.store.Close(); err != nil {
+		if err := h.Store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := h.store.Migrate(t.Context()); err != nil {
+	if err := h.Store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
 // changesSince asks for the changes of ann's calendar, as it is now.
-func changesSince(ctx context.Context, h *house, user calendar.User, token calendar.SyncToken) error {
-	cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+func changesSince(ctx context.Context, h *app.App, user calendar.User, token calendar.SyncToken) error {
+	cal, err := h.Calendars.CalendarAt(ctx, app.Caller(user), "personal")
 	if err != nil {
 		return err
 	}
-	for _, err := range h.calendars.Changes(ctx, nil, caller(user), cal, token) {
+	for _, err := range h.Calendars.Changes(ctx, nil, app.Caller(user), cal, token) {
 		if err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
-	err = inHouse(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*house) error { return nil })
+	err = app.With(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*app.App) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}
@@ -166,15 +167,15 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
-		h, err := openHouse(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
+		h, err := app.Open(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer h.store.Close()
+		defer h.Store.Close()
 		if err := readiness(t.Context(), h); err == nil || err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
-		if err := h.store.Migrate(t.Context()); err != nil {
+		if err := h.Store.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := readiness(t.Context(), h); err != nil {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
@@ -39,10 +40,10 @@ func backupCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = openHouse(ctx, d.Console, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+			if d.App, err = app.Open(ctx, d.Console, d.config, store.Options{Existing: true, Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, d.store.Close()) }()
+			defer func() { err = errors.Join(err, d.Store.Close()) }()
 			b := &keeper{d, d.NewProgress()}
 			if out == "-" {
 				_, err := b.write(ctx, d.Stdout)
@@ -61,7 +62,7 @@ type keeper struct {
 
 func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, error) {
 	defer b.bar.Clear()
-	return b.store.Backup(ctx, to, b.Version, rowsOf(b.bar, "backing up"))
+	return b.Store.Backup(ctx, to, b.Version, rowsOf(b.bar, "backing up"))
 }
 
 // keep writes a temporary file, verifies it, and only then gives it its name.

@@ -36,11 +36,11 @@ func blockSharerCommand() command {
 		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
 		summary: "block another user from sharing calendars with a user", details: blockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			sharer, err := d.auth.User(ctx, operands[0])
+			sharer, err := d.Auth.User(ctx, operands[0])
 			if err != nil {
 				return err
 			}
-			if err := d.calendars.BlockUser(ctx, d.caller(), sharer); err != nil {
+			if err := d.Calendars.BlockUser(ctx, d.caller(), sharer); err != nil {
 				return err
 			}
 			return d.done(blockLine(d.who, sharer.Name, true), "%s has blocked %s\n", d.who.Name, sharer.Name)
@@ -53,7 +53,7 @@ func unblockSharerCommand() command {
 		name: "unblock-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
 		summary: "let a blocked user share calendars again", details: unblockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			if err := d.calendars.Unblock(ctx, d.caller(), operands[0]); err != nil {
+			if err := d.Calendars.Unblock(ctx, d.caller(), operands[0]); err != nil {
 				return err
 			}
 			return d.done(blockLine(d.who, operands[0], false), "%s no longer blocks %s\n", d.who.Name, operands[0])

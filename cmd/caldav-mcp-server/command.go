@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -39,7 +40,7 @@ type command struct {
 // desk is the context of a command: the program, the open store unless the command is alone, and the arguments.
 type desk struct {
 	*console.Console
-	*house
+	*app.App
 	config settings.Config
 	// user is the value of --user, who the user of that name.
 	user string
@@ -48,7 +49,7 @@ type desk struct {
 }
 
 // caller returns the user as a caller from the command line.
-func (d *desk) caller() calendar.Caller { return caller(d.who) }
+func (d *desk) caller() calendar.Caller { return app.Caller(d.who) }
 
 // done prints the result: a line for people, or JSON.
 func (d *desk) done(value any, format string, args ...any) error {

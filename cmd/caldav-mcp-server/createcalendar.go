@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -30,7 +31,7 @@ func createCalendarCommand() command {
 		summary: "create a calendar for a user", details: createCalendarDetails,
 		flags: o.declare, check: o.check,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			made, err := d.calendars.CreateCalendar(ctx, d.caller(), o.calendar())
+			made, err := d.Calendars.CreateCalendar(ctx, d.caller(), o.calendar())
 			if err != nil {
 				return err
 			}
@@ -46,13 +47,13 @@ func createCalendarCommand() command {
 // warnOfNamesake warns if the user has another calendar of the same name. That is allowed, but commands can then no
 // longer use the name.
 func warnOfNamesake(ctx context.Context, d *desk, cal calendar.Calendar) error {
-	own, err := d.ownCalendars(ctx, d.who)
+	own, err := d.OwnCalendars(ctx, d.who)
 	if err != nil {
 		return err
 	}
 	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
 	if len(others) > 0 {
-		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, console.Shown(cal.Name), nameAll(append(others, cal)))
+		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, console.Shown(cal.Name), app.NameAll(append(others, cal)))
 	}
 	return nil
 }

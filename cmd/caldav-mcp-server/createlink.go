@@ -60,11 +60,11 @@ func (o *linkOptions) check(d *desk, _ []string) (err error) {
 }
 
 func createLink(ctx context.Context, d *desk, o linkOptions) error {
-	cal, err := d.findCalendar(ctx, d.who, o.calendar)
+	cal, err := d.FindCalendar(ctx, d.who, o.calendar)
 	if err != nil {
 		return err
 	}
-	link, secret, err := d.auth.CreateLink(ctx, d.caller(), cal, o.spec)
+	link, secret, err := d.Auth.CreateLink(ctx, d.caller(), cal, o.spec)
 	if err != nil {
 		return err
 	}

@@ -66,13 +66,13 @@ func (o *tokenOptions) check(d *desk, _ []string) error {
 
 func createToken(ctx context.Context, d *desk, o tokenOptions) error {
 	for _, word := range o.calendars {
-		cal, err := d.findCalendar(ctx, d.who, word)
+		cal, err := d.FindCalendar(ctx, d.who, word)
 		if err != nil {
 			return err
 		}
 		o.spec.Calendars = append(o.spec.Calendars, cal.ID)
 	}
-	token, secret, err := d.auth.CreateToken(ctx, o.spec)
+	token, secret, err := d.Auth.CreateToken(ctx, o.spec)
 	if err != nil {
 		return err
 	}

@@ -32,13 +32,13 @@ func createUserCommand() command {
 			return err
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if _, err := d.auth.User(ctx, user.Name); err == nil {
+			if _, err := d.Auth.User(ctx, user.Name); err == nil {
 				return fmt.Errorf("there is a user %q already", user.Name) // no need to ask for a password
 			}
 			if user.Password, err = d.NewPassword(ctx, fromStdin); err != nil {
 				return err
 			}
-			made, err := d.createUser(ctx, user)
+			made, err := d.CreateUser(ctx, user)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -25,10 +26,10 @@ func deleteCalendarCommand() command {
 			if err != nil {
 				return err
 			}
-			if isOthers(cal) {
+			if app.IsOthers(cal) {
 				return errOthersCalendar(d.who, cal)
 			}
-			told, err := d.calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
+			told, err := d.Calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
 			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
 				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program, d.who.Name)
 			}

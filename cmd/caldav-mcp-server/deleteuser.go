@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -45,11 +46,11 @@ func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 }
 
 func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) error {
-	user, err := d.auth.User(ctx, name)
+	user, err := d.Auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	estate, err := estateOf(ctx, d.house, user)
+	estate, err := estateOf(ctx, d.App, user)
 	if err != nil {
 		return err
 	}
@@ -66,55 +67,55 @@ func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) 
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}
-	if err := d.auth.DeleteUser(ctx, user.Name); err != nil {
+	if err := d.Auth.DeleteUser(ctx, user.Name); err != nil {
 		return err
 	}
 	return d.done(map[string]any{"user": user.Name, "removed": true}, "deleted the user %s\n", user.Name)
 }
 
 // estateOf lists the data that is deleted with a user, one line each.
-func estateOf(ctx context.Context, h *house, u calendar.User) (string, error) {
+func estateOf(ctx context.Context, h *app.App, u calendar.User) (string, error) {
 	var b strings.Builder
-	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
+	all, err := h.Calendars.CalendarsInHome(ctx, app.Caller(u))
 	if err != nil {
 		return "", err
 	}
-	for _, cal := range slices.DeleteFunc(all, isOthers) {
+	for _, cal := range slices.DeleteFunc(all, app.IsOthers) {
 		holds, err := holdings(ctx, h, u, cal)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&b, "  the calendar %q, %s\n", console.Shown(cal.Name), holds)
 	}
-	trashed, err := h.calendars.TrashedCalendars(ctx, caller(u))
+	trashed, err := h.Calendars.TrashedCalendars(ctx, app.Caller(u))
 	if err != nil {
 		return "", err
 	}
 	for _, t := range trashed {
 		fmt.Fprintf(&b, "  the calendar %q, objects: %d, in the trash\n", console.Shown(t.Name), t.Objects)
 	}
-	tokens, err := h.auth.Tokens(ctx, u.Name)
+	tokens, err := h.Auth.Tokens(ctx, u.Name)
 	if err != nil {
 		return "", err
 	}
-	links, err := h.auth.Links(ctx, u.Name)
+	links, err := h.Auth.Links(ctx, u.Name)
 	fmt.Fprintf(&b, "  access tokens: %d, public links: %d", len(tokens), len(links))
 	return b.String(), err
 }
 
 // holdings describes the content of a calendar, and names its sharees.
-func holdings(ctx context.Context, h *house, u calendar.User, cal calendar.Calendar) (string, error) {
+func holdings(ctx context.Context, h *app.App, u calendar.User, cal calendar.Calendar) (string, error) {
 	if cal.Subscribed() {
 		return "a subscription", nil
 	}
 	objects, deleted := 0, 0
-	for _, err := range h.calendars.Objects(ctx, nil, caller(u), cal, calendar.ObjectQuery{}) {
+	for _, err := range h.Calendars.Objects(ctx, nil, app.Caller(u), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return "", err
 		}
 		objects++
 	}
-	for _, err := range h.calendars.TrashedObjects(ctx, caller(u), cal) {
+	for _, err := range h.Calendars.TrashedObjects(ctx, app.Caller(u), cal) {
 		if err != nil {
 			return "", err
 		}
@@ -124,6 +125,6 @@ func holdings(ctx context.Context, h *house, u calendar.User, cal calendar.Calen
 	if !cal.Shared {
 		return text, nil
 	}
-	shares, err := h.calendars.Shares(ctx, caller(u), cal.ID)
+	shares, err := h.Calendars.Shares(ctx, app.Caller(u), cal.ID)
 	return text + ", shared with " + strings.Join(console.Each(shares, func(s calendar.Share) string { return s.User.Name }), ", "), err
 }

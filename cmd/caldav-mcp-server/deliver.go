@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
@@ -46,7 +47,7 @@ func deliverCommand() command {
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = inHouse(ctx, d.Console, d.config, false, func(h *house) error { return (&program{d.Console}).deliver(ctx, d.config, h, raw, to) })
+			err = app.With(ctx, d.Console, d.config, false, func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.config, h, raw, to) })
 			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}
@@ -55,7 +56,7 @@ func deliverCommand() command {
 	}
 }
 
-func (p *program) deliver(ctx context.Context, c settings.Config, h *house, raw []byte, to []calendar.MailAddress) error {
+func (p *program) deliver(ctx context.Context, c settings.Config, h *app.App, raw []byte, to []calendar.MailAddress) error {
 	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err

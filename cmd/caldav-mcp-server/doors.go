@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
@@ -58,7 +59,7 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 }
 
 // openDoors adds the handlers to the listeners.
-func (p *program) openDoors(ctx context.Context, c settings.Config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
+func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
 	front := &frontage{Config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
 	if err != nil {
@@ -76,13 +77,13 @@ func (p *program) openDoors(ctx context.Context, c settings.Config, h *house, s 
 	return nil
 }
 
-func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
+func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App, pages *web.Handler, log *slog.Logger) (server.Door, error) {
 	told, err := davPush(ctx, h, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
 	handler, err := caldav.New(caldav.Config{
-		Service: h.calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
+		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
 		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
@@ -94,8 +95,8 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *house, p
 	}
 	return server.Door{
 		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins, AnyOrigin: pages.AnyOrigin,
-		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
-		Handler: pages.Before(handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV))))),
+		MaxBody: h.Calendars.Limits().ObjectBytes + spareBody,
+		Handler: pages.Before(handler.Public(handler.Links(h.Auth.VerifyLink, h.Auth.Require(door, named(handler.ServeDAV))))),
 		Routes:  append(caldav.Routes(), pages.Routes()...),
 	}, nil
 }
@@ -107,16 +108,16 @@ func wayOf(r *http.Request) string {
 }
 
 // pages returns the handler of the web pages. They share the CalDAV listener, so that one name serves both.
-func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slog.Logger) (*web.Handler, error) {
+func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *slog.Logger) (*web.Handler, error) {
 	oauth, err := front.oauthPages(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	config := web.Config{
-		Auth: h.auth, Service: h.calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.createUser, ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+		Auth: h.Auth, Service: h.Calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
+		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.service().CreateUsers }, Facts: p.facts(h),
+		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers }, Facts: p.facts(h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
@@ -127,10 +128,10 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
 	if front.Push {
-		config.WebhookSecret = h.webhookSecret
+		config.WebhookSecret = h.WebhookSecret
 	}
 	config.Consents = map[string]web.Consent{}
-	for kind, one := range consentsOf(p.Console, front.Config, zone.NewDB()) {
+	for kind, one := range app.ConsentsOf(p.Console, front.Config, zone.NewDB()) {
 		config.Consents[kind] = one
 	}
 	pages, err := web.New(config)
@@ -141,29 +142,29 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 }
 
 // mailPages enables the page features that need mail, if mail is configured.
-func (p *program) mailPages(ctx context.Context, c settings.Config, h *house, pages *web.Config) error {
-	answers, err := answersOf(ctx, p.Console, c, h)
+func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, pages *web.Config) error {
+	answers, err := app.AnswersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if answers != nil {
 		pages.Answers = answers
 	}
-	proofs, err := proofsOf(ctx, p.Console, c, h)
+	proofs, err := app.ProofsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if proofs != nil {
 		pages.Proofs = proofs
 	}
-	digests, err := digestsOf(ctx, p.Console, c, h)
+	digests, err := app.DigestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if digests != nil {
 		pages.Digests = digests
 	}
-	links, err := passlinksOf(p.Console, c)
+	links, err := app.PasslinksOf(p.Console, c)
 	if links != nil {
 		pages.Passlinks = links
 	}
@@ -173,7 +174,7 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *house, pa
 // mcpPath is the path of the MCP endpoint.
 const mcpPath = "/mcp"
 
-func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
+func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
 	key, err := sessionKey(ctx, h)
 	if err != nil {
 		return server.Door{}, err
@@ -184,20 +185,20 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.Auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
-		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.Now, log),
+		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.Calendars.Mirrors, p.Now, log),
 	}
 	if c.BaseURL != nil {
 		config.BaseURL = c.BaseURL.String()
 	}
 	if c.Push {
-		config.WebhookSecret = h.webhookSecret
+		config.WebhookSecret = h.WebhookSecret
 	}
 	handler := mcp.New(config)
-	inner := handler.Guard(h.auth.Require(door, named(onlyAsked(handler.ServeMCP))))
+	inner := handler.Guard(h.Auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, inner)
 	if base := c.BasePath(); base != "" {
@@ -239,13 +240,13 @@ func onlyAsked(next auth.Handler) auth.Handler {
 }
 
 // sessionKey authenticates MCP sessions. All processes on one store share it.
-func sessionKey(ctx context.Context, h *house) ([]byte, error) {
-	return h.store.Secret(ctx, "mcp sessions")
+func sessionKey(ctx context.Context, h *app.App) ([]byte, error) {
+	return h.Store.Secret(ctx, "mcp sessions")
 }
 
 // readiness reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
-func readiness(ctx context.Context, h *house) error {
-	schema, err := h.store.Schema(ctx)
+func readiness(ctx context.Context, h *app.App) error {
+	schema, err := h.Store.Schema(ctx)
 	if err != nil {
 		return errors.New("the database does not respond")
 	}

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/rest/resttest"
 )
@@ -140,7 +141,7 @@ func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string
 	}
 	q := address.Query()
 	back := url.Values{"code": {keys.Agree(q.Get("code_challenge"))}, "state": {q.Get("state")}}
-	if _, err := io.WriteString(paste, agreedAt+"/?"+back.Encode()+"\n"); err != nil {
+	if _, err := io.WriteString(paste, app.AgreedAt+"/?"+back.Encode()+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {

@@ -18,11 +18,11 @@ func endAccessCommand() command {
 		name: "end-access", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
 		summary: "end all sessions, tokens and app passwords of a user", details: endAccessDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			user, err := d.auth.User(ctx, operands[0])
+			user, err := d.Auth.User(ctx, operands[0])
 			if err != nil {
 				return err
 			}
-			if err := d.auth.EndAccess(ctx, user); err != nil {
+			if err := d.Auth.EndAccess(ctx, user); err != nil {
 				return err
 			}
 			return d.done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n", user.Name)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -137,11 +138,11 @@ func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 // chosen returns the calendars to export.
 func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 	if len(e.exportOptions.calendars) == 0 {
-		return e.ownCalendars(ctx, e.who)
+		return e.OwnCalendars(ctx, e.who)
 	}
 	var all []calendar.Calendar
 	for _, word := range e.exportOptions.calendars {
-		cal, err := e.findCalendar(ctx, e.who, word)
+		cal, err := e.FindCalendar(ctx, e.who, word)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +196,7 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
+	return e.App.Calendars.Backup(ctx, app.Caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
 // calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a
@@ -216,7 +217,7 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 	names := fileNames{}
 	files := []string{names.claim(calendarFile, "")}
 	var head bytes.Buffer
-	if err := e.house.calendars.BackupHeader(cal, &head); err != nil {
+	if err := e.App.Calendars.BackupHeader(cal, &head); err != nil {
 		return 0, err
 	}
 	if err := os.WriteFile(filepath.Join(fresh, files[0]), head.Bytes(), 0o600); err != nil {
@@ -248,7 +249,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 	if e.bar == nil {
 		return 0, nil
 	}
-	for _, err := range e.house.calendars.Objects(ctx, nil, caller(e.who), cal, calendar.ObjectQuery{}) {
+	for _, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.who), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return 0, err
 		}
@@ -258,7 +259,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 }
 
 func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
-	for o, err := range e.house.calendars.Objects(ctx, nil, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+	for o, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
 		switch {
 		case errors.Is(err, calendar.ErrNoText):
 			e.leave(cal, o, err)

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -49,7 +50,7 @@ func createGroupCommand() command {
 			f.StringVar(&title, "display-name", "", "display `NAME`")
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			g, err := d.auth.CreateGroup(ctx, operands[0], title)
+			g, err := d.Auth.CreateGroup(ctx, operands[0], title)
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func createGroupCommand() command {
 func listGroupsCommand() command {
 	return listing[auth.Group, listedGroup]{
 		command: command{name: "list-groups", summary: "list groups and their members"},
-		find:    func(ctx context.Context, h *house) ([]auth.Group, error) { return h.auth.Groups(ctx) },
+		find:    func(ctx context.Context, h *app.App) ([]auth.Group, error) { return h.Auth.Groups(ctx) },
 		json:    groupJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
 		row: func(g auth.Group, _ time.Time) []string {
@@ -81,7 +82,7 @@ func addMembersCommand() command {
 The users get all calendars that are shared with the group. If one of them does not exist, none is added. Existing members
 stay.
 `, func(ctx context.Context, d *desk, group string, users []string) error {
-		added, err := d.auth.AddMembers(ctx, group, users)
+		added, err := d.Auth.AddMembers(ctx, group, users)
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ func removeMembersCommand() command {
 	return groupCommand("remove-members", "remove users from a group", `
 They lose the calendars that they had only through the group, with their own settings for them. Direct shares stay.
 `, func(ctx context.Context, d *desk, group string, users []string) error {
-		if err := d.auth.RemoveMembers(ctx, group, users); err != nil {
+		if err := d.Auth.RemoveMembers(ctx, group, users); err != nil {
 			return err
 		}
 		return d.done(groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
@@ -127,7 +128,7 @@ func deleteGroupCommand() command {
 					return err
 				}
 			}
-			if err := d.auth.DeleteGroup(ctx, operands[0]); err != nil {
+			if err := d.Auth.DeleteGroup(ctx, operands[0]); err != nil {
 				return err
 			}
 			return d.done(map[string]any{"group": operands[0], "removed": true}, "deleted the group %s\n", operands[0])

@@ -106,7 +106,7 @@ const (
 
 func newImport(d *desk, o importOptions) *importing {
 	i := &importing{desk: d, importOptions: o, bar: d.NewProgress()}
-	i.into = d.calendars.NewImporter(d.caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
+	i.into = d.Calendars.NewImporter(d.caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
 	return i
 }
 

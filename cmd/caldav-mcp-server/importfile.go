@@ -252,9 +252,9 @@ func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) er
 // targets returns the possible target calendars, in the order of preference.
 func (i *importing) targets(ctx context.Context) ([]calendar.Calendar, error) {
 	if i.calendar == "" {
-		return i.ownCalendars(ctx, i.who)
+		return i.OwnCalendars(ctx, i.who)
 	}
-	cal, err := i.findCalendar(ctx, i.who, i.calendar)
+	cal, err := i.FindCalendar(ctx, i.who, i.calendar)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s create-calendar makes one)", err, console.Program)
 	}

@@ -237,7 +237,7 @@ func (c remoteServer) objects(ctx context.Context, at *url.URL) ([]*url.URL, err
 // namesIn returns the names of existing objects, which are not fetched again.
 func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
 	names := make(map[calendar.ObjectName]bool)
-	for o, err := range i.calendars.Objects(ctx, nil, i.caller(), cal, calendar.ObjectQuery{}) {
+	for o, err := range i.Calendars.Objects(ctx, nil, i.caller(), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +266,7 @@ func (i *importing) fetch(ctx context.Context, client remoteServer, cal calendar
 		i.report.refuse(from, err) // it was deleted in the meantime, or is not readable
 		return nil
 	}
-	most := i.calendars.Limits().ObjectBytes
+	most := i.Calendars.Limits().ObjectBytes
 	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)

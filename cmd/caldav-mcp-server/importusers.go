@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -57,7 +58,7 @@ func importUsersCommand() command {
 			return err
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			i := userImport{house: d.house, options: o, pages: d.config.PagesURL()}
+			i := userImport{App: d.App, options: o, pages: d.config.PagesURL()}
 			return tellUsers(d, i.all(ctx, o.list), o.dry)
 		},
 	}
@@ -77,7 +78,7 @@ func usersOf(p *console.Console, file string) ([]wantedUser, error) {
 
 // userImport creates and changes users.
 type userImport struct {
-	*house
+	*app.App
 	options importUsersOptions
 	pages   string
 }
@@ -97,7 +98,7 @@ func (i *userImport) all(ctx context.Context, list []wantedUser) []userOutcome {
 }
 
 func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) error {
-	u, err := i.auth.User(ctx, w.name)
+	u, err := i.Auth.User(ctx, w.name)
 	switch {
 	case err == nil:
 		return i.change(ctx, u, w, out)
@@ -108,7 +109,7 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 	if i.options.dry {
 		return nil
 	}
-	if _, err := i.createUser(ctx, auth.NewUser{
+	if _, err := i.CreateUser(ctx, auth.NewUser{
 		Name: w.name, DisplayName: or(w.edit.DisplayName), Email: or(w.edit.Email), Timezone: or(w.edit.Timezone), Admin: or(w.edit.Admin), Invited: true,
 	}); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 	if rest := (auth.UserEdit{
 		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
 	}); rest != (auth.UserEdit{}) {
-		if _, err := i.auth.ChangeUser(ctx, w.name, rest); err != nil {
+		if _, err := i.Auth.ChangeUser(ctx, w.name, rest); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 	if out.Outcome = "unchanged"; !w.edit.Leaves(u) {
 		out.Outcome = "changed"
 		if !i.options.dry {
-			if _, _, err := i.changeUser(ctx, u.Name, w.edit); err != nil {
+			if _, _, err := i.ChangeUser(ctx, u.Name, w.edit); err != nil {
 				return err
 			}
 		}
@@ -136,7 +137,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 	if !i.options.newLinks || i.options.dry {
 		return nil
 	}
-	factors, err := i.auth.Factors(ctx, u)
+	factors, err := i.Auth.Factors(ctx, u)
 	if err != nil || factors != (auth.Factors{}) {
 		return err
 	}
@@ -145,7 +146,7 @@ func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, 
 
 // link creates the link for a user to choose a password.
 func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
-	v, secret, err := i.auth.Vouch(ctx, user, auth.Invitation)
+	v, secret, err := i.Auth.Vouch(ctx, user, auth.Invitation)
 	if err == nil {
 		out.Link, out.Expires = i.pages+"key/"+string(secret), console.JSONTime(v.Expires)
 	}

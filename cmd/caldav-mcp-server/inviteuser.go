@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -67,10 +68,10 @@ func inviteUser(ctx context.Context, d *desk, o inviteOptions) error {
 	if o.reset {
 		kind = auth.Reset
 	}
-	if err := makeInvited(ctx, d.house, o); err != nil {
+	if err := makeInvited(ctx, d.App, o); err != nil {
 		return err
 	}
-	v, secret, err := d.auth.Vouch(ctx, o.user.Name, kind)
+	v, secret, err := d.Auth.Vouch(ctx, o.user.Name, kind)
 	if err != nil {
 		return err
 	}
@@ -80,14 +81,14 @@ func inviteUser(ctx context.Context, d *desk, o inviteOptions) error {
 }
 
 // makeInvited creates the invited user. For a reset, it only removes second factors if asked to.
-func makeInvited(ctx context.Context, h *house, o inviteOptions) error {
+func makeInvited(ctx context.Context, h *app.App, o inviteOptions) error {
 	if o.noSecondFactor {
-		return h.auth.DropFactors(ctx, o.user.Name)
+		return h.Auth.DropFactors(ctx, o.user.Name)
 	}
 	if o.reset {
 		return nil
 	}
-	_, err := h.createUser(ctx, o.user)
+	_, err := h.CreateUser(ctx, o.user)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return fmt.Errorf("%w; --reset creates a link to choose another password", err)
 	}

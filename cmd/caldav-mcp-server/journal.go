@@ -221,7 +221,7 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 	if q.Calendar, err = l.chosen(ctx); err != nil {
 		return err
 	}
-	page, err := l.calendars.History(ctx, l.caller(), q)
+	page, err := l.Calendars.History(ctx, l.caller(), q)
 	if err != nil {
 		return err
 	}
@@ -243,14 +243,14 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	if l.calendar == "" {
 		return "", nil
 	}
-	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller())
+	trashed, err := l.Calendars.TrashedCalendars(ctx, l.caller())
 	if err != nil {
 		return "", err
 	}
 	if slices.ContainsFunc(trashed, func(t calendar.TrashedCalendar) bool { return string(t.ID) == l.calendar }) {
 		return calendar.CalendarID(l.calendar), nil
 	}
-	cal, err := l.findCalendar(ctx, l.who, l.calendar)
+	cal, err := l.FindCalendar(ctx, l.who, l.calendar)
 	return cal.ID, err
 }
 
@@ -266,11 +266,11 @@ func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.Change
 	if err != nil || len(id.Calendar) != console.BriefLength {
 		return id, err
 	}
-	seen, err := l.calendars.Calendars(ctx, l.caller())
+	seen, err := l.Calendars.Calendars(ctx, l.caller())
 	if err != nil {
 		return id, err
 	}
-	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller())
+	trashed, err := l.Calendars.TrashedCalendars(ctx, l.caller())
 	if err != nil {
 		return id, err
 	}
@@ -285,7 +285,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	if err != nil {
 		return err
 	}
-	change, err := l.calendars.Change(ctx, l.caller(), id)
+	change, err := l.Calendars.Change(ctx, l.caller(), id)
 	if err != nil {
 		return err
 	}

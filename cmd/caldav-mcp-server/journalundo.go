@@ -59,13 +59,13 @@ func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undo
 		if err != nil {
 			return calendar.Undone{}, err
 		}
-		return l.calendars.Undo(ctx, l.caller(), id)
+		return l.Calendars.Undo(ctx, l.caller(), id)
 	}
 	in, err := l.chosen(ctx)
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	return l.calendars.UndoSince(ctx, l.caller(), calendar.UndoSince{
+	return l.Calendars.UndoSince(ctx, l.caller(), calendar.UndoSince{
 		Token: calendar.TokenID(l.token), At: l.from.Truncate(time.Second), Calendar: in,
 		LeaveChanged: l.leaveChanged, Preview: l.dryRun,
 	})

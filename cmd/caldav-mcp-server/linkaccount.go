@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -24,7 +25,7 @@ key (MASTER_KEY, or master.key in DATA_DIR).
 Accounts at Google and Microsoft (--provider google, --provider microsoft) have no password here, nor has the mail of Gmail
 accounts (--provider gmail), which assistants with the scope mail can read. The command prints a URL, where the account's
 owner signs in and agrees. The browser then shows an error page, whose URL begins with
-` + agreedAt + `. Paste that whole URL into the command, within ten
+` + app.AgreedAt + `. Paste that whole URL into the command, within ten
 minutes. docs/linked-providers.md explains how to enable these providers.
 `
 

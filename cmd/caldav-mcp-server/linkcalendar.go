@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -64,7 +65,7 @@ func feedAddress(ctx context.Context, p *console.Console, given string) (string,
 
 // linkNew links an account or a feed, and prints the result.
 func linkNew(ctx context.Context, d *desk, n mirror.NewAccount) error {
-	linked, arrived, err := d.calendars.Mirrors.Link(ctx, d.caller(), n)
+	linked, arrived, err := d.Calendars.Mirrors.Link(ctx, d.caller(), n)
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func refreshCommand() command {
 			}
 			var all calendar.Arrived
 			for _, a := range accounts {
-				arrived, err := d.calendars.Mirrors.Refresh(ctx, caller(a.user), a.ID)
+				arrived, err := d.Calendars.Mirrors.Refresh(ctx, app.Caller(a.user), a.ID)
 				if all.Add(arrived); err != nil {
 					return err
 				}
@@ -141,7 +142,7 @@ func unlinkAccountCommand() command {
 				return err
 			}
 			a := accounts[0]
-			if err := d.calendars.Mirrors.Unlink(ctx, caller(a.user), a.ID, keep); err != nil {
+			if err := d.Calendars.Mirrors.Unlink(ctx, app.Caller(a.user), a.ID, keep); err != nil {
 				return err
 			}
 			return d.done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", console.Shown(a.Name))
@@ -151,7 +152,7 @@ func unlinkAccountCommand() command {
 
 // pickAccounts finds an account by its id or its short id. Without one it returns all accounts of the user.
 func pickAccounts(ctx context.Context, d *desk, operands []string) ([]ownedAccount, error) {
-	all, err := linkedOf(ctx, d.house, d.user)
+	all, err := linkedOf(ctx, d.App, d.user)
 	if err != nil || len(operands) == 0 {
 		return all, err
 	}
@@ -174,7 +175,7 @@ func rotateKeyCommand() command {
 		name: "rotate-key", settings: settings.StoreGroup | settings.LinkGroup, json: true,
 		summary: "encrypt the secrets of linked accounts with a new master key", details: rotateKeyDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			n, err := rotate(ctx, d.config, d.house)
+			n, err := rotate(ctx, d.config, d.App)
 			if err != nil {
 				return err
 			}

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/token"
 )
@@ -25,7 +26,7 @@ const (
 
 // linkByConsent links an account whose owner consents in a browser.
 func linkByConsent(ctx context.Context, d *desk, o linkAccountOptions) error {
-	kind, offered := consentsOf(d.Console, d.config, zone.NewDB())[o.provider]
+	kind, offered := app.ConsentsOf(d.Console, d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
 		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
@@ -41,11 +42,11 @@ func linkByConsent(ctx context.Context, d *desk, o linkAccountOptions) error {
 }
 
 // agree obtains an owner's consent, and returns the new account.
-func agree(ctx context.Context, p *console.Console, kind consent, provider string) (mirror.NewAccount, error) {
+func agree(ctx context.Context, p *console.Console, kind app.Consent, provider string) (mirror.NewAccount, error) {
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.Say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(agreedAt, state, verifier))
+	p.Say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(app.AgreedAt, state, verifier))
 	code, err := codeOf(p.Stdin, state)
 	if err != nil {
 		return mirror.NewAccount{}, err
@@ -54,7 +55,7 @@ func agree(ctx context.Context, p *console.Console, kind consent, provider strin
 	if ctx.Err() != nil {
 		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; run the command again")
 	}
-	n, err := kind.Account(ctx, agreedAt, code, verifier)
+	n, err := kind.Account(ctx, app.AgreedAt, code, verifier)
 	n.Provider = provider
 	return n, err
 }
@@ -76,7 +77,7 @@ func codeOf(in io.Reader, state string) (code string, err error) {
 	case q.Get("error") != "":
 		return "", fmt.Errorf("the provider answered %s, so nothing was linked", console.Shown(q.Get("error")))
 	case q.Get("code") == "":
-		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", agreedAt, agreedAt)
+		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", app.AgreedAt, app.AgreedAt)
 	case q.Get("state") != state:
 		return "", errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -58,7 +59,7 @@ func listAccountsCommand() command {
 			name: "list-accounts", summary: "list linked accounts and feeds, and their status",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
+		find:  func(ctx context.Context, h *app.App) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
 		json:  accountJSON,
 		heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
 		row:   accountRow,
@@ -83,13 +84,13 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 }
 
 // linkedOf returns the linked accounts of a user, or of all users.
-func linkedOf(ctx context.Context, h *house, user string) ([]ownedAccount, error) {
-	users, err := h.auth.Users(ctx)
+func linkedOf(ctx context.Context, h *app.App, user string) ([]ownedAccount, error) {
+	users, err := h.Auth.Users(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if user != "" {
-		u, err := h.auth.User(ctx, user)
+		u, err := h.Auth.User(ctx, user)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +98,7 @@ func linkedOf(ctx context.Context, h *house, user string) ([]ownedAccount, error
 	}
 	var all []ownedAccount
 	for _, u := range users {
-		theirs, err := h.calendars.Mirrors.LinkedAccounts(ctx, caller(u))
+		theirs, err := h.Calendars.Mirrors.LinkedAccounts(ctx, app.Caller(u))
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -42,7 +43,7 @@ func listCalendarsCommand() command {
 			name: "list-calendars", summary: "list calendars", details: listCalendarsDetails,
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only calendars that the user `NAME` sees") },
 		},
-		find:  func(ctx context.Context, h *house) ([]calendar.Calendar, error) { return h.listCalendars(ctx, user) },
+		find:  func(ctx context.Context, h *app.App) ([]calendar.Calendar, error) { return h.ListCalendars(ctx, user) },
 		json:  calendarJSON,
 		heads: []string{"OWNER", "NAME", "ADDRESS", "KINDS", "ACCESS", "ID"},
 		row:   calendarRow,

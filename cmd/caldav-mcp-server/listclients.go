@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -28,7 +29,7 @@ func clientJSON(c oauth.Client) listedClient {
 func listClientsCommand() command {
 	return listing[oauth.Client, listedClient]{
 		command: command{name: "list-clients", summary: "list OAuth clients (assistants)"},
-		find:    func(ctx context.Context, h *house) ([]oauth.Client, error) { return h.oauth.Clients(ctx) },
+		find:    func(ctx context.Context, h *app.App) ([]oauth.Client, error) { return h.OAuth.Clients(ctx) },
 		json:    clientJSON,
 		heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
 		row: func(c oauth.Client, _ time.Time) []string {

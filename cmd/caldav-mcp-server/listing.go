@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -11,7 +12,7 @@ import (
 // listing is a command that lists items: as a table for people, or as JSON.
 type listing[T, J any] struct {
 	command
-	find  func(ctx context.Context, h *house) ([]T, error)
+	find  func(ctx context.Context, h *app.App) ([]T, error)
 	json  func(T) J
 	heads []string
 	row   func(one T, now time.Time) []string
@@ -22,7 +23,7 @@ func (l listing[T, J]) asCommand() command {
 	made := l.command
 	made.settings, made.json = settings.StoreGroup, true
 	made.run = func(ctx context.Context, d *desk, _ []string) error {
-		found, err := l.find(ctx, d.house)
+		found, err := l.find(ctx, d.App)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -38,7 +39,7 @@ func listLinksCommand() command {
 			name: "list-links", summary: "list public links, never their secrets",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]auth.Link, error) { return h.auth.Links(ctx, user) },
+		find:  func(ctx context.Context, h *app.App) ([]auth.Link, error) { return h.Auth.Links(ctx, user) },
 		json:  linkJSON,
 		heads: []string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
 		row:   linkRow,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -32,8 +33,8 @@ func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
 }
 
 // sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
-func sharesOf(ctx context.Context, h *house, user string) ([]listedShare, error) {
-	all, err := h.listCalendars(ctx, user)
+func sharesOf(ctx context.Context, h *app.App, user string) ([]listedShare, error) {
+	all, err := h.ListCalendars(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func sharesOf(ctx context.Context, h *house, user string) ([]listedShare, error)
 			continue
 		}
 		owner := calendar.User{ID: cal.Owner, Name: cal.OwnerName}
-		shares, err := h.calendars.Shares(ctx, caller(owner), cal.ID)
+		shares, err := h.Calendars.Shares(ctx, app.Caller(owner), cal.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -55,12 +56,12 @@ func sharesOf(ctx context.Context, h *house, user string) ([]listedShare, error)
 }
 
 // sharesWith returns the shares offered to a user.
-func sharesWith(ctx context.Context, h *house, user string) ([]listedShare, error) {
-	u, err := h.auth.User(ctx, user)
+func sharesWith(ctx context.Context, h *app.App, user string) ([]listedShare, error) {
+	u, err := h.Auth.User(ctx, user)
 	if err != nil {
 		return nil, err
 	}
-	offers, err := h.calendars.Offers(ctx, caller(u))
+	offers, err := h.Calendars.Offers(ctx, app.Caller(u))
 	list := []listedShare{}
 	for _, o := range offers {
 		list = append(list, shareLine(o.Share, o.From))
@@ -78,7 +79,7 @@ func listSharesCommand() command {
 				f.StringVar(&with, "with", "", "instead, calendars offered to the user `NAME`")
 			},
 		},
-		find: func(ctx context.Context, h *house) ([]listedShare, error) {
+		find: func(ctx context.Context, h *app.App) ([]listedShare, error) {
 			switch {
 			case user != "" && with != "":
 				return nil, console.WrongUsage("list-shares takes one of --user and --with")

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -43,7 +44,7 @@ func listTokensCommand() command {
 			name: "list-tokens", summary: "list access tokens, never their secrets",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only tokens of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]auth.Token, error) { return h.auth.Tokens(ctx, user) },
+		find:  func(ctx context.Context, h *app.App) ([]auth.Token, error) { return h.Auth.Tokens(ctx, user) },
 		json:  tokenJSON,
 		heads: []string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
 		row:   tokenRow,

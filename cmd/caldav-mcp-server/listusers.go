@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -49,13 +50,13 @@ func (u userUsed) json() listedUser {
 	return listed
 }
 
-func usersUsed(ctx context.Context, h *house) ([]userUsed, error) {
-	users, err := h.auth.Users(ctx)
+func usersUsed(ctx context.Context, h *app.App) ([]userUsed, error) {
+	users, err := h.Auth.Users(ctx)
 	if err != nil {
 		return nil, err
 	}
 	users = slices.DeleteFunc(users, func(u calendar.User) bool { return u.Room.Bookable() }) // list-rooms has them
-	usages, err := h.store.Usages(ctx)
+	usages, err := h.Store.Usages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("counting users' objects: %w", err)
 	}
@@ -65,7 +66,7 @@ func usersUsed(ctx context.Context, h *house) ([]userUsed, error) {
 func listUsersCommand() command {
 	return listing[userUsed, listedUser]{
 		command: command{name: "list-users", summary: "list users"},
-		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return usersUsed(ctx, h) },
+		find:    func(ctx context.Context, h *app.App) ([]userUsed, error) { return usersUsed(ctx, h) },
 		json:    userUsed.json,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
 		row: func(u userUsed, _ time.Time) []string {

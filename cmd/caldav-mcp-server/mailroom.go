@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/trace"
@@ -23,15 +24,15 @@ type mailroom struct {
 }
 
 // receiver processes incoming mail.
-func (p *program) receiver(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*mail.Receiver, error) {
-	key, err := h.mailKey(ctx)
+func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mail.Receiver, error) {
+	key, err := h.MailKey(ctx)
 	return &mail.Receiver{
-		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
+		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
 	}, err
 }
 
 // openMailroom creates the parts that the settings enable.
-func (p *program) openMailroom(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*mailroom, error) {
+func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mailroom, error) {
 	room := &mailroom{log: log}
 	receiver, err := p.receiver(ctx, c, h, log)
 	if err != nil {
@@ -47,7 +48,7 @@ func (p *program) openMailroom(ctx context.Context, c settings.Config, h *house,
 		if err != nil {
 			return nil, fmt.Errorf("IMAP_URL: %w", err)
 		}
-		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.store, p.Now, p.NewID, log
+		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.Store, p.Now, p.NewID, log
 		room.mailbox = m
 	}
 	if c.Mail.LMTPAddr != "" {
@@ -60,30 +61,30 @@ func (p *program) openMailroom(ctx context.Context, c settings.Config, h *house,
 	return room, nil
 }
 
-func (p *program) newSender(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*mail.Sender, error) {
+func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mail.Sender, error) {
 	relay, err := mail.ParseRelay(c.Mail.SMTPURL)
 	if err != nil {
 		return nil, err
 	}
-	key, err := h.mailKey(ctx)
+	key, err := h.MailKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := answersOf(ctx, p.Console, c, h)
+	answers, err := app.AnswersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	if answers == nil {
 		log.WarnContext(ctx, "mails have no links for responding, because BASE_URL is not set")
 	}
-	digests, err := digestsOf(ctx, p.Console, c, h)
+	digests, err := app.DigestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	limits := mail.DefaultLimits()
 	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests, Endings: endingsOf(p.Console, c, h), Offers: offersOf(p.Console, c, h),
+		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests, Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }

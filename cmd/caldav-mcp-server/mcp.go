@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 )
@@ -60,7 +61,7 @@ func serveLines(ctx context.Context, d *desk, o mcpOptions) error {
 	who := o.who
 	who.User = d.who
 	for _, word := range o.calendars {
-		cal, err := d.findCalendar(ctx, d.who, word)
+		cal, err := d.FindCalendar(ctx, d.who, word)
 		if err != nil {
 			return err
 		}
@@ -69,11 +70,11 @@ func serveLines(ctx context.Context, d *desk, o mcpOptions) error {
 	log := d.Logger(slog.LevelWarn, false)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.follow(following, followEvery, log)
+	go d.Follow(following, app.FollowEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{
-		Service: d.calendars, Limits: limits, Version: d.Version, Now: d.Now, NewID: d.NewID,
+		Service: d.Calendars, Limits: limits, Version: d.Version, Now: d.Now, NewID: d.NewID,
 		Logger: log,
 	})
 	return handler.ServeLines(ctx, who, d.Stdin, d.Stdout)

@@ -3,6 +3,7 @@ package main
 import (
 	"sync/atomic"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
@@ -10,7 +11,7 @@ import (
 
 // measures exposes the metrics of the house once it is open.
 type measures struct {
-	house  atomic.Pointer[house]
+	house  atomic.Pointer[app.App]
 	tracer *trace.Tracer
 }
 
@@ -27,9 +28,9 @@ func (m *measures) read() []server.Measure {
 	if h == nil {
 		return nil
 	}
-	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
+	pool, logins, done, cached := h.Store.Pool(), h.Auth.Load(), h.Store.Done(), h.Calendars.Cached()
 	sent, dropped := m.tracer.Counted()
-	return append(secondMeasures(h.store.Second()), []server.Measure{
+	return append(secondMeasures(h.Store.Second()), []server.Measure{
 		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Database connections in use.", float64(pool.InUse)),
 		gauge("db_connections_max", "Highest number of database connections.", float64(pool.MaxOpenConnections)),
@@ -47,9 +48,9 @@ func (m *measures) read() []server.Measure {
 		counter("cache_asked_total", "Calendar reads that could use the cache.", float64(cached.Asked)),
 		counter("cache_shown_total", "Calendar reads served from the cache.", float64(cached.Shown)),
 		counter("cache_made_total", "Cache entries loaded or updated.", float64(cached.Made)),
-		gauge("streams", "Open event streams of assistants.", float64(h.calendars.Waiting())),
-		gauge("prune_last_success_timestamp_seconds", "Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.pruned.Load())),
-		counter("prune_failures_total", "Failures to prune the journal.", float64(h.unpruned.Load())),
+		gauge("streams", "Open event streams of assistants.", float64(h.Calendars.Waiting())),
+		gauge("prune_last_success_timestamp_seconds", "Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.Pruned.Load())),
+		counter("prune_failures_total", "Failures to prune the journal.", float64(h.Unpruned.Load())),
 		counter("journal_bodies_forgotten_total", "Old object versions removed from the journal.", float64(done.Bodies)),
 		counter("spans_sent_total", "Trace spans accepted by the collector.", float64(sent)),
 		counter("spans_dropped_total", "Trace spans dropped, because the collector did not respond or there were too many.", float64(dropped)),

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 )
@@ -37,12 +38,12 @@ func migrateCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.house, err = openHouse(ctx, d.Console, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+			if d.App, err = app.Open(ctx, d.Console, d.config, store.Options{Existing: restored, Wait: app.ServeWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, d.store.Close()) }()
+			defer func() { err = errors.Join(err, d.Store.Close()) }()
 			if restored {
-				if err := d.store.Check(ctx); err != nil {
+				if err := d.Store.Check(ctx); err != nil {
 					return fmt.Errorf("%w; copy the backup again, and delete any -wal or -shm file of the old database", err)
 				}
 			}
@@ -51,10 +52,10 @@ func migrateCommand() command {
 				return err
 			}
 			if restored {
-				if err := d.store.NewEpoch(ctx); err != nil {
+				if err := d.Store.NewEpoch(ctx); err != nil {
 					return err
 				}
-				r, err := revive(ctx, d.house, revoke)
+				r, err := revive(ctx, d.App, revoke)
 				if err != nil {
 					return err
 				}
@@ -81,11 +82,11 @@ type revived struct {
 }
 
 func (m *migrated) migrate(ctx context.Context) error {
-	before, err := m.store.Schema(ctx)
+	before, err := m.Store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("checking the database's tables: %w", err)
 	}
-	if err := m.store.Migrate(ctx); err != nil {
+	if err := m.Store.Migrate(ctx); err != nil {
 		return err
 	}
 	m.From, m.To = before.Current, before.Wanted
@@ -96,10 +97,10 @@ func (m *migrated) migrate(ctx context.Context) error {
 }
 
 // revive counts the tokens and links in a restored backup, and revokes them if asked to.
-func revive(ctx context.Context, h *house, revoke bool) (revived, error) {
-	tokens, links, err := h.auth.Living(ctx)
+func revive(ctx context.Context, h *app.App, revoke bool) (revived, error) {
+	tokens, links, err := h.Auth.Living(ctx)
 	if err == nil && revoke {
-		err = h.auth.RevokeAll(ctx)
+		err = h.Auth.RevokeAll(ctx)
 	}
 	return revived{tokens, links, revoke}, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/web"
@@ -57,13 +58,13 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 }
 
 // oauthPages configures the OAuth pages; nil if OAUTH is off.
-func (f *frontage) oauthPages(ctx context.Context, h *house) (*web.OAuth, error) {
+func (f *frontage) oauthPages(ctx context.Context, h *app.App) (*web.OAuth, error) {
 	if !f.OAuth {
 		return nil, nil //nolint:nilnil // OAuth is off
 	}
-	key, err := h.store.Secret(ctx, "oauth consent")
+	key, err := h.Store.Secret(ctx, "oauth consent")
 	if err != nil {
 		return nil, fmt.Errorf("the key of consent: %w", err)
 	}
-	return &web.OAuth{Service: h.oauth, Site: f.site, Key: key}, nil
+	return &web.OAuth{Service: h.OAuth, Site: f.site, Key: key}, nil
 }

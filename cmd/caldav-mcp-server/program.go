@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -113,10 +114,10 @@ func (d *desk) work(ctx context.Context, c command, operands []string) error {
 	if c.alone {
 		return c.run(ctx, d, operands)
 	}
-	return inHouse(ctx, d.Console, d.config, c.begins, func(h *house) (err error) {
-		d.house = h
+	return app.With(ctx, d.Console, d.config, c.begins, func(h *app.App) (err error) {
+		d.App = h
 		if d.user != "" {
-			if d.who, err = h.auth.User(ctx, d.user); err != nil {
+			if d.who, err = h.Auth.User(ctx, d.user); err != nil {
 				return err
 			}
 		}

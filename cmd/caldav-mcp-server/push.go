@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/outbound"
@@ -26,20 +27,20 @@ const (
 )
 
 // pushKeys returns the keys for signing messages and deriving topics. All processes on the store share them.
-func pushKeys(ctx context.Context, h *house) (key webpush.Key, topics calendar.TopicKey, err error) {
-	secret, err := h.store.Secret(ctx, "web push")
+func pushKeys(ctx context.Context, h *app.App) (key webpush.Key, topics calendar.TopicKey, err error) {
+	secret, err := h.Store.Secret(ctx, "web push")
 	if err != nil {
 		return key, nil, err
 	}
 	if key, err = webpush.NewKey(secret); err != nil {
 		return key, nil, err
 	}
-	topics, err = h.store.Secret(ctx, "push topics")
+	topics, err = h.Store.Secret(ctx, "push topics")
 	return key, topics, err
 }
 
 // davPush configures push for the CalDAV listener; nil if push is off.
-func davPush(ctx context.Context, h *house, c settings.Config) (*caldav.Push, error) {
+func davPush(ctx context.Context, h *app.App, c settings.Config) (*caldav.Push, error) {
 	if !c.Push || c.BaseURL == nil {
 		return nil, nil //nolint:nilnil // push is off
 	}
@@ -54,7 +55,7 @@ func davPush(ctx context.Context, h *house, c settings.Config) (*caldav.Push, er
 }
 
 // newCourier returns the sender of push messages; nil if push is off.
-func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, log *slog.Logger) (*push.Courier, error) {
+func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*push.Courier, error) {
 	if !c.Push {
 		return nil, nil //nolint:nilnil // push is off
 	}
@@ -62,7 +63,7 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 	if err != nil {
 		return nil, fmt.Errorf("the keys of push messages: %w", err)
 	}
-	secret, err := h.webhookKey(ctx)
+	secret, err := h.WebhookKey(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the key of webhooks: %w", err)
 	}
@@ -75,12 +76,12 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
-	if endings := endingsOf(p.Console, c, h); endings != nil {
+	if endings := app.EndingsOf(p.Console, c, h); endings != nil {
 		ending = endings.News
 	}
 	return push.NewCourier(push.Config{
 		Ending: ending,
-		Store:  h.store, Calendar: h.calendars.Calendar,
+		Store:  h.Store, Calendar: h.Calendars.Calendar,
 		Program: func(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
 			return programOf(ctx, h, id, token)
 		},
@@ -96,11 +97,11 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *house, l
 }
 
 // programOf returns the current caller for a user's password or token. The result is false if it was revoked.
-func programOf(ctx context.Context, h *house, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
-	user, err := h.store.UserByID(ctx, id)
+func programOf(ctx context.Context, h *app.App, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
+	user, err := h.Store.UserByID(ctx, id)
 	if err == nil {
 		var c calendar.Caller
-		if c, err = h.auth.Standing(ctx, user, token); err == nil {
+		if c, err = h.Auth.Standing(ctx, user, token); err == nil {
 			return c, true, nil
 		}
 	}
@@ -111,8 +112,8 @@ func programOf(ctx context.Context, h *house, id calendar.UserID, token calendar
 }
 
 // ownerOf returns a user as their own caller.
-func ownerOf(ctx context.Context, h *house, id calendar.UserID) (calendar.Caller, bool, error) {
-	user, err := h.store.UserByID(ctx, id)
+func ownerOf(ctx context.Context, h *app.App, id calendar.UserID) (calendar.Caller, bool, error) {
+	user, err := h.Store.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Caller{}, false, nil
 	}

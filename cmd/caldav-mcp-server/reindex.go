@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
@@ -22,7 +23,7 @@ func reindexCommand() command {
 		name: "reindex", settings: settings.StoreGroup, json: true,
 		summary: "rebuild the index of all objects", details: reindexDetails,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			n, err := reindex(ctx, d.house, calendar.Walk{})
+			n, err := reindex(ctx, d.App, calendar.Walk{})
 			if err != nil {
 				return err
 			}
@@ -32,23 +33,23 @@ func reindexCommand() command {
 }
 
 // reindex rebuilds the index of all objects in a walk, and stores the version of its rules.
-func reindex(ctx context.Context, h *house, walk calendar.Walk) (int, error) {
-	n, err := h.calendars.Reindex(ctx, walk)
+func reindex(ctx context.Context, h *app.App, walk calendar.Walk) (int, error) {
+	n, err := h.Calendars.Reindex(ctx, walk)
 	if err != nil {
 		return n, err
 	}
-	if err := h.store.Recount(ctx); err != nil {
+	if err := h.Store.Recount(ctx); err != nil {
 		return n, fmt.Errorf("counting the objects of the calendars: %w", err)
 	}
-	return n, h.store.SetDerivation(ctx, calendar.Derivation)
+	return n, h.Store.SetDerivation(ctx, calendar.Derivation)
 }
 
 // errRefreshed ends a walk because another process has finished the index.
 var errRefreshed = errors.New("the index is up to date")
 
 // refreshBlind rebuilds the index before serving, if the old one would hide events from searches.
-func refreshBlind(ctx context.Context, h *house, up *startup) error {
-	made, err := h.store.Derivation(ctx)
+func refreshBlind(ctx context.Context, h *app.App, up *startup) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil || made >= calendar.Findable {
 		return err
 	}
@@ -60,7 +61,7 @@ const refreshAgain = time.Minute
 
 // refreshMeanwhile rebuilds the index while the server runs. It pauses as long as it works, so that requests come
 // first.
-func refreshMeanwhile(ctx context.Context, h *house, up *startup) {
+func refreshMeanwhile(ctx context.Context, h *app.App, up *startup) {
 	for ctx.Err() == nil {
 		err := refreshIndex(ctx, h, up, 1)
 		if err == nil {
@@ -76,12 +77,12 @@ func refreshMeanwhile(ctx context.Context, h *house, up *startup) {
 
 // refreshIndex rebuilds an index from an older program; it leaves one from a newer program. An interrupted run
 // continues where it stopped. After each step it pauses rests times as long as the step took.
-func refreshIndex(ctx context.Context, h *house, up *startup, rests int) error {
-	made, err := h.store.Derivation(ctx)
+func refreshIndex(ctx context.Context, h *app.App, up *startup, rests int) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
 		return err
 	}
-	begun, err := h.store.Deriving(ctx, calendar.Derivation)
+	begun, err := h.Store.Deriving(ctx, calendar.Derivation)
 	if err != nil {
 		return err
 	}
@@ -117,15 +118,15 @@ func refreshIndex(ctx context.Context, h *house, up *startup, rests int) error {
 const noteEvery = 2 * time.Second
 
 // noteDeriving saves the position, unless another process has finished the index.
-func noteDeriving(ctx context.Context, h *house, at store.Deriving) error {
-	made, err := h.store.Derivation(ctx)
+func noteDeriving(ctx context.Context, h *app.App, at store.Deriving) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil {
 		return err
 	}
 	if made >= calendar.Derivation {
 		return errRefreshed
 	}
-	return h.store.NoteDeriving(ctx, calendar.Derivation, at)
+	return h.Store.NoteDeriving(ctx, calendar.Derivation, at)
 }
 
 // idle sleeps until d has passed or ctx ends.

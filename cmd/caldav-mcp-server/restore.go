@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
@@ -56,8 +57,8 @@ func restoreCommand() command {
 			if len(operands) == 1 {
 				return restoreFile(ctx, d, operands[0], o)
 			}
-			return inHouse(ctx, d.Console, d.config, false, func(h *house) error {
-				d.house = h
+			return app.With(ctx, d.Console, d.config, false, func(h *app.App) error {
+				d.App = h
 				return restoreCalendar(ctx, d, o)
 			})
 		},
@@ -100,12 +101,12 @@ func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (e
 	if o.checkOnly {
 		return tellBackup(d, path, info.Size(), file.Manifest)
 	}
-	h, err := openHouse(ctx, d.Console, d.config, store.Options{Wait: commandWait, Logger: d.Logger(slog.LevelWarn, false)})
+	h, err := app.Open(ctx, d.Console, d.config, store.Options{Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.store.Close()) }()
-	err = h.store.Restore(ctx, file, rowsOf(bar, "restoring"))
+	defer func() { err = errors.Join(err, h.Store.Close()) }()
+	err = h.Store.Restore(ctx, file, rowsOf(bar, "restoring"))
 	bar.Clear()
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (e
 }
 
 func restoreCalendar(ctx context.Context, d *desk, o restoreOptions) (err error) {
-	if d.who, err = d.auth.User(ctx, o.user); err != nil {
+	if d.who, err = d.Auth.User(ctx, o.user); err != nil {
 		return err
 	}
 	l := &logbook{d, journalOptions{calendar: o.calendar, dryRun: o.tryIt}}
@@ -129,7 +130,7 @@ func restoreCalendar(ctx context.Context, d *desk, o restoreOptions) (err error)
 	if err != nil {
 		return err
 	}
-	done, err := d.calendars.UndoSince(ctx, d.caller(), calendar.UndoSince{
+	done, err := d.Calendars.UndoSince(ctx, d.caller(), calendar.UndoSince{
 		Anybody: true, At: o.at.Truncate(time.Second), Calendar: in, LeaveChanged: o.leaveForgotten, Preview: o.tryIt,
 	})
 	if err != nil {

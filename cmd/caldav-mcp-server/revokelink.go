@@ -18,7 +18,7 @@ func revokeLinkCommand() command {
 		name: "revoke-link", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "end a public link", details: revokeLinkDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			all, err := d.auth.Links(ctx, "")
+			all, err := d.Auth.Links(ctx, "")
 			if err != nil {
 				return err
 			}
@@ -26,7 +26,7 @@ func revokeLinkCommand() command {
 			if err != nil {
 				return err
 			}
-			if err := d.auth.RevokeLink(ctx, link.ID); err != nil {
+			if err := d.Auth.RevokeLink(ctx, link.ID); err != nil {
 				return err
 			}
 			return d.done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -28,7 +29,7 @@ func revokeTokenCommand() command {
 			f.BoolVar(&undo, "undo", false, "remove the webhooks, shares and linked calendars that were set up with the token")
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			all, err := d.auth.Tokens(ctx, "")
+			all, err := d.Auth.Tokens(ctx, "")
 			if err != nil {
 				return err
 			}
@@ -36,14 +37,14 @@ func revokeTokenCommand() command {
 			if err != nil {
 				return err
 			}
-			if err := d.auth.RevokeToken(ctx, token.ID); err != nil {
+			if err := d.Auth.RevokeToken(ctx, token.ID); err != nil {
 				return err
 			}
-			user, err := d.auth.User(ctx, token.UserName)
+			user, err := d.Auth.User(ctx, token.UserName)
 			if err != nil {
 				return err
 			}
-			made, err := madeBy(ctx, d.house, user, token.ID, undo)
+			made, err := madeBy(ctx, d.App, user, token.ID, undo)
 			if err != nil {
 				return err
 			}
@@ -68,13 +69,13 @@ type revokedToken struct {
 }
 
 // madeBy describes the webhooks, shares and linked accounts that a token created, and removes them if undo is set.
-func madeBy(ctx context.Context, h *house, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
-	made, err := h.calendars.MadeBy(ctx, caller(user), token)
+func madeBy(ctx context.Context, h *app.App, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
+	made, err := h.Calendars.MadeBy(ctx, app.Caller(user), token)
 	words := []string{}
 	for _, m := range made {
 		words = append(words, madeWords(m))
 		if undo && err == nil {
-			err = h.calendars.Unmake(ctx, caller(user), m)
+			err = h.Calendars.Unmake(ctx, app.Caller(user), m)
 		}
 	}
 	return words, err

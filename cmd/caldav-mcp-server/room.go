@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -61,12 +62,12 @@ func createRoomCommand() command {
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			room.Name = operands[0]
-			bookers, err := bookersOf(ctx, d.house, said.bookers)
+			bookers, err := bookersOf(ctx, d.App, said.bookers)
 			if err != nil {
 				return err
 			}
 			room.Room = calendar.Room{Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
-			made, err := createRoom(ctx, d.house, room)
+			made, err := createRoom(ctx, d.App, room)
 			if err != nil {
 				return err
 			}
@@ -76,29 +77,29 @@ func createRoomCommand() command {
 }
 
 // createRoom creates a room together with its calendar, or nothing.
-func createRoom(ctx context.Context, h *house, n auth.NewUser) (calendar.User, error) {
+func createRoom(ctx context.Context, h *app.App, n auth.NewUser) (calendar.User, error) {
 	n.Invited = true // without a password no sign-in is possible
-	room, err := h.auth.CreateUser(ctx, n)
+	room, err := h.Auth.CreateUser(ctx, n)
 	if err != nil {
 		return room, err
 	}
 	at := calendar.NewCalendar{Segment: "bookings", Properties: calendar.Properties{Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone}}
-	if _, err := h.calendars.CreateCalendar(ctx, caller(room), at); err != nil {
-		undone := h.auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
+	if _, err := h.Calendars.CreateCalendar(ctx, app.Caller(room), at); err != nil {
+		undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
 		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
 	}
 	return room, nil
 }
 
 // bookersOf parses the value of --bookers.
-func bookersOf(ctx context.Context, h *house, word string) (string, error) {
+func bookersOf(ctx context.Context, h *app.App, word string) (string, error) {
 	if known, there := whoever[word]; there {
 		return known, nil
 	}
-	if u, err := h.auth.User(ctx, word); err == nil {
+	if u, err := h.Auth.User(ctx, word); err == nil {
 		return string(u.ID), nil
 	}
-	groups, err := h.auth.Groups(ctx)
+	groups, err := h.Auth.Groups(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +141,7 @@ func setRoomCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			room, err := d.auth.User(ctx, operands[0])
+			room, err := d.Auth.User(ctx, operands[0])
 			if err == nil && !room.Room.Bookable() {
 				err = fmt.Errorf("%s is a user, not a room", room.Name)
 			}
@@ -148,16 +149,16 @@ func setRoomCommand() command {
 				return err
 			}
 			if bookers != nil {
-				who, err := bookersOf(ctx, d.house, *bookers)
+				who, err := bookersOf(ctx, d.App, *bookers)
 				if err != nil {
 					return err
 				}
 				edit.Bookers = &who
 			}
-			if room, err = d.auth.ChangeUser(ctx, room.Name, edit); err != nil {
+			if room, err = d.Auth.ChangeUser(ctx, room.Name, edit); err != nil {
 				return err
 			}
-			listed, err := describeRoom(ctx, d.house, room)
+			listed, err := describeRoom(ctx, d.App, room)
 			if err != nil {
 				return err
 			}
@@ -172,21 +173,21 @@ type roomListed struct {
 	bookers string
 }
 
-func describeRoom(ctx context.Context, h *house, room calendar.User) (roomListed, error) {
+func describeRoom(ctx context.Context, h *app.App, room calendar.User) (roomListed, error) {
 	for word, id := range whoever {
 		if id == room.Room.Bookers {
 			return roomListed{room, word}, nil
 		}
 	}
-	by, err := h.store.UserByID(ctx, calendar.UserID(room.Room.Bookers))
+	by, err := h.Store.UserByID(ctx, calendar.UserID(room.Room.Bookers))
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		err = nil
 	}
 	return roomListed{room, cmp.Or(by.Name, "nobody")}, err
 }
 
-func describeRooms(ctx context.Context, h *house) ([]roomListed, error) {
-	rooms, err := h.store.Rooms(ctx)
+func describeRooms(ctx context.Context, h *app.App) ([]roomListed, error) {
+	rooms, err := h.Store.Rooms(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing rooms: %w", err)
 	}
@@ -219,7 +220,7 @@ func roomJSON(r roomListed) listedRoom {
 func listRoomsCommand() command {
 	return listing[roomListed, listedRoom]{
 		command: command{name: "list-rooms", summary: "list bookable rooms and resources"},
-		find:    func(ctx context.Context, h *house) ([]roomListed, error) { return describeRooms(ctx, h) },
+		find:    func(ctx context.Context, h *app.App) ([]roomListed, error) { return describeRooms(ctx, h) },
 		json:    roomJSON,
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
 		row: func(r roomListed, _ time.Time) []string {
@@ -240,11 +241,11 @@ const answerEvery = time.Minute
 
 // answerBookings lets rooms answer invitations that a stopped server left unanswered. Several processes can run it at
 // once.
-func (p *program) answerBookings(ctx context.Context, h *house, log *slog.Logger) {
+func (p *program) answerBookings(ctx context.Context, h *app.App, log *slog.Logger) {
 	ticker := time.NewTicker(answerEvery)
 	defer ticker.Stop()
 	for {
-		if _, err := h.calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
+		if _, err := h.Calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "a room could not respond to an invitation", "error", err)
 		}
 		select {

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
@@ -91,7 +92,7 @@ func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) 
 	}()
 	h, err := p.prepare(ctx, c, o, up, log)
 	if h != nil {
-		defer func() { err = errors.Join(err, h.store.Close()) }()
+		defer func() { err = errors.Join(err, h.Store.Close()) }()
 	}
 	var stop func()
 	if err == nil {
@@ -111,7 +112,7 @@ func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) 
 }
 
 // open adds the handlers to the listeners and starts the background tasks; the returned function ends the tasks.
-func (p *program) open(ctx context.Context, c settings.Config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
+func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
 	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
@@ -129,10 +130,10 @@ func (p *program) open(ctx context.Context, c settings.Config, h *house, s *serv
 
 // prepare opens the store and prepares it for serving. It may return a house together with an error; the caller closes
 // it.
-func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
+func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup, log *slog.Logger) (*app.App, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
-	h, err := openHouse(ctx, p.Console, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
+	h, err := app.Open(ctx, p.Console, c, store.Options{Wait: app.ServeWait, Logger: log, Migrating: func(file string, n, of int) {
 		up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
 	}})
 	if err != nil {
@@ -140,12 +141,12 @@ func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions
 	}
 	log.InfoContext(ctx, "starting", "version", p.Version, "database", p.Database)
 	within, end := trace.Task(ctx, "migrate")
-	err = h.store.Migrate(within)
+	err = h.Store.Migrate(within)
 	end(err != nil)
 	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
-	if err := h.declare(ctx, c.Declared); err != nil {
+	if err := h.Declare(ctx, c.Declared); err != nil {
 		return h, err
 	}
 	if err := refreshBlind(ctx, h, up); err != nil {
@@ -176,13 +177,13 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 
 // welcomeFirstUser creates a user if there is none. If two processes find the same empty database, one of them creates
 // the user and the other continues.
-func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *house, o serveOptions) error {
-	users, err := h.auth.Users(ctx)
+func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *app.App, o serveOptions) error {
+	users, err := h.Auth.Users(ctx)
 	if err != nil || len(users) > 0 {
 		return err
 	}
 	password := auth.NewPassword()
-	user, err := h.createUser(ctx, auth.NewUser{
+	user, err := h.CreateUser(ctx, auth.NewUser{
 		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")), Admin: true,
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
@@ -191,7 +192,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *ho
 	if err != nil {
 		return err
 	}
-	_, secret, err := h.auth.CreateToken(ctx, auth.TokenSpec{User: user.Name, Name: "first start", Scopes: calendar.ScopeAll})
+	_, secret, err := h.Auth.CreateToken(ctx, auth.TokenSpec{User: user.Name, Name: "first start", Scopes: calendar.ScopeAll})
 	if err != nil {
 		return err
 	}
@@ -202,22 +203,22 @@ func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *ho
 const pruneEvery = 24 * time.Hour
 
 // background starts the background tasks; the returned function ends them.
-func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, up *startup) (stop func()) {
+func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, up *startup) (stop func()) {
 	log := up.log
 	// Not ctx: requests in flight still record the use of their tokens while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	all.Go(func() { h.auth.Run(ctx) })
-	all.Go(func() { h.follow(ctx, followEvery, log) })
+	all.Go(func() { h.Auth.Run(ctx) })
+	all.Go(func() { h.Follow(ctx, app.FollowEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
 	all.Go(func() { indexWords(ctx, h, log) })
 	all.Go(func() { refreshMeanwhile(ctx, h, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
-	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
+	all.Go(func() { app.ReturnMemory(ctx, h.Calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
-	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
+	all.Go(func() { h.Calendars.Mirrors.Run(ctx) })
 	if keeper != nil {
-		all.Go(func() { keeper.Run(ctx, h.store, plain) })
+		all.Go(func() { keeper.Run(ctx, h.Store, plain) })
 	}
 	if courier != nil {
 		all.Go(func() { courier.Run(ctx) })
@@ -229,12 +230,12 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 }
 
 // pruneDaily prunes the journal and ended sign-ins. Several processes can run it at once.
-func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
+func (p *program) pruneDaily(ctx context.Context, h *app.App, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		h.prune(ctx, p.Now(), log)
-		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
+		h.Prune(ctx, p.Now(), log)
+		if err := h.Auth.Tidy(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "ended sign-ins could not be deleted", "error", err)
 		}
 		select {
@@ -249,12 +250,12 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 const indexEvery, indexAgain = time.Second, time.Minute
 
 // indexWords indexes the words of invitations, shortly after they were stored.
-func indexWords(ctx context.Context, h *house, log *slog.Logger) {
+func indexWords(ctx context.Context, h *app.App, log *slog.Logger) {
 	ticker := time.NewTicker(indexEvery)
 	defer ticker.Stop()
 	for {
 		next := indexEvery
-		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
+		if err := h.Store.IndexWords(ctx); err != nil && ctx.Err() == nil {
 			next = indexAgain
 			log.WarnContext(ctx, "indexing words for the search failed and will be retried", "error", err)
 		}

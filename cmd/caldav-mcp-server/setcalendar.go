@@ -6,6 +6,7 @@ import (
 	"flag"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -56,11 +57,11 @@ func setCalendar(ctx context.Context, d *desk, word string, e calendarEdit) (cal
 	if err != nil {
 		return cal, err
 	}
-	if err := d.calendars.PatchCalendar(ctx, d.caller(), cal.ID, e.apply(cal)); err != nil {
+	if err := d.Calendars.PatchCalendar(ctx, d.caller(), cal.ID, e.apply(cal)); err != nil {
 		return cal, err
 	}
 	if e.isDefault {
-		err := d.calendars.PatchScheduling(ctx, d.caller(), func(s *calendar.Scheduling) error {
+		err := d.Calendars.PatchScheduling(ctx, d.caller(), func(s *calendar.Scheduling) error {
 			s.Default = cal.ID
 			return nil
 		})
@@ -68,14 +69,14 @@ func setCalendar(ctx context.Context, d *desk, word string, e calendarEdit) (cal
 			return cal, err
 		}
 	}
-	return d.calendars.Calendar(ctx, d.caller(), cal.ID)
+	return d.Calendars.Calendar(ctx, d.caller(), cal.ID)
 }
 
 // apply returns the function that makes the changes.
 func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([]calendar.DeadProperty, error) {
 	return func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if e.name != nil {
-			if *e.name == "" && !isOthers(cal) {
+			if *e.name == "" && !app.IsOthers(cal) {
 				return nil, console.WrongUsage("--name: a user's own calendar needs a name")
 			}
 			p.Name = *e.name
@@ -97,9 +98,9 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 
 // findInHome is findCalendar for commands that also work on subscriptions.
 func findInHome(ctx context.Context, d *desk, word string) (calendar.Calendar, error) {
-	all, err := d.calendars.CalendarsInHome(ctx, d.caller())
+	all, err := d.Calendars.CalendarsInHome(ctx, d.caller())
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	return pick(d.who, all, word)
+	return app.Pick(d.who, all, word)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -43,18 +44,18 @@ func setDigestCommand() command {
 }
 
 func setDigest(ctx context.Context, d *desk, name string, day calendar.Digest) error {
-	u, err := d.auth.User(ctx, name)
+	u, err := d.Auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	digests, err := digestsOf(ctx, d.Console, d.config, d.house)
+	digests, err := app.DigestsOf(ctx, d.Console, d.config, d.App)
 	switch {
 	case err != nil:
 		return err
 	case digests == nil && day.Wanted():
 		return console.WrongUsage("the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
 	case digests == nil:
-		err = d.store.SetDigest(ctx, calendar.Digest{User: u.ID})
+		err = d.Store.SetDigest(ctx, calendar.Digest{User: u.ID})
 	default:
 		err = digests.Want(ctx, u, day)
 	}

@@ -27,14 +27,14 @@ func setPasswordCommand() command {
 			return err
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			if _, err := d.auth.User(ctx, user); err != nil {
+			if _, err := d.Auth.User(ctx, user); err != nil {
 				return err
 			}
 			password, err := d.NewPassword(ctx, fromStdin)
 			if err != nil {
 				return err
 			}
-			if err := d.auth.SetPassword(ctx, user, password); err != nil {
+			if err := d.Auth.SetPassword(ctx, user, password); err != nil {
 				return err
 			}
 			return d.done(map[string]string{"user": user}, "%s has a new password\n", user)

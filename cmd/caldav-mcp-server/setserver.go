@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -53,10 +54,10 @@ func setServerCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			if err := d.changeService(ctx, set, forget); err != nil {
+			if err := d.ChangeService(ctx, set, forget); err != nil {
 				return err
 			}
-			all, err := d.serverSettings(ctx)
+			all, err := d.ServerSettings(ctx)
 			if err != nil {
 				return err
 			}
@@ -64,8 +65,8 @@ func setServerCommand() command {
 				return d.PrintJSON(console.Each(all, serverSettingJSON))
 			}
 			for _, s := range all {
-				if _, changed := set[s.Env]; changed || s.from == byDefault && slices.Contains(forget, s.Env) {
-					d.Say("%s is now %s\n", s.Env, s.shownValue())
+				if _, changed := set[s.Env]; changed || s.From == app.ByDefault && slices.Contains(forget, s.Env) {
+					d.Say("%s is now %s\n", s.Env, s.ShownValue())
 				}
 			}
 			return nil
@@ -77,22 +78,22 @@ func setServerCommand() command {
 type listedServerSetting struct {
 	Setting string     `json:"setting"`
 	Value   string     `json:"value"`
-	From    origin     `json:"from"`
+	From    app.Origin `json:"from"`
 	Changed *time.Time `json:"changed"`
 }
 
-func serverSettingJSON(s serverSetting) listedServerSetting {
-	return listedServerSetting{s.Env, s.value, s.from, console.JSONTime(s.changed)}
+func serverSettingJSON(s app.ServerSetting) listedServerSetting {
+	return listedServerSetting{s.Env, s.Value, s.From, console.JSONTime(s.Changed)}
 }
 
 func showServerCommand() command {
-	return listing[serverSetting, listedServerSetting]{
+	return listing[app.ServerSetting, listedServerSetting]{
 		command: command{name: "show-server", summary: "show the settings of the whole service"},
-		find:    func(ctx context.Context, h *house) ([]serverSetting, error) { return h.serverSettings(ctx) },
+		find:    func(ctx context.Context, h *app.App) ([]app.ServerSetting, error) { return h.ServerSettings(ctx) },
 		json:    serverSettingJSON,
 		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
-		row: func(s serverSetting, _ time.Time) []string {
-			return []string{s.Env, s.shownValue(), string(s.from), console.ShownTime(s.changed)}
+		row: func(s app.ServerSetting, _ time.Time) []string {
+			return []string{s.Env, s.ShownValue(), string(s.From), console.ShownTime(s.Changed)}
 		},
 	}.asCommand()
 }

@@ -45,7 +45,7 @@ func setUserCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			user, moved, err := d.changeUser(ctx, operands[0], edit)
+			user, moved, err := d.ChangeUser(ctx, operands[0], edit)
 			if err != nil {
 				return err
 			}

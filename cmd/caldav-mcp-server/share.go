@@ -48,13 +48,13 @@ func shareCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			cal, err := d.findCalendar(ctx, d.who, o.calendar)
+			cal, err := d.FindCalendar(ctx, d.who, o.calendar)
 			if err != nil {
 				return err
 			}
-			give := d.calendars.Settle
+			give := d.Calendars.Settle
 			if ask {
-				give = d.calendars.Share
+				give = d.Calendars.Share
 			}
 			share, err := give(ctx, d.caller(), cal.ID, o.with, access)
 			if err != nil {

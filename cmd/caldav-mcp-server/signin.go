@@ -6,6 +6,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/web"
 )
@@ -19,13 +20,13 @@ func (p *program) provider(c settings.SignIn) *oidc.Provider {
 }
 
 // editUser is changeUser for the web pages, which do not list the moved calendars.
-func editUser(ctx context.Context, h *house, name string, e auth.UserEdit) (calendar.User, error) {
-	u, _, err := h.changeUser(ctx, name, e)
+func editUser(ctx context.Context, h *app.App, name string, e auth.UserEdit) (calendar.User, error) {
+	u, _, err := h.ChangeUser(ctx, name, e)
 	return u, err
 }
 
 // facts describes the state of the server for administrators.
-func (p *program) facts(h *house) func(context.Context) web.Health {
+func (p *program) facts(h *app.App) func(context.Context) web.Health {
 	return func(ctx context.Context) web.Health {
 		state := "ready"
 		if err := readiness(ctx, h); err != nil {

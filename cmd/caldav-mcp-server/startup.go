@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 )
 
 // tellEvery is how often a long step is logged. systemd is asked to wait three times as long.
@@ -51,7 +53,7 @@ func (s *startup) tell(ctx context.Context, format string, args ...any) {
 }
 
 // over ends the startup: the server is ready.
-func (s *startup) over(h *house) {
+func (s *startup) over(h *app.App) {
 	s.measures.house.Store(h)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -143,9 +144,9 @@ func (b *trashBin) list(ctx context.Context, _ []string) error {
 
 func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
 	if b.owner == "" {
-		return b.auth.Users(ctx)
+		return b.Auth.Users(ctx)
 	}
-	u, err := b.auth.User(ctx, b.owner)
+	u, err := b.Auth.User(ctx, b.owner)
 	return []calendar.User{u}, err
 }
 
@@ -153,7 +154,7 @@ func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
 func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error) {
 	var all []discarded
 	if b.calendar == "" {
-		trashed, err := b.calendars.TrashedCalendars(ctx, caller(u))
+		trashed, err := b.Calendars.TrashedCalendars(ctx, app.Caller(u))
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error)
 		return nil, err
 	}
 	for _, cal := range cals {
-		for o, err := range b.calendars.TrashedObjects(ctx, caller(u), cal) {
+		for o, err := range b.Calendars.TrashedObjects(ctx, app.Caller(u), cal) {
 			if err != nil {
 				return nil, err
 			}
@@ -177,9 +178,9 @@ func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error)
 // sources returns the calendars whose deleted objects are listed.
 func (b *trashBin) sources(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	if b.calendar == "" {
-		return b.ownCalendars(ctx, u)
+		return b.OwnCalendars(ctx, u)
 	}
-	cal, err := b.findCalendar(ctx, u, b.calendar)
+	cal, err := b.FindCalendar(ctx, u, b.calendar)
 	return []calendar.Calendar{cal}, err
 }
 
@@ -198,7 +199,7 @@ func discardedObject(cal calendar.Calendar, o calendar.Change) discarded {
 }
 
 func (b *trashBin) restore(ctx context.Context, items []string) error {
-	u, err := b.auth.User(ctx, b.owner)
+	u, err := b.Auth.User(ctx, b.owner)
 	if err != nil {
 		return err
 	}
@@ -222,13 +223,13 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 // bringBack restores an item, and returns its path and a note for the output.
 func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (path, more string, err error) {
 	if d.Type == "calendar" {
-		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
+		cal, err := b.Calendars.RestoreCalendar(ctx, app.Caller(u), d.Calendar, calendar.Segment(b.as))
 		if more = toldOf(cal.Told, "on again"); cal.Left > 0 {
 			more += fmt.Sprintf("; %d of its meetings could not be restored, and stay in its trash", cal.Left)
 		}
 		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), more, err
 	}
-	saved, err := b.calendars.RestoreObject(ctx, caller(u), d.in, calendar.UID(d.Item), calendar.ObjectName(b.as))
+	saved, err := b.Calendars.RestoreObject(ctx, app.Caller(u), d.in, calendar.UID(d.Item), calendar.ObjectName(b.as))
 	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), "", err
 }
 
@@ -254,7 +255,7 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 }
 
 func (b *trashBin) empty(ctx context.Context, _ []string) error {
-	u, err := b.auth.User(ctx, b.owner)
+	u, err := b.Auth.User(ctx, b.owner)
 	if err != nil {
 		return err
 	}
@@ -276,7 +277,7 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {
 	for _, d := range all {
 		if d.Type == "calendar" {
-			if err := b.calendars.ForgetCalendar(ctx, caller(u), d.Calendar); err != nil {
+			if err := b.Calendars.ForgetCalendar(ctx, app.Caller(u), d.Calendar); err != nil {
 				return err
 			}
 		}
@@ -286,7 +287,7 @@ func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded)
 		return err
 	}
 	for _, cal := range cals {
-		if err := b.calendars.ForgetObjects(ctx, caller(u), cal); err != nil {
+		if err := b.Calendars.ForgetObjects(ctx, app.Caller(u), cal); err != nil {
 			return err
 		}
 	}

@@ -18,11 +18,11 @@ func unshareCommand() command {
 		summary: "stop sharing a calendar with a user", details: unshareDetails,
 		flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
-			cal, err := d.findCalendar(ctx, d.who, o.calendar)
+			cal, err := d.FindCalendar(ctx, d.who, o.calendar)
 			if err != nil {
 				return err
 			}
-			if err := d.calendars.Unshare(ctx, d.caller(), cal.ID, o.with); err != nil {
+			if err := d.Calendars.Unshare(ctx, d.caller(), cal.ID, o.with); err != nil {
 				return err
 			}
 			was := shareLine(calendar.Share{User: calendar.User{Name: o.with}, Status: calendar.ShareWithdrawn}, cal)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -21,11 +22,11 @@ type hookOf struct {
 }
 
 // webhooksOf returns the webhooks of one user, or of all.
-func webhooksOf(ctx context.Context, h *house, user string) ([]hookOf, error) {
-	users, err := h.auth.Users(ctx)
+func webhooksOf(ctx context.Context, h *app.App, user string) ([]hookOf, error) {
+	users, err := h.Auth.Users(ctx)
 	if user != "" {
 		var one calendar.User
-		if one, err = h.auth.User(ctx, user); err == nil {
+		if one, err = h.Auth.User(ctx, user); err == nil {
 			users = []calendar.User{one}
 		}
 	}
@@ -34,7 +35,7 @@ func webhooksOf(ctx context.Context, h *house, user string) ([]hookOf, error) {
 	}
 	var all []hookOf
 	for _, u := range users {
-		theirs, err := h.calendars.Webhooks(ctx, caller(u))
+		theirs, err := h.Calendars.Webhooks(ctx, app.Caller(u))
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func webhooksOf(ctx context.Context, h *house, user string) ([]hookOf, error) {
 }
 
 // findWebhook finds a webhook by its id or a prefix of it.
-func findWebhook(ctx context.Context, h *house, word string) (hookOf, error) {
+func findWebhook(ctx context.Context, h *app.App, word string) (hookOf, error) {
 	all, err := webhooksOf(ctx, h, "")
 	if err != nil {
 		return hookOf{}, err
@@ -79,7 +80,7 @@ func listWebhooksCommand() command {
 			name: "list-webhooks", summary: "list webhooks, never their secrets",
 			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return webhooksOf(ctx, h, user) },
+		find:  func(ctx context.Context, h *app.App) ([]hookOf, error) { return webhooksOf(ctx, h, user) },
 		json:  webhookJSON,
 		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE", "MADE BY"},
 		row: func(w hookOf, _ time.Time) []string {
@@ -123,12 +124,12 @@ func listDeliveriesCommand() command {
 				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or a prefix of it (needed)")
 			},
 		},
-		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
+		find: func(ctx context.Context, h *app.App) ([]calendar.Delivery, error) {
 			w, err := findWebhook(ctx, h, word)
 			if err != nil {
 				return nil, err
 			}
-			return h.calendars.WebhookDeliveries(ctx, caller(w.owner), w.ID, deliveriesShown)
+			return h.Calendars.WebhookDeliveries(ctx, app.Caller(w.owner), w.ID, deliveriesShown)
 		},
 		json:  deliveryJSON,
 		heads: []string{"ID", "CALENDAR", "MADE", "STATE", "TRIES", "ANSWER", "NEXT TRY"},
@@ -165,23 +166,23 @@ func setWebhookCommand() command {
 			return nil
 		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			w, err := findWebhook(ctx, d.house, operands[0])
+			w, err := findWebhook(ctx, d.App, operands[0])
 			if err != nil {
 				return err
 			}
 			if rotate {
-				if w.Webhook, err = d.calendars.RotateWebhook(ctx, caller(w.owner), w.ID); err != nil {
+				if w.Webhook, err = d.Calendars.RotateWebhook(ctx, app.Caller(w.owner), w.ID); err != nil {
 					return err
 				}
 				return printWebhookSecret(ctx, d, w.owner, w.Webhook)
 			}
 			if test {
-				if err := d.calendars.TestWebhook(ctx, caller(w.owner), w.ID); err != nil {
+				if err := d.Calendars.TestWebhook(ctx, app.Caller(w.owner), w.ID); err != nil {
 					return err
 				}
 				return webhookDone(d, "tested", w)
 			}
-			if err := d.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
+			if err := d.Calendars.ResumeWebhook(ctx, app.Caller(w.owner), w.ID); err != nil {
 				return err
 			}
 			return webhookDone(d, "resumed", w)
@@ -199,11 +200,11 @@ func removeWebhookCommand() command {
 		name: "remove-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
 		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		run: func(ctx context.Context, d *desk, operands []string) error {
-			w, err := findWebhook(ctx, d.house, operands[0])
+			w, err := findWebhook(ctx, d.App, operands[0])
 			if err != nil {
 				return err
 			}
-			if err := d.calendars.RemoveWebhook(ctx, caller(w.owner), w.ID); err != nil {
+			if err := d.Calendars.RemoveWebhook(ctx, app.Caller(w.owner), w.ID); err != nil {
 				return err
 			}
 			return webhookDone(d, "removed", w)

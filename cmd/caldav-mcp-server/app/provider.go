@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"path/filepath"
@@ -13,8 +13,8 @@ import (
 	"caldav-mcp-server/outbound"
 )
 
-// masterKeyFile is the name of the master key's file in DATA_DIR, which is used unless MASTER_KEY is set.
-const masterKeyFile = "master.key"
+// MasterKeyFile is the name of the master key's file in DATA_DIR, which is used unless MASTER_KEY is set.
+const MasterKeyFile = "master.key"
 
 // sealer encrypts the secrets of linked accounts.
 type sealer struct{ *vault.Vault }
@@ -34,15 +34,15 @@ func sealerOf(c settings.Config) mirror.Sealer {
 	if len(c.MasterKeys) > 0 {
 		return sealer{vault.New(vault.Given(c.MasterKeys))}
 	}
-	return sealer{vault.New(vault.In(filepath.Join(c.DataDir, masterKeyFile)))}
+	return sealer{vault.New(vault.In(filepath.Join(c.DataDir, MasterKeyFile)))}
 }
 
 // providers are the kinds of accounts that can be linked.
 func providers(p *console.Console, c settings.Config) map[string]mirror.Provider {
 	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
-	for kind, one := range consentsOf(p, c, zone.NewDB()) {
-		all[kind] = one.offer
+	for kind, one := range ConsentsOf(p, c, zone.NewDB()) {
+		all[kind] = one.Offer
 	}
 	return all
 }

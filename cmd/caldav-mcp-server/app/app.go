@@ -1,4 +1,5 @@
-package main
+// Package app opens the store and the services on it, as every command and the server use them.
+package app
 
 import (
 	"cmp"
@@ -23,27 +24,27 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// house holds the open store and the services on top of it.
-type house struct {
-	store     *store.Store
-	auth      *auth.Service
-	oauth     *oauth.Service
-	calendars *service.Service
-	// follows holds the service settings as last read from the store.
-	follows atomic.Pointer[settings.Service]
-	// pruned is when the journal was last pruned, unpruned counts the failures since.
-	pruned, unpruned atomic.Int64
+// App holds the open store and the services on top of it.
+type App struct {
+	Store     *store.Store
+	Auth      *auth.Service
+	OAuth     *oauth.Service
+	Calendars *service.Service
+	// Follows holds the service settings as last read from the store.
+	Follows atomic.Pointer[settings.Service]
+	// Pruned is when the journal was last pruned, Unpruned counts the failures since.
+	Pruned, Unpruned atomic.Int64
 }
 
-// How long a command waits for an unavailable database. A user waits for a command; serve may start together with the
-// database.
 const (
-	commandWait = 5 * time.Second
-	serveWait   = 2 * time.Minute
+	// CommandWait is how long a command, for which a user waits, waits for an unavailable database.
+	CommandWait = 5 * time.Second
+	// ServeWait is how long serve waits, which may start together with the database.
+	ServeWait = 2 * time.Minute
 )
 
-// openHouse opens the store and the services. The tables may not exist yet.
-func openHouse(ctx context.Context, p *console.Console, c settings.Config, o store.Options) (*house, error) {
+// Open opens the store and the services. The tables may not exist yet.
+func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Options) (*App, error) {
 	url, err := c.Database()
 	if err != nil {
 		return nil, err
@@ -55,41 +56,41 @@ func openHouse(ctx context.Context, p *console.Console, c settings.Config, o sto
 	}
 	p.Database = s.Place()
 	room := allow(allowedMemory(os.DirFS("/")))
-	h := &house{
-		store: s,
-		auth: auth.New(auth.Config{
+	h := &App{
+		Store: s,
+		Auth: auth.New(auth.Config{
 			Store: s, Now: p.Now, NewID: p.NewID, Logger: o.Logger,
 			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins,
 		}),
-		oauth: newOAuth(p, c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
-		calendars: service.New(service.Config{
+		OAuth: newOAuth(p, c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
+		Calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
 			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
-	h.follows.Store(&c.Service)
+	h.Follows.Store(&c.Service)
 	return h, nil
 }
 
 // noDatabase is the advice of a command that creates no database and found none.
 const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR? serve and create-user create a new database"
 
-// inHouse opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
+// With opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
 // Outdated tables are not migrated, because a running server may still use them.
-func inHouse(ctx context.Context, p *console.Console, c settings.Config, mayMake bool, work func(*house) error) (err error) {
-	h, err := openHouse(ctx, p, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.Logger(slog.LevelWarn, false)})
+func With(ctx context.Context, p *console.Console, c settings.Config, mayMake bool, work func(*App) error) (err error) {
+	h, err := Open(ctx, p, c, store.Options{Existing: !mayMake, Wait: CommandWait, Logger: p.Logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s", err, noDatabase)
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, h.store.Close()) }()
+	defer func() { err = errors.Join(err, h.Store.Close()) }()
 	if p.Watched() {
 		p.Say("database: %s\n", p.Database)
 	}
-	schema, err := h.store.Schema(ctx)
+	schema, err := h.Store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("checking the database's tables: %w", err)
 	}
@@ -100,66 +101,67 @@ func inHouse(ctx context.Context, p *console.Console, c settings.Config, mayMake
 		return fmt.Errorf("the database is empty: %s", noDatabase)
 	}
 	if !schema.Ready() {
-		if err := h.store.Migrate(ctx); err != nil {
+		if err := h.Store.Migrate(ctx); err != nil {
 			return fmt.Errorf("creating the tables: %w", err)
 		}
 	}
-	if err := h.consult(ctx); err != nil {
+	if err := h.Consult(ctx); err != nil {
 		return err
 	}
 	return work(h)
 }
 
-// caller returns a user as a caller from the command line.
-func caller(u calendar.User) calendar.Caller {
+// Caller returns a user as a caller from the command line.
+func Caller(u calendar.User) calendar.Caller {
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "command line"}
 }
 
-// ownCalendars returns the calendars that a user owns, without subscriptions, which hold no objects.
-func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
-	all, err := h.calendars.Calendars(ctx, caller(u))
-	return slices.DeleteFunc(all, isOthers), err
+// OwnCalendars returns the calendars that a user owns, without subscriptions, which hold no objects.
+func (h *App) OwnCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
+	all, err := h.Calendars.Calendars(ctx, Caller(u))
+	return slices.DeleteFunc(all, IsOthers), err
 }
 
-func isOthers(cal calendar.Calendar) bool { return cal.Access != calendar.OwnerAccess }
+// IsOthers reports whether another user owns a calendar.
+func IsOthers(cal calendar.Calendar) bool { return cal.Access != calendar.OwnerAccess }
 
-// listCalendars returns the calendars that a user sees or, without a user, all calendars by owner. It includes
+// ListCalendars returns the calendars that a user sees or, without a user, all calendars by owner. It includes
 // subscriptions.
-func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Calendar, error) {
+func (h *App) ListCalendars(ctx context.Context, user string) ([]calendar.Calendar, error) {
 	if user != "" {
-		u, err := h.auth.User(ctx, user)
+		u, err := h.Auth.User(ctx, user)
 		if err != nil {
 			return nil, err
 		}
-		return h.calendars.CalendarsInHome(ctx, caller(u))
+		return h.Calendars.CalendarsInHome(ctx, Caller(u))
 	}
-	users, err := h.auth.Users(ctx)
+	users, err := h.Auth.Users(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []calendar.Calendar
 	for _, u := range users {
-		theirs, err := h.calendars.CalendarsInHome(ctx, caller(u))
+		theirs, err := h.Calendars.CalendarsInHome(ctx, Caller(u))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, slices.DeleteFunc(theirs, isOthers)...)
+		all = append(all, slices.DeleteFunc(theirs, IsOthers)...)
 	}
 	return all, nil
 }
 
-// findCalendar finds a calendar by its id, its address, or a unique name.
-func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) (calendar.Calendar, error) {
-	all, err := h.calendars.Calendars(ctx, caller(u))
+// FindCalendar finds a calendar by its id, its address, or a unique name.
+func (h *App) FindCalendar(ctx context.Context, u calendar.User, word string) (calendar.Calendar, error) {
+	all, err := h.Calendars.Calendars(ctx, Caller(u))
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	return pick(u, all, word)
+	return Pick(u, all, word)
 }
 
-// pick finds a calendar by id, address or name. A user's own calendar takes precedence over a shared one of the same
+// Pick finds a calendar by id, address or name. A user's own calendar takes precedence over a shared one of the same
 // name. Otherwise a new share could break commands that worked before.
-func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calendar, error) {
+func Pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calendar, error) {
 	var own, others []calendar.Calendar
 	for _, cal := range all {
 		switch {
@@ -168,7 +170,7 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 		case len(word) == console.BriefLength && console.BriefID(cal.ID) == word:
 			others = append(others, cal) // the name of an own calendar takes precedence
 		case !isCalled(cal, word):
-		case isOthers(cal):
+		case IsOthers(cal):
 			others = append(others, cal)
 		default:
 			own = append(own, cal)
@@ -182,9 +184,9 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 	case 1:
 		return named[0], nil
 	case 0:
-		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
+		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, NameAll(all))
 	}
-	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, nameAll(named))
+	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, NameAll(named))
 }
 
 // isCalled reports whether a word is a calendar's name. For a shared calendar, the owner's name for it counts too.
@@ -194,11 +196,11 @@ func isCalled(cal calendar.Calendar, word string) bool {
 	}
 	shared := cal
 	shared.Name = word
-	return isOthers(cal) && strings.EqualFold(cal.Name, shared.ForSharees().Name)
+	return IsOthers(cal) && strings.EqualFold(cal.Name, shared.ForSharees().Name)
 }
 
-// nameAll lists calendars with their addresses, because names may be ambiguous.
-func nameAll(all []calendar.Calendar) string {
+// NameAll lists calendars with their addresses, because names may be ambiguous.
+func NameAll(all []calendar.Calendar) string {
 	if len(all) == 0 {
 		return "none"
 	}

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const (
 	spareMemory = 8 << 20
 )
 
-// returnMemory returns unused memory to the system until ctx ends. rest drops cache entries that were not used since
+// ReturnMemory returns unused memory to the system until ctx ends. rest drops cache entries that were not used since
 // its last call.
-func returnMemory(ctx context.Context, rest func()) {
+func ReturnMemory(ctx context.Context, rest func()) {
 	spaceOutCollections(ctx, allow(allowedMemory(os.DirFS("/"))))
 	ticker, resting := time.NewTicker(memoryEvery), time.NewTicker(restEvery)
 	defer ticker.Stop()

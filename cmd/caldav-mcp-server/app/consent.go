@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"context"
@@ -16,23 +16,23 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// agreedAt is the redirect URL after an owner has given consent. No server listens there: the owner pastes the URL, so
+// AgreedAt is the redirect URL after an owner has given consent. No server listens there: the owner pastes the URL, so
 // that this also works on servers that no browser can reach.
-const agreedAt = "http://localhost:5234"
+const AgreedAt = "http://localhost:5234"
 
 // exchangeTime limits one request to a provider.
 const exchangeTime = time.Minute
 
-// consent is a kind of account that is linked by its owner's consent (OAuth).
-type consent struct {
+// Consent is a kind of account that is linked by its owner's consent (OAuth).
+type Consent struct {
 	client *token.Client
-	offer  mirror.Provider
+	Offer  mirror.Provider
 	// whose asks the provider for the account's address.
 	whose func(context.Context, mirror.Source) (string, error)
 }
 
-// consentsOf returns the kinds that the settings enable.
-func consentsOf(p *console.Console, c settings.Config, zones *zone.DB) map[string]consent {
+// ConsentsOf returns the kinds that the settings enable.
+func ConsentsOf(p *console.Console, c settings.Config, zones *zone.DB) map[string]Consent {
 	ask := &http.Client{
 		Timeout: exchangeTime,
 		// A redirect must not send a token to another address.
@@ -46,32 +46,32 @@ func consentsOf(p *console.Console, c settings.Config, zones *zone.DB) map[strin
 		}
 		return "", nil
 	}
-	all := map[string]consent{}
+	all := map[string]Consent{}
 	if c.Linked.GoogleID != "" {
 		client := google.Client(c.Linked.GoogleID, c.Linked.GoogleSecret, ask, p.Now)
-		all["google"] = consent{client, google.Provider(client, google.API, zones), whose}
+		all["google"] = Consent{client, google.Provider(client, google.API, zones), whose}
 	}
 	if c.Linked.GoogleID != "" && c.Linked.Gmail {
 		client := gmail.Client(c.Linked.GoogleID, c.Linked.GoogleSecret, ask, p.Now)
-		all["gmail"] = consent{client, gmail.Provider(client, gmail.API), whose}
+		all["gmail"] = Consent{client, gmail.Provider(client, gmail.API), whose}
 	}
 	if c.Linked.MicrosoftID != "" {
 		client := microsoft.Client(c.Linked.MicrosoftID, c.Linked.MicrosoftSecret, c.Linked.MicrosoftTenantID, ask, p.Now)
-		all["microsoft"] = consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
+		all["microsoft"] = Consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
 	}
 	return all
 }
 
 // Title is the name of the kind for people.
-func (k consent) Title() string { return k.offer.Title }
+func (k Consent) Title() string { return k.Offer.Title }
 
 // Address is the provider's URL for the owner's consent. It redirects to redirect with the state and a code.
-func (k consent) Address(redirect, state, verifier string) string {
+func (k Consent) Address(redirect, state, verifier string) string {
 	return k.client.Address(redirect, state, verifier)
 }
 
 // Account exchanges a code for the secret of a new account.
-func (k consent) Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error) {
+func (k Consent) Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error) {
 	var n mirror.NewAccount
 	key, err := k.client.Exchange(ctx, redirect, code, verifier)
 	if err != nil {
@@ -82,7 +82,7 @@ func (k consent) Account(ctx context.Context, redirect, code, verifier string) (
 		return n, err
 	}
 	n.Scopes, n.Secret = key.Scopes, mirror.Secret{Token: raw}
-	source, err := k.offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
+	source, err := k.Offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
 		n.Secret = next
 		return nil
 	}})

@@ -1,4 +1,4 @@
-package main
+package app
 
 import (
 	"cmp"
@@ -12,10 +12,10 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
-// changeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
+// ChangeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
 // they are recognized by the user's old zone: an interrupted command can simply be repeated.
-func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
-	user, err := h.auth.User(ctx, name)
+func (h *App) ChangeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
+	user, err := h.Auth.User(ctx, name)
 	if err != nil {
 		return user, "", err
 	}
@@ -27,14 +27,14 @@ func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_
 			return user, "", err
 		}
 	}
-	user, err = h.auth.ChangeUser(ctx, name, e)
+	user, err = h.Auth.ChangeUser(ctx, name, e)
 	return user, moved, err
 }
 
 // moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
 // whose zone definition was set by a client.
-func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
-	all, err := h.ownCalendars(ctx, u)
+func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
+	all, err := h.OwnCalendars(ctx, u)
 	if err != nil {
 		return "", err
 	}
@@ -44,7 +44,7 @@ func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (s
 		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
 			continue
 		}
-		err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+		err := h.Calendars.PatchCalendar(ctx, Caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 			p.Timezone = zone
 			return nil, nil
 		})
@@ -56,15 +56,15 @@ func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (s
 	return moved.String(), nil
 }
 
-// createUser creates a user together with the first calendars, or nothing.
-func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
-	user, err := h.auth.CreateUser(ctx, n)
+// CreateUser creates a user together with the first calendars, or nothing.
+func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+	user, err := h.Auth.CreateUser(ctx, n)
 	if err != nil {
 		return user, err
 	}
 	for _, cal := range firstCalendars() {
-		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
-			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
+		if _, err := h.Calendars.CreateCalendar(ctx, Caller(user), cal); err != nil {
+			undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
 			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
 		}
 	}
