@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -23,12 +24,12 @@ https://claude.ai/api/mcp/auth_callback. For a program on the user's machine it 
 http://localhost/…, with any port.
 `
 
-func addClientCommand() command {
+func addClientCommand() command.Command {
 	var n oauth.NewClient
-	return command{
-		name: "add-client", settings: settings.StoreGroup, json: true,
-		summary: "add an OAuth client (assistant) that does not register itself", details: addClientDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "add-client", Settings: settings.StoreGroup, JSON: true,
+		Summary: "add an OAuth client (assistant) that does not register itself", Details: addClientDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&n.Name, "name", "", "`TEXT` that users see (needed)")
 			f.Func("redirect", "redirect `URL` for the response (needed); may be given more than once", func(v string) error {
 				n.Redirects = append(n.Redirects, v)
@@ -36,7 +37,7 @@ func addClientCommand() command {
 			})
 			f.BoolVar(&n.Secret, "secret", false, "create a secret, for a client that can keep one")
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			added, err := d.OAuth.AddClient(ctx, n)
 			if e := oauth.FaultOf(err); e != nil {
 				return console.UsageError{Err: errors.New(e.What)}
@@ -50,12 +51,12 @@ func addClientCommand() command {
 }
 
 // showClient prints the values to enter in the assistant.
-func showClient(d *desk, added oauth.Registration) error {
+func showClient(d *command.Context, added oauth.Registration) error {
 	text := fmt.Sprintf("added %s. Enter there\n  client id      %s\n", console.Shown(added.Name), added.ID)
 	if added.Secret != "" {
 		text += fmt.Sprintf("  client secret  %s   (shown only now)\n", added.Secret)
 	}
-	return d.done(struct {
+	return d.Done(struct {
 		listedClient
 		Secret auth.Secret `json:"secret,omitempty"`
 	}{clientJSON(added.Client), added.Secret}, "%s", text)
@@ -66,11 +67,11 @@ ID is the id in list-clients, or a prefix of it. All access that users gave the 
 server. A client that registers itself can come back and ask users again.
 `
 
-func removeClientCommand() command {
-	return command{
-		name: "remove-client", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
-		summary: "remove an OAuth client, and end its access", details: removeClientDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func removeClientCommand() command.Command {
+	return command.Command{
+		Name: "remove-client", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "remove an OAuth client, and end its access", Details: removeClientDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			all, err := d.OAuth.Clients(ctx)
 			if err != nil {
 				return err
@@ -82,7 +83,7 @@ func removeClientCommand() command {
 			if err := d.OAuth.RemoveClient(ctx, one.ID); err != nil {
 				return err
 			}
-			return d.done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name), shownClient(one.ID))
+			return d.Done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name), shownClient(one.ID))
 		},
 	}
 }

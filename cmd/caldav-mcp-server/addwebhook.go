@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -24,41 +25,41 @@ type addWebhookOptions struct {
 	titles     bool
 }
 
-func addWebhookCommand() command {
+func addWebhookCommand() command.Command {
 	var o addWebhookOptions
-	return command{
-		name: "add-webhook", user: "`NAME` of the user whose changes are sent", settings: settings.StoreGroup, json: true,
-		summary: "send a program messages about changes in a user's calendars", details: addWebhookDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "add-webhook", User: "`NAME` of the user whose changes are sent", Settings: settings.StoreGroup, JSON: true,
+		Summary: "send a program messages about changes in a user's calendars", Details: addWebhookDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.url, "url", "", "https `URL` that gets the messages (needed)")
 			f.StringVar(&o.kinds, "kinds", "", "`LIST` of created, modified and deleted; default all")
 			f.BoolVar(&o.titles, "titles", false, "include the titles of changed objects")
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			return addWebhook(ctx, d, o)
 		},
 	}
 }
 
-func addWebhook(ctx context.Context, d *desk, o addWebhookOptions) error {
+func addWebhook(ctx context.Context, d *command.Context, o addWebhookOptions) error {
 	spec := watch.WebhookSpec{URL: o.url, Content: o.titles}
 	for _, word := range strings.FieldsFunc(o.kinds, func(r rune) bool { return r == ' ' || r == ',' }) {
 		spec.Kinds = append(spec.Kinds, calendar.ChangeKind(word))
 	}
-	w, err := d.Calendars.AddWebhook(ctx, d.caller(), spec)
+	w, err := d.Calendars.AddWebhook(ctx, d.Caller(), spec)
 	if err != nil {
 		return err
 	}
-	return printWebhookSecret(ctx, d, d.who, w)
+	return printWebhookSecret(ctx, d, d.Who, w)
 }
 
 // printWebhookSecret prints the secret that the receiver needs.
-func printWebhookSecret(ctx context.Context, d *desk, u calendar.User, w calendar.Webhook) error {
+func printWebhookSecret(ctx context.Context, d *command.Context, u calendar.User, w calendar.Webhook) error {
 	secret, err := d.WebhookSecret(ctx, w)
 	if err != nil {
 		return err
 	}
-	return d.done(struct {
+	return d.Done(struct {
 		listedWebhook
 		Secret string `json:"secret"`
 	}{webhookJSON(hookOf{u, w}), secret}, "The webhook of %s to %s\n\n  id      %s\n  secret  %s\n", u.Name, console.Shown(w.URL), w.ID, secret)

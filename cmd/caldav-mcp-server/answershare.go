@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -16,29 +17,29 @@ CALENDAR is its name or its id, as list-shares --with shows them. A user can dec
 A declined calendar can be accepted until its owner ends the share.
 `
 
-func answerShareCommand() command {
+func answerShareCommand() command.Command {
 	var word string
 	var accept, decline bool
-	return command{
-		name: "answer-share", user: "`NAME` of the user", settings: settings.StoreGroup, json: true,
-		summary: "accept or decline a calendar that another user shares", details: answerShareDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "answer-share", User: "`NAME` of the user", Settings: settings.StoreGroup, JSON: true,
+		Summary: "accept or decline a calendar that another user shares", Details: answerShareDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&word, "calendar", "", "the shared `CALENDAR` (needed)")
 			f.BoolVar(&accept, "accept", false, "accept it")
 			f.BoolVar(&decline, "decline", false, "decline it")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if accept == decline {
 				return errors.New("it needs one of --accept and --decline")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			offer, err := findOffer(ctx, d.App, d.who, word)
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			offer, err := findOffer(ctx, d.App, d.Who, word)
 			if err != nil {
 				return err
 			}
-			if _, err = d.Calendars.Answer(ctx, d.caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
+			if _, err = d.Calendars.Answer(ctx, d.Caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
 				return err
 			}
 			done := "declined"
@@ -46,8 +47,8 @@ func answerShareCommand() command {
 				done = "accepted"
 			}
 			said, _ := offer.Answered(calendar.Reply{Accept: accept})
-			said.User = d.who
-			return d.done(shareLine(said, offer.From), "%s %s the calendar %q of %s\n", d.who.Name, done, offer.From.Name, offer.From.OwnerName)
+			said.User = d.Who
+			return d.Done(shareLine(said, offer.From), "%s %s the calendar %q of %s\n", d.Who.Name, done, offer.From.Name, offer.From.OwnerName)
 		},
 	}
 }

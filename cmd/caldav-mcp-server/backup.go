@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
@@ -25,22 +26,22 @@ accepts it on either. Only your user of this machine can read the file; keep it 
 --out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
 `
 
-func backupCommand() command {
+func backupCommand() command.Command {
 	var out string
-	return command{
-		name: "backup", settings: settings.StoreGroup, json: true, alone: true,
-		summary: "write the whole database to a file, while servers run", details: backupDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "backup", Settings: settings.StoreGroup, JSON: true, Alone: true,
+		Summary: "write the whole database to a file, while servers run", Details: backupDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); an existing file is not overwritten")
 		},
-		check: func(d *desk, _ []string) error {
-			if out == "-" && d.json {
+		Check: func(d *command.Context, _ []string) error {
+			if out == "-" && d.JSON {
 				return errors.New("standard output cannot hold both the backup and --json")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.App, err = app.Open(ctx, d.Console, d.config, store.Options{Existing: true, Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+		Run: func(ctx context.Context, d *command.Context, _ []string) (err error) {
+			if d.App, err = app.Open(ctx, d.Console, d.Config, store.Options{Existing: true, Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.Store.Close()) }()
@@ -56,7 +57,7 @@ func backupCommand() command {
 
 // keeper writes a backup.
 type keeper struct {
-	*desk
+	*command.Context
 	bar *console.Progress
 }
 
@@ -92,7 +93,7 @@ func (b *keeper) keep(ctx context.Context, path string) (err error) {
 		return err
 	}
 	syncDisks()
-	return tellBackup(b.desk, path, size, m)
+	return tellBackup(b.Context, path, size, m)
 }
 
 func removeIfThere(path string) error {
@@ -126,12 +127,12 @@ type backupJSON struct {
 	Rows    map[string]int64 `json:"rows"`
 }
 
-func tellBackup(d *desk, path string, size int64, m backup.Manifest) error {
+func tellBackup(d *command.Context, path string, size int64, m backup.Manifest) error {
 	rows := map[string]int64{}
 	for _, t := range m.Tables {
 		rows[t.Name] = t.Rows
 	}
-	return d.done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m), size)
+	return d.Done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m), size)
 }
 
 // holds describes the content of a backup.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -31,32 +32,32 @@ func blockLine(u calendar.User, sharer string, blocked bool) any {
 	}{u.Name, sharer, blocked}
 }
 
-func blockSharerCommand() command {
-	return command{
-		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
-		summary: "block another user from sharing calendars with a user", details: blockSharerDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func blockSharerCommand() command.Command {
+	return command.Command{
+		Name: "block-sharer", User: blocker, Operands: []string{"SHARER"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "block another user from sharing calendars with a user", Details: blockSharerDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			sharer, err := d.Auth.User(ctx, operands[0])
 			if err != nil {
 				return err
 			}
-			if err := d.Calendars.BlockUser(ctx, d.caller(), sharer); err != nil {
+			if err := d.Calendars.BlockUser(ctx, d.Caller(), sharer); err != nil {
 				return err
 			}
-			return d.done(blockLine(d.who, sharer.Name, true), "%s has blocked %s\n", d.who.Name, sharer.Name)
+			return d.Done(blockLine(d.Who, sharer.Name, true), "%s has blocked %s\n", d.Who.Name, sharer.Name)
 		},
 	}
 }
 
-func unblockSharerCommand() command {
-	return command{
-		name: "unblock-sharer", user: blocker, operands: []string{"SHARER"}, settings: settings.StoreGroup, json: true,
-		summary: "let a blocked user share calendars again", details: unblockSharerDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
-			if err := d.Calendars.Unblock(ctx, d.caller(), operands[0]); err != nil {
+func unblockSharerCommand() command.Command {
+	return command.Command{
+		Name: "unblock-sharer", User: blocker, Operands: []string{"SHARER"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "let a blocked user share calendars again", Details: unblockSharerDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
+			if err := d.Calendars.Unblock(ctx, d.Caller(), operands[0]); err != nil {
 				return err
 			}
-			return d.done(blockLine(d.who, operands[0], false), "%s no longer blocks %s\n", d.who.Name, operands[0])
+			return d.Done(blockLine(d.Who, operands[0], false), "%s no longer blocks %s\n", d.Who.Name, operands[0])
 		},
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -22,11 +23,11 @@ It writes a script with which a shell completes commands and flags. SHELL is bas
 // shells are the supported shells, each with the function that writes its script.
 var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
 
-func completionCommand() command {
-	return command{
-		name: "completion", operands: []string{"SHELL"}, alone: true,
-		summary: "write a shell script that completes commands and flags", details: completionDetails,
-		run: func(_ context.Context, d *desk, operands []string) error {
+func completionCommand() command.Command {
+	return command.Command{
+		Name: "completion", Operands: []string{"SHELL"}, Alone: true,
+		Summary: "write a shell script that completes commands and flags", Details: completionDetails,
+		Run: func(_ context.Context, d *command.Context, operands []string) error {
 			write, known := shells[operands[0]]
 			if !known {
 				return console.WrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
@@ -51,8 +52,8 @@ type completedFlag struct {
 
 // completionsOf returns the completions of all commands.
 func completionsOf(p *console.Console) []completion {
-	return console.Each(commands(), func(c command) completion {
-		return completion{c.name, c.summary, console.Each(flagsOf(c), func(f *flag.Flag) completedFlag {
+	return console.Each(commands(), func(c command.Command) completion {
+		return completion{c.Name, c.Summary, console.Each(flagsOf(c), func(f *flag.Flag) completedFlag {
 			placeholder, usage := flag.UnquoteUsage(f)
 			return completedFlag{f.Name, usage, placeholder != ""}
 		})}
@@ -60,9 +61,9 @@ func completionsOf(p *console.Console) []completion {
 }
 
 // flagsOf returns a command's flags by name, including those for settings.
-func flagsOf(c command) (all []*flag.Flag) {
-	flags := c.declared(new(desk))
-	settings.AddFlags(flags, c.settings)
+func flagsOf(c command.Command) (all []*flag.Flag) {
+	flags := c.Declared(new(command.Context))
+	settings.AddFlags(flags, c.Settings)
 	flags.VisitAll(func(f *flag.Flag) { all = append(all, f) })
 	return all
 }

@@ -57,12 +57,12 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 	for shell, write := range shells {
 		text := write(completionsOf(p.Console))
 		for _, c := range commands() {
-			if !strings.Contains(text, c.name) {
-				t.Errorf("%s: %s is missing", shell, c.name)
+			if !strings.Contains(text, c.Name) {
+				t.Errorf("%s: %s is missing", shell, c.Name)
 			}
 			for _, f := range flagsOf(c) {
 				if !slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" '():\n", r) }), strings.Repeat("-", map[bool]int{true: 0, false: 2}[shell == "fish"])+f.Name) {
-					t.Errorf("%s: %s --%s is missing", shell, c.name, f.Name)
+					t.Errorf("%s: %s --%s is missing", shell, c.Name, f.Name)
 				}
 			}
 		}
@@ -76,8 +76,8 @@ func TestManual(t *testing.T) {
 	page := manual(p.Console)
 	plain := strings.ReplaceAll(page, `\-`, "-")
 	for _, c := range commands() {
-		if !strings.Contains(plain, `.SS "`+c.name+`"`) {
-			t.Errorf("%s is missing", c.name)
+		if !strings.Contains(plain, `.SS "`+c.Name+`"`) {
+			t.Errorf("%s is missing", c.Name)
 		}
 	}
 	for _, s := range settings.All(nil) {

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -24,36 +25,36 @@ type calendarOptions struct {
 	name, address, kinds, color, timezone, description string
 }
 
-func createCalendarCommand() command {
+func createCalendarCommand() command.Command {
 	var o calendarOptions
-	return command{
-		name: "create-calendar", user: "`NAME` of its owner", settings: settings.StoreGroup, json: true,
-		summary: "create a calendar for a user", details: createCalendarDetails,
-		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			made, err := d.Calendars.CreateCalendar(ctx, d.caller(), o.calendar())
+	return command.Command{
+		Name: "create-calendar", User: "`NAME` of its owner", Settings: settings.StoreGroup, JSON: true,
+		Summary: "create a calendar for a user", Details: createCalendarDetails,
+		Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			made, err := d.Calendars.CreateCalendar(ctx, d.Caller(), o.calendar())
 			if err != nil {
 				return err
 			}
 			if err := warnOfNamesake(ctx, d, made); err != nil {
 				return err
 			}
-			return d.done(calendarJSON(made), "created the calendar %q of %s at /dav/calendars/%s/%s/\n",
-				console.Shown(made.Name), d.who.Name, url.PathEscape(d.who.Name), url.PathEscape(string(made.Segment)))
+			return d.Done(calendarJSON(made), "created the calendar %q of %s at /dav/calendars/%s/%s/\n",
+				console.Shown(made.Name), d.Who.Name, url.PathEscape(d.Who.Name), url.PathEscape(string(made.Segment)))
 		},
 	}
 }
 
 // warnOfNamesake warns if the user has another calendar of the same name. That is allowed, but commands can then no
 // longer use the name.
-func warnOfNamesake(ctx context.Context, d *desk, cal calendar.Calendar) error {
-	own, err := d.OwnCalendars(ctx, d.who)
+func warnOfNamesake(ctx context.Context, d *command.Context, cal calendar.Calendar) error {
+	own, err := d.OwnCalendars(ctx, d.Who)
 	if err != nil {
 		return err
 	}
 	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
 	if len(others) > 0 {
-		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.who.Name, console.Shown(cal.Name), app.NameAll(append(others, cal)))
+		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.Who.Name, console.Shown(cal.Name), app.NameAll(append(others, cal)))
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ func (o *calendarOptions) declare(f *flag.FlagSet) {
 }
 
 // check refuses an address that does not survive in a URL; the service checks the rest.
-func (o *calendarOptions) check(*desk, []string) error {
+func (o *calendarOptions) check(*command.Context, []string) error {
 	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != console.Shown(o.address)) {
 		return fmt.Errorf("--address: %q cannot be the last part of a URL", o.address)
 	}

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -37,18 +38,18 @@ func (o *linkOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
 }
 
-func createLinkCommand() command {
+func createLinkCommand() command.Command {
 	var o linkOptions
-	return command{
-		name: "create-link", user: calendarOwner, settings: settings.StoreGroup | settings.AddressGroup, json: true,
-		summary: "create a public link to a calendar", details: createLinkDetails,
-		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error { return createLink(ctx, d, o) },
+	return command.Command{
+		Name: "create-link", User: calendarOwner, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Summary: "create a public link to a calendar", Details: createLinkDetails,
+		Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error { return createLink(ctx, d, o) },
 	}
 }
 
 // check parses the expiry.
-func (o *linkOptions) check(d *desk, _ []string) (err error) {
+func (o *linkOptions) check(d *command.Context, _ []string) (err error) {
 	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess}
 	if o.freebusy {
 		o.spec.Access = calendar.FreeBusyAccess
@@ -59,17 +60,17 @@ func (o *linkOptions) check(d *desk, _ []string) (err error) {
 	return nil
 }
 
-func createLink(ctx context.Context, d *desk, o linkOptions) error {
-	cal, err := d.FindCalendar(ctx, d.who, o.calendar)
+func createLink(ctx context.Context, d *command.Context, o linkOptions) error {
+	cal, err := d.FindCalendar(ctx, d.Who, o.calendar)
 	if err != nil {
 		return err
 	}
-	link, secret, err := d.Auth.CreateLink(ctx, d.caller(), cal, o.spec)
+	link, secret, err := d.Auth.CreateLink(ctx, d.Caller(), cal, o.spec)
 	if err != nil {
 		return err
 	}
-	url := d.config.CalDAVURL() + caldav.LinkPath(link, secret)
-	if d.json {
+	url := d.Config.CalDAVURL() + caldav.LinkPath(link, secret)
+	if d.JSON {
 		return d.PrintJSON(struct {
 			listedLink
 			URL    string `json:"url"`
@@ -79,7 +80,7 @@ func createLink(ctx context.Context, d *desk, o linkOptions) error {
 	if err := writeLinkHelp(d.Stdout, url, link); err != nil {
 		return err
 	}
-	if d.config.BaseURL == nil {
+	if d.Config.BaseURL == nil {
 		d.Say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -29,13 +30,13 @@ type tokenOptions struct {
 	spec                         auth.TokenSpec
 }
 
-func createTokenCommand() command {
+func createTokenCommand() command.Command {
 	var o tokenOptions
-	return command{
-		name: "create-token", user: "`NAME` of the user that it acts for", settings: settings.StoreGroup | settings.AddressGroup, json: true,
-		summary: "create an access token for an assistant or a client", details: createDetails,
-		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error { return createToken(ctx, d, o) },
+	return command.Command{
+		Name: "create-token", User: "`NAME` of the user that it acts for", Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Summary: "create an access token for an assistant or a client", Details: createDetails,
+		Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error { return createToken(ctx, d, o) },
 	}
 }
 
@@ -51,7 +52,7 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 }
 
 // check validates the flags as far as possible without the store.
-func (o *tokenOptions) check(d *desk, _ []string) error {
+func (o *tokenOptions) check(d *command.Context, _ []string) error {
 	tools, scopes, err := parseReach(o.tools, o.scopes)
 	if err != nil {
 		return err
@@ -60,13 +61,13 @@ func (o *tokenOptions) check(d *desk, _ []string) error {
 	if err != nil {
 		return fmt.Errorf("--expires: %w", err)
 	}
-	o.spec = auth.TokenSpec{User: d.user, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}
+	o.spec = auth.TokenSpec{User: d.User, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}
 	return nil
 }
 
-func createToken(ctx context.Context, d *desk, o tokenOptions) error {
+func createToken(ctx context.Context, d *command.Context, o tokenOptions) error {
 	for _, word := range o.calendars {
-		cal, err := d.FindCalendar(ctx, d.who, word)
+		cal, err := d.FindCalendar(ctx, d.Who, word)
 		if err != nil {
 			return err
 		}
@@ -76,12 +77,12 @@ func createToken(ctx context.Context, d *desk, o tokenOptions) error {
 	if err != nil {
 		return err
 	}
-	if d.json {
+	if d.JSON {
 		return d.PrintJSON(struct {
 			listedToken
 			Token  auth.Secret `json:"token"`
 			MCPURL string      `json:"mcp_url"`
-		}{tokenJSON(token), secret, d.config.MCPURL()})
+		}{tokenJSON(token), secret, d.Config.MCPURL()})
 	}
-	return writeTokenHelp(d.Stdout, d.config.CalDAVURL(), d.config.MCPURL(), token, secret)
+	return writeTokenHelp(d.Stdout, d.Config.CalDAVURL(), d.Config.MCPURL(), token, secret)
 }

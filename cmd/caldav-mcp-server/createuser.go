@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -14,24 +15,24 @@ The password is typed twice at the terminal, or is the first line of standard in
 calendar "Personal" and a task list "Tasks".
 `
 
-func createUserCommand() command {
+func createUserCommand() command.Command {
 	var user auth.NewUser
 	var fromStdin bool
-	return command{
-		name: "create-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true, begins: true,
-		summary: "create a user, with a calendar and a task list", details: createUserDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "create-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true, Begins: true,
+		Summary: "create a user, with a calendar and a task list", Details: createUserDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&user.DisplayName, "display-name", "", "display `NAME`")
 			f.StringVar(&user.Email, "email", "", "`ADDRESS` for invitations")
 			f.StringVar(&user.Timezone, "timezone", "", "the user's `ZONE`, such as Europe/Berlin")
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
 			f.BoolVar(&user.Admin, "admin", false, "make the user an administrator")
 		},
-		check: func(_ *desk, operands []string) (err error) {
+		Check: func(_ *command.Context, operands []string) (err error) {
 			user.Name, err = auth.CanonicalName(operands[0])
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) (err error) {
+		Run: func(ctx context.Context, d *command.Context, _ []string) (err error) {
 			if _, err := d.Auth.User(ctx, user.Name); err == nil {
 				return fmt.Errorf("there is a user %q already", user.Name) // no need to ask for a password
 			}
@@ -42,7 +43,7 @@ func createUserCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.done(userJSON(made), "created the user %s\n", made.Name)
+			return d.Done(userJSON(made), "created the user %s\n", made.Name)
 		},
 	}
 }

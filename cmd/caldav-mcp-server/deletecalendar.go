@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -17,28 +18,28 @@ meetings are cancelled and its invitations declined, as if each event was delete
 be deleted: choose another one first, with set-calendar --default.
 `
 
-func deleteCalendarCommand() command {
-	return command{
-		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
-		summary: "move a calendar to the trash", details: deleteCalendarDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func deleteCalendarCommand() command.Command {
+	return command.Command{
+		Name: "delete-calendar", User: "`NAME` of its owner", Operands: []string{"CALENDAR"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Summary: "move a calendar to the trash", Details: deleteCalendarDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			cal, err := findInHome(ctx, d, operands[0])
 			if err != nil {
 				return err
 			}
 			if app.IsOthers(cal) {
-				return errOthersCalendar(d.who, cal)
+				return errOthersCalendar(d.Who, cal)
 			}
-			told, err := d.Calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
+			told, err := d.Calendars.DeleteCalendarTelling(ctx, d.Caller(), cal.ID, calendar.TellAll)
 			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
-				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program, d.who.Name)
+				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program, d.Who.Name)
 			}
 			if err != nil {
 				return err
 			}
-			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.who.Name, Deleted: true, Told: calendar.People(told)}
-			return d.done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
-				console.Shown(cal.Name), d.who.Name, toldOf(told, "cancelled or declined"), console.Program, d.who.Name, console.BriefID(cal.ID))
+			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.Who.Name, Deleted: true, Told: calendar.People(told)}
+			return d.Done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
+				console.Shown(cal.Name), d.Who.Name, toldOf(told, "cancelled or declined"), console.Program, d.Who.Name, console.BriefID(cal.ID))
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -29,12 +30,12 @@ type deleteUserOptions struct {
 	export string
 }
 
-func deleteUserCommand() command {
+func deleteUserCommand() command.Command {
 	var o deleteUserOptions
-	return command{
-		name: "delete-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "delete a user and all their data", details: deleteUserDetails, flags: o.declare,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+	return command.Command{
+		Name: "delete-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "delete a user and all their data", Details: deleteUserDetails, Flags: o.declare,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			return deleteUser(ctx, d, operands[0], o)
 		},
 	}
@@ -45,7 +46,7 @@ func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
 }
 
-func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) error {
+func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUserOptions) error {
 	user, err := d.Auth.User(ctx, name)
 	if err != nil {
 		return err
@@ -61,8 +62,8 @@ func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) 
 		return err
 	}
 	if o.export != "" {
-		d.who = user
-		e := &exporting{desk: d, bar: d.NewProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
+		d.Who = user
+		e := &exporting{Context: d, bar: d.NewProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
 		if err := e.run(ctx); err != nil {
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
@@ -70,7 +71,7 @@ func deleteUser(ctx context.Context, d *desk, name string, o deleteUserOptions) 
 	if err := d.Auth.DeleteUser(ctx, user.Name); err != nil {
 		return err
 	}
-	return d.done(map[string]any{"user": user.Name, "removed": true}, "deleted the user %s\n", user.Name)
+	return d.Done(map[string]any{"user": user.Name, "removed": true}, "deleted the user %s\n", user.Name)
 }
 
 // estateOf lists the data that is deleted with a user, one line each.

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
@@ -30,24 +31,24 @@ type laterError struct{ error }
 
 func (e laterError) Unwrap() error { return e.error }
 
-func deliverCommand() command {
+func deliverCommand() command.Command {
 	var to []calendar.MailAddress
-	return command{
-		name: "deliver", settings: settings.StoreGroup | settings.MailGroup, alone: true,
-		summary: "process one mail from standard input", details: deliverDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "deliver", Settings: settings.StoreGroup | settings.MailGroup, Alone: true,
+		Summary: "process one mail from standard input", Details: deliverDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.Func("to", "recipient `ADDRESS` of the mail; may be given more than once", func(v string) error {
 				address, err := letter.Address(v)
 				to = append(to, address)
 				return err
 			})
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			raw, err := io.ReadAll(io.LimitReader(d.Stdin, mail.MailMost+1))
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = app.With(ctx, d.Console, d.config, false, func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.config, h, raw, to) })
+			err = app.With(ctx, d.Console, d.Config, false, func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.Config, h, raw, to) })
 			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}

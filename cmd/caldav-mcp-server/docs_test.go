@@ -20,8 +20,8 @@ func TestCommandsPageListsEveryCommand(t *testing.T) {
 	t.Parallel()
 	doc := readDoc(t, "docs", "commands.md")
 	for _, c := range commands() {
-		if !strings.Contains(doc, "`"+c.name+"`") {
-			t.Errorf("docs/commands.md does not list %s", c.name)
+		if !strings.Contains(doc, "`"+c.Name+"`") {
+			t.Errorf("docs/commands.md does not list %s", c.Name)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -46,13 +47,13 @@ type doctorOptions struct {
 	patience                              time.Duration
 }
 
-func doctorCommand() command {
+func doctorCommand() command.Command {
 	var o doctorOptions
-	return command{
-		name: "doctor", settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, json: true, alone: true,
-		summary: "check a running server from outside, as apps see it", details: doctorDetails, flags: o.declare,
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			x, err := newExamination(d.Console, d.config, o)
+	return command.Command{
+		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, JSON: true, Alone: true,
+		Summary: "check a running server from outside, as apps see it", Details: doctorDetails, Flags: o.declare,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			x, err := newExamination(d.Console, d.Config, o)
 			if err != nil {
 				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
@@ -61,7 +62,7 @@ func doctorCommand() command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return x.report(x.examine(ctx, x.checks()), d.json)
+			return x.report(x.examine(ctx, x.checks()), d.JSON)
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
@@ -38,7 +39,7 @@ const spareBody = 1 << 20
 
 // newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
 func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
-	audit, err := openAudit(p.Console, c, log)
+	audit, err := command.OpenAudit(p.Console, c, log)
 	if err != nil {
 		return nil, err
 	}

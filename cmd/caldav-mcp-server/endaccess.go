@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -13,11 +14,11 @@ set-password or invite-user --reset changes it, and set-user --disabled true loc
   caldav-mcp-server end-access alice
 `
 
-func endAccessCommand() command {
-	return command{
-		name: "end-access", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "end all sessions, tokens and app passwords of a user", details: endAccessDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func endAccessCommand() command.Command {
+	return command.Command{
+		Name: "end-access", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "end all sessions, tokens and app passwords of a user", Details: endAccessDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			user, err := d.Auth.User(ctx, operands[0])
 			if err != nil {
 				return err
@@ -25,7 +26,7 @@ func endAccessCommand() command {
 			if err := d.Auth.EndAccess(ctx, user); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n", user.Name)
+			return d.Done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n", user.Name)
 		},
 	}
 }

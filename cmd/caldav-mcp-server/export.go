@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -33,13 +34,13 @@ type exportOptions struct {
 	objects   bool
 }
 
-func exportCommand() command {
+func exportCommand() command.Command {
 	var o exportOptions
-	return command{
-		name: "export", user: "`NAME` of the calendars' owner", settings: settings.StoreGroup, json: true,
-		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			e := &exporting{desk: d, exportOptions: o, bar: d.NewProgress()}
+	return command.Command{
+		Name: "export", User: "`NAME` of the calendars' owner", Settings: settings.StoreGroup, JSON: true,
+		Summary: "write calendars to files", Details: exportDetails, Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			e := &exporting{Context: d, exportOptions: o, bar: d.NewProgress()}
 			return e.run(ctx)
 		},
 	}
@@ -54,11 +55,11 @@ func (o *exportOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.objects, "objects", false, "one file for each object")
 }
 
-func (o *exportOptions) check(d *desk, _ []string) error {
+func (o *exportOptions) check(d *command.Context, _ []string) error {
 	switch {
 	case o.objects && !o.toDirectory():
 		return errors.New("--objects needs a directory")
-	case d.json && o.out == "-":
+	case d.JSON && o.out == "-":
 		return errors.New("standard output cannot hold both the calendar and --json")
 	}
 	return nil
@@ -70,7 +71,7 @@ func (o *exportOptions) toDirectory() bool {
 
 // exporting is a running export.
 type exporting struct {
-	*desk
+	*command.Context
 	exportOptions
 	bar *console.Progress
 	// unreadable and lost count the objects that are in no file, because they cannot be parsed or their text is
@@ -138,11 +139,11 @@ func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
 // chosen returns the calendars to export.
 func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 	if len(e.exportOptions.calendars) == 0 {
-		return e.OwnCalendars(ctx, e.who)
+		return e.OwnCalendars(ctx, e.Who)
 	}
 	var all []calendar.Calendar
 	for _, word := range e.exportOptions.calendars {
-		cal, err := e.FindCalendar(ctx, e.who, word)
+		cal, err := e.FindCalendar(ctx, e.Who, word)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +155,7 @@ func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
 }
 
 func (e *exporting) tell(all []exported) error {
-	if e.json {
+	if e.JSON {
 		return e.PrintJSON(all)
 	}
 	if e.out == "-" {
@@ -196,7 +197,7 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.App.Calendars.Backup(ctx, app.Caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
+	return e.App.Calendars.Backup(ctx, app.Caller(e.Who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
 // calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a
@@ -249,7 +250,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 	if e.bar == nil {
 		return 0, nil
 	}
-	for _, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.who), cal, calendar.ObjectQuery{}) {
+	for _, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.Who), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return 0, err
 		}
@@ -259,7 +260,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 }
 
 func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
-	for o, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+	for o, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.Who), cal, calendar.ObjectQuery{WithData: true}) {
 		switch {
 		case errors.Is(err, calendar.ErrNoText):
 			e.leave(cal, o, err)

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -41,34 +42,34 @@ func memberNames(g auth.Group) []string {
 	return console.Each(g.Members, func(u calendar.User) string { return u.Name })
 }
 
-func createGroupCommand() command {
+func createGroupCommand() command.Command {
 	var title string
-	return command{
-		name: "create-group", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "create a group of users to share calendars with", details: createGroupDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "create-group", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "create a group of users to share calendars with", Details: createGroupDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&title, "display-name", "", "display `NAME`")
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			g, err := d.Auth.CreateGroup(ctx, operands[0], title)
 			if err != nil {
 				return err
 			}
-			return d.done(groupJSON(auth.Group{User: g}), "created the group %s\n", g.Name)
+			return d.Done(groupJSON(auth.Group{User: g}), "created the group %s\n", g.Name)
 		},
 	}
 }
 
-func listGroupsCommand() command {
-	return listing[auth.Group, listedGroup]{
-		command: command{name: "list-groups", summary: "list groups and their members"},
-		find:    func(ctx context.Context, h *app.App) ([]auth.Group, error) { return h.Auth.Groups(ctx) },
-		json:    groupJSON,
-		heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
-		row: func(g auth.Group, _ time.Time) []string {
+func listGroupsCommand() command.Command {
+	return command.Listing[auth.Group, listedGroup]{
+		Command: command.Command{Name: "list-groups", Summary: "list groups and their members"},
+		Find:    func(ctx context.Context, h *app.App) ([]auth.Group, error) { return h.Auth.Groups(ctx) },
+		JSON:    groupJSON,
+		Heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
+		Row: func(g auth.Group, _ time.Time) []string {
 			return []string{g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "), console.ShownTime(g.Created)}
 		},
-	}.asCommand()
+	}.AsCommand()
 }
 
 // groupDone is the JSON output of the commands for a group's members.
@@ -77,52 +78,52 @@ type groupDone struct {
 	Users []string `json:"users"`
 }
 
-func addMembersCommand() command {
+func addMembersCommand() command.Command {
 	return groupCommand("add-members", "add users to a group", `
 The users get all calendars that are shared with the group. If one of them does not exist, none is added. Existing members
 stay.
-`, func(ctx context.Context, d *desk, group string, users []string) error {
+`, func(ctx context.Context, d *command.Context, group string, users []string) error {
 		added, err := d.Auth.AddMembers(ctx, group, users)
 		if err != nil {
 			return err
 		}
-		return d.done(groupDone{group, console.Each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
+		return d.Done(groupDone{group, console.Each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
 	})
 }
 
-func removeMembersCommand() command {
+func removeMembersCommand() command.Command {
 	return groupCommand("remove-members", "remove users from a group", `
 They lose the calendars that they had only through the group, with their own settings for them. Direct shares stay.
-`, func(ctx context.Context, d *desk, group string, users []string) error {
+`, func(ctx context.Context, d *command.Context, group string, users []string) error {
 		if err := d.Auth.RemoveMembers(ctx, group, users); err != nil {
 			return err
 		}
-		return d.done(groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
+		return d.Done(groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
 	})
 }
 
 // groupCommand returns a command that applies to a group and some users.
-func groupCommand(word, summary, details string, do func(ctx context.Context, d *desk, group string, users []string) error) command {
-	return command{
-		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: settings.StoreGroup, json: true,
-		summary: summary, details: details,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func groupCommand(word, summary, details string, do func(ctx context.Context, d *command.Context, group string, users []string) error) command.Command {
+	return command.Command{
+		Name: word, Operands: []string{"GROUP", "USER[,USER…]"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: summary, Details: details,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			users := strings.FieldsFunc(operands[1], func(r rune) bool { return r == ',' || r == ' ' })
 			return do(ctx, d, operands[0], users)
 		},
 	}
 }
 
-func deleteGroupCommand() command {
+func deleteGroupCommand() command.Command {
 	var yes bool
-	return command{
-		name: "delete-group", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "delete a group, and the access of its members through it",
-		details: "\nThe users and calendars stay; the members only lose their access through the group.\n",
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "delete-group", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "delete a group, and the access of its members through it",
+		Details: "\nThe users and calendars stay; the members only lose their access through the group.\n",
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&yes, "yes", false, "do not ask")
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			if !yes {
 				if err := d.Confirm(ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it", operands[0]), operands[0]); err != nil {
 					return err
@@ -131,7 +132,7 @@ func deleteGroupCommand() command {
 			if err := d.Auth.DeleteGroup(ctx, operands[0]); err != nil {
 				return err
 			}
-			return d.done(map[string]any{"group": operands[0], "removed": true}, "deleted the group %s\n", operands[0])
+			return d.Done(map[string]any{"group": operands[0], "removed": true}, "deleted the group %s\n", operands[0])
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -22,18 +23,18 @@ engines call it.
 // maxHealthAnswer limits the response, which is one line.
 const maxHealthAnswer = 1000
 
-func healthCommand() command {
+func healthCommand() command.Command {
 	var wait time.Duration
-	return command{
-		name: "health", settings: settings.DoorGroup, alone: true,
-		summary: "check whether the server on this machine is ready", details: healthDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "health", Settings: settings.DoorGroup, Alone: true,
+		Summary: "check whether the server on this machine is ready", Details: healthDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the responses")
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(askReady(ctx, d.config, "CalDAV", d.config.CalDAV), askReady(ctx, d.config, "MCP", d.config.MCP))
+			err := errors.Join(askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV), askReady(ctx, d.Config, "MCP", d.Config.MCP))
 			if err != nil {
 				return err
 			}

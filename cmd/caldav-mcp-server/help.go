@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -15,7 +16,7 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 // overview is the list of commands.
 func overview() string {
-	rows := console.Each(commands(), func(c command) []string { return []string{"  " + c.name, c.summary} })
+	rows := console.Each(commands(), func(c command.Command) []string { return []string{"  " + c.Name, c.Summary} })
 	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", console.Program) + console.Columns(rows) + fmt.Sprintf(overviewTail, console.Program)
 }
 
@@ -27,7 +28,7 @@ func (p *program) help(words []string) error {
 		if err != nil {
 			return err
 		}
-		text = helpOn(p.Console, c)
+		text = command.Help(p.Console, c)
 	}
 	_, err := io.WriteString(p.Stdout, text)
 	return err

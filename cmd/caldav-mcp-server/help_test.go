@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -13,7 +14,7 @@ func TestHelpFitsTerminal(t *testing.T) {
 	p := &program{&console.Console{Environ: []string{"HOME=/home/ann"}}}
 	texts := map[string]string{"overview": overview()}
 	for _, c := range commands() {
-		texts[c.name] = helpOn(p.Console, c)
+		texts[c.Name] = command.Help(p.Console, c)
 	}
 	for name, text := range texts {
 		for line := range strings.SplitSeq(text, "\n") {

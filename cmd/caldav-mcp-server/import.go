@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -38,13 +39,13 @@ type importOptions struct {
 	fromStdin, replace, dry  bool
 }
 
-func importCommand() command {
+func importCommand() command.Command {
 	var o importOptions
-	return command{
-		name: "import", user: "`NAME` of the user who gets the calendars", optional: []string{"FILE.ics|DIR|-"}, settings: settings.StoreGroup, json: true,
-		summary: "import calendars from files or another server", details: importDetails, flags: o.declare,
-		check: o.check,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+	return command.Command{
+		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|DIR|-"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "import calendars from files or another server", Details: importDetails, Flags: o.declare,
+		Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			i := newImport(d, o)
 			if o.from == "" {
 				return i.finish(ctx, i.files(ctx, operands[0]))
@@ -67,7 +68,7 @@ func (o *importOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.dry, "dry-run", false, "only show the result")
 }
 
-func (o *importOptions) check(_ *desk, operands []string) error {
+func (o *importOptions) check(_ *command.Context, operands []string) error {
 	switch {
 	case o.from == "" && len(operands) == 0:
 		return errors.New("nothing to import: give FILE.ics, a directory, - for standard input, or --from a server")
@@ -86,7 +87,7 @@ func (o *importOptions) check(_ *desk, operands []string) error {
 
 // importing is a running import.
 type importing struct {
-	*desk
+	*command.Context
 	importOptions
 	report importReport
 	bar    *console.Progress
@@ -104,9 +105,9 @@ const (
 	batchBytes = 1 << 20
 )
 
-func newImport(d *desk, o importOptions) *importing {
-	i := &importing{desk: d, importOptions: o, bar: d.NewProgress()}
-	i.into = d.Calendars.NewImporter(d.caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
+func newImport(d *command.Context, o importOptions) *importing {
+	i := &importing{Context: d, importOptions: o, bar: d.NewProgress()}
+	i.into = d.Calendars.NewImporter(d.Caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
 	return i
 }
 
@@ -187,8 +188,8 @@ func (i *importing) finish(ctx context.Context, err error) error {
 }
 
 func (i *importing) print() error {
-	if i.json {
+	if i.JSON {
 		return i.PrintJSON(i.report)
 	}
-	return i.report.write(i.Stdout, i.who.Name)
+	return i.report.write(i.Stdout, i.Who.Name)
 }

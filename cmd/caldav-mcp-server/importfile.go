@@ -246,15 +246,15 @@ func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) er
 	if i.calendar != "" {
 		return fmt.Errorf("the calendar %q takes %s, not %s", targets[0].Name, targets[0].Kinds, kind)
 	}
-	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.who.Name, kind, console.Program, kind)
+	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.Who.Name, kind, console.Program, kind)
 }
 
 // targets returns the possible target calendars, in the order of preference.
 func (i *importing) targets(ctx context.Context) ([]calendar.Calendar, error) {
 	if i.calendar == "" {
-		return i.OwnCalendars(ctx, i.who)
+		return i.OwnCalendars(ctx, i.Who)
 	}
-	cal, err := i.FindCalendar(ctx, i.who, i.calendar)
+	cal, err := i.FindCalendar(ctx, i.Who, i.calendar)
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s create-calendar makes one)", err, console.Program)
 	}

@@ -237,7 +237,7 @@ func (c remoteServer) objects(ctx context.Context, at *url.URL) ([]*url.URL, err
 // namesIn returns the names of existing objects, which are not fetched again.
 func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
 	names := make(map[calendar.ObjectName]bool)
-	for o, err := range i.Calendars.Objects(ctx, nil, i.caller(), cal, calendar.ObjectQuery{}) {
+	for o, err := range i.Calendars.Objects(ctx, nil, i.Caller(), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return nil, err
 		}

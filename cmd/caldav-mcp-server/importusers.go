@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -44,21 +45,21 @@ type userOutcome struct {
 	Error   string     `json:"error,omitempty"`
 }
 
-func importUsersCommand() command {
+func importUsersCommand() command.Command {
 	var o importUsersOptions
-	return command{
-		name: "import-users", operands: []string{"FILE"}, settings: settings.StoreGroup | settings.AddressGroup, json: true,
-		summary: "create or change the users in a list", details: importUsersDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "import-users", Operands: []string{"FILE"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Summary: "create or change the users in a list", Details: importUsersDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.dry, "dry-run", false, "only show the result")
 			f.BoolVar(&o.newLinks, "new-links", false, "also create new links for existing users without a password")
 		},
-		check: func(d *desk, operands []string) (err error) {
+		Check: func(d *command.Context, operands []string) (err error) {
 			o.list, err = usersOf(d.Console, operands[0])
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			i := userImport{App: d.App, options: o, pages: d.config.PagesURL()}
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			i := userImport{App: d.App, options: o, pages: d.Config.PagesURL()}
 			return tellUsers(d, i.all(ctx, o.list), o.dry)
 		},
 	}
@@ -161,7 +162,7 @@ func or[T any](value *T) (v T) {
 }
 
 // tellUsers prints the outcome of each line. It returns an error if a line failed.
-func tellUsers(d *desk, all []userOutcome, dry bool) error {
+func tellUsers(d *command.Context, all []userOutcome, dry bool) error {
 	counts := map[string]int{}
 	for _, out := range all {
 		counts[out.Outcome]++
@@ -170,7 +171,7 @@ func tellUsers(d *desk, all []userOutcome, dry bool) error {
 	if dry {
 		text += "dry run: "
 	}
-	if err := d.done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
+	if err := d.Done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
 		return err
 	}
 	if n := counts["failed"]; n > 0 {
@@ -180,9 +181,9 @@ func tellUsers(d *desk, all []userOutcome, dry bool) error {
 }
 
 // userLines lists the created and changed users, and prints failures to standard error.
-func userLines(d *desk, all []userOutcome) string {
+func userLines(d *command.Context, all []userOutcome) string {
 	var text strings.Builder
-	if d.json {
+	if d.JSON {
 		return ""
 	}
 	for _, out := range all {

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -38,19 +39,19 @@ type invitedJSON struct {
 	Expires *time.Time       `json:"expires"`
 }
 
-func inviteUserCommand() command {
+func inviteUserCommand() command.Command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
-	return command{
-		name: "invite-user", operands: []string{"NAME"}, settings: settings.StoreGroup | settings.AddressGroup, json: true, begins: true,
-		summary: "create a link for a user to choose a password", details: inviteUserDetails, flags: o.declare,
-		check: func(_ *desk, operands []string) (err error) {
+	return command.Command{
+		Name: "invite-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true, Begins: true,
+		Summary: "create a link for a user to choose a password", Details: inviteUserDetails, Flags: o.declare,
+		Check: func(_ *command.Context, operands []string) (err error) {
 			if o.noSecondFactor && !o.reset {
 				return errors.New("--no-second-factor needs --reset: a new user has none")
 			}
 			o.user.Name, err = auth.CanonicalName(operands[0])
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return inviteUser(ctx, d, o) },
+		Run: func(ctx context.Context, d *command.Context, _ []string) error { return inviteUser(ctx, d, o) },
 	}
 }
 
@@ -63,7 +64,7 @@ func (o *inviteOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.noSecondFactor, "no-second-factor", false, "with --reset: remove passkeys and one-time codes")
 }
 
-func inviteUser(ctx context.Context, d *desk, o inviteOptions) error {
+func inviteUser(ctx context.Context, d *command.Context, o inviteOptions) error {
 	kind := auth.Invitation
 	if o.reset {
 		kind = auth.Reset
@@ -75,8 +76,8 @@ func inviteUser(ctx context.Context, d *desk, o inviteOptions) error {
 	if err != nil {
 		return err
 	}
-	link := d.config.PagesURL() + "key/" + string(secret)
-	return d.done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
+	link := d.Config.PagesURL() + "key/" + string(secret)
+	return d.Done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
 		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires), link)
 }
 

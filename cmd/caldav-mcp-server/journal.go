@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -36,13 +37,13 @@ type journalOptions struct {
 	from time.Time
 }
 
-func journalCommand() command {
+func journalCommand() command.Command {
 	var o journalOptions
-	return command{
-		name: "journal", user: "`NAME` of the user", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
-		summary: "show the changes by users and assistants, and undo them", details: journalDetails, flags: o.declare,
-		check: o.check,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+	return command.Command{
+		Name: "journal", User: "`NAME` of the user", Operands: []string{"list|show|undo"}, Optional: []string{"CHANGE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Summary: "show the changes by users and assistants, and undo them", Details: journalDetails, Flags: o.declare,
+		Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			return journalActions[operands[0]](&logbook{d, o}, ctx, operands[1:])
 		},
 	}
@@ -63,7 +64,7 @@ var journalActions = map[string]func(l *logbook, ctx context.Context, changes []
 }
 
 // check validates the action and its arguments.
-func (o *journalOptions) check(d *desk, operands []string) (err error) {
+func (o *journalOptions) check(d *command.Context, operands []string) (err error) {
 	if o.from, err = parseSince(o.since, d.Now()); err != nil {
 		return fmt.Errorf("--since: %w", err)
 	}
@@ -112,7 +113,7 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 
 // logbook is the journal as a user may see it.
 type logbook struct {
-	*desk
+	*command.Context
 	journalOptions
 }
 
@@ -221,12 +222,12 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 	if q.Calendar, err = l.chosen(ctx); err != nil {
 		return err
 	}
-	page, err := l.Calendars.History(ctx, l.caller(), q)
+	page, err := l.Calendars.History(ctx, l.Caller(), q)
 	if err != nil {
 		return err
 	}
 	lines := console.Each(page.Changes, lineOf)
-	if l.json {
+	if l.JSON {
 		return l.PrintJSON(lines)
 	}
 	if err := l.PrintTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"}, console.Each(lines, journalLine.row)); err != nil {
@@ -243,14 +244,14 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	if l.calendar == "" {
 		return "", nil
 	}
-	trashed, err := l.Calendars.TrashedCalendars(ctx, l.caller())
+	trashed, err := l.Calendars.TrashedCalendars(ctx, l.Caller())
 	if err != nil {
 		return "", err
 	}
 	if slices.ContainsFunc(trashed, func(t calendar.TrashedCalendar) bool { return string(t.ID) == l.calendar }) {
 		return calendar.CalendarID(l.calendar), nil
 	}
-	cal, err := l.FindCalendar(ctx, l.who, l.calendar)
+	cal, err := l.FindCalendar(ctx, l.Who, l.calendar)
 	return cal.ID, err
 }
 
@@ -266,11 +267,11 @@ func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.Change
 	if err != nil || len(id.Calendar) != console.BriefLength {
 		return id, err
 	}
-	seen, err := l.Calendars.Calendars(ctx, l.caller())
+	seen, err := l.Calendars.Calendars(ctx, l.Caller())
 	if err != nil {
 		return id, err
 	}
-	trashed, err := l.Calendars.TrashedCalendars(ctx, l.caller())
+	trashed, err := l.Calendars.TrashedCalendars(ctx, l.Caller())
 	if err != nil {
 		return id, err
 	}
@@ -285,7 +286,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	if err != nil {
 		return err
 	}
-	change, err := l.Calendars.Change(ctx, l.caller(), id)
+	change, err := l.Calendars.Change(ctx, l.Caller(), id)
 	if err != nil {
 		return err
 	}
@@ -293,7 +294,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	for _, d := range change.Differences() {
 		line.Changed = append(line.Changed, journalDifference{d.In, d.Name, d.Before, d.After})
 	}
-	if l.json {
+	if l.JSON {
 		return l.PrintJSON(line)
 	}
 	_, err = fmt.Fprint(l.Stdout, line.text())

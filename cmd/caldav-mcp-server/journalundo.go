@@ -46,7 +46,7 @@ func (l *logbook) undone(done calendar.Undone) error {
 	out := undoneJSON{console.Each(done.Steps, l.step), console.Each(done.Left, func(u calendar.UndoConflict) leftChange {
 		return leftChange{u.ID().String(), u.Why()}
 	})}
-	if l.json {
+	if l.JSON {
 		return l.PrintJSON(out)
 	}
 	return l.tell(out)
@@ -59,13 +59,13 @@ func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undo
 		if err != nil {
 			return calendar.Undone{}, err
 		}
-		return l.Calendars.Undo(ctx, l.caller(), id)
+		return l.Calendars.Undo(ctx, l.Caller(), id)
 	}
 	in, err := l.chosen(ctx)
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	return l.Calendars.UndoSince(ctx, l.caller(), calendar.UndoSince{
+	return l.Calendars.UndoSince(ctx, l.Caller(), calendar.UndoSince{
 		Token: calendar.TokenID(l.token), At: l.from.Truncate(time.Second), Calendar: in,
 		LeaveChanged: l.leaveChanged, Preview: l.dryRun,
 	})

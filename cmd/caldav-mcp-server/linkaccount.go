@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -46,7 +47,7 @@ func (o *linkAccountOptions) declare(f *flag.FlagSet) {
 }
 
 // check validates the flags for the kind of account.
-func (o *linkAccountOptions) check(*desk, []string) error {
+func (o *linkAccountOptions) check(*command.Context, []string) error {
 	switch {
 	case slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider):
 		return nil
@@ -58,13 +59,13 @@ func (o *linkAccountOptions) check(*desk, []string) error {
 	return nil
 }
 
-func linkAccountCommand() command {
+func linkAccountCommand() command.Command {
 	var o linkAccountOptions
-	return command{
-		name: "link-account", user: "`NAME` of the user who gets its calendars", settings: settings.StoreGroup | settings.LinkGroup, json: true,
-		summary: "link the calendars of an account on another server, in both directions", details: linkAccountDetails,
-		flags: o.declare, check: o.check,
-		run: func(ctx context.Context, d *desk, _ []string) error {
+	return command.Command{
+		Name: "link-account", User: "`NAME` of the user who gets its calendars", Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "link the calendars of an account on another server, in both directions", Details: linkAccountDetails,
+		Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			if o.provider != "caldav" {
 				return linkByConsent(ctx, d, o)
 			}

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -30,17 +31,17 @@ type linkCalendarOptions struct {
 	every     time.Duration
 }
 
-func linkCalendarCommand() command {
+func linkCalendarCommand() command.Command {
 	var o linkCalendarOptions
-	return command{
-		name: "link-calendar", user: "`NAME` of the user who gets it", settings: settings.StoreGroup | settings.LinkGroup, json: true,
-		summary: "link a calendar feed that is published elsewhere", details: linkCalendarDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "link-calendar", User: "`NAME` of the user who gets it", Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "link a calendar feed that is published elsewhere", Details: linkCalendarDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
 			f.StringVar(&o.name, "name", "", "name `TEXT`; default the feed's own name")
 			f.DurationVar(&o.every, "every", 0, "refresh interval `TIME`, such as 6h")
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			address, err := feedAddress(ctx, d.Console, o.ics)
 			if err != nil {
 				return err
@@ -64,21 +65,21 @@ func feedAddress(ctx context.Context, p *console.Console, given string) (string,
 }
 
 // linkNew links an account or a feed, and prints the result.
-func linkNew(ctx context.Context, d *desk, n mirror.NewAccount) error {
-	linked, arrived, err := d.Calendars.Mirrors.Link(ctx, d.caller(), n)
+func linkNew(ctx context.Context, d *command.Context, n mirror.NewAccount) error {
+	linked, arrived, err := d.Calendars.Mirrors.Link(ctx, d.Caller(), n)
 	if err != nil {
 		return err
 	}
-	account := accountJSON(ownedAccount{linked, d.who})
+	account := accountJSON(ownedAccount{linked, d.Who})
 	if linked.Mail {
-		return d.done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", console.Shown(linked.Address), d.who.Name, linked.ID)
+		return d.Done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", console.Shown(linked.Address), d.Who.Name, linked.ID)
 	}
 	for _, c := range linked.Calendars {
-		if !d.json {
-			d.Say("the calendar %q of %s is linked to %s (account %s)\n", console.Shown(c.Name), d.who.Name, console.Shown(linked.Address), linked.ID)
+		if !d.JSON {
+			d.Say("the calendar %q of %s is linked to %s (account %s)\n", console.Shown(c.Name), d.Who.Name, console.Shown(linked.Address), linked.ID)
 		}
 	}
-	return d.done(account, "%s\n", arrivedText(arrived))
+	return d.Done(account, "%s\n", arrivedText(arrived))
 }
 
 // arrivedText describes the changes of a refresh.
@@ -95,11 +96,11 @@ A running server does this by itself; see list-accounts. ACCOUNT is an id from t
 Without it, all accounts of the user are refreshed.
 `
 
-func refreshCommand() command {
-	return command{
-		name: "refresh", user: "`NAME` of the accounts' owner", optional: []string{"ACCOUNT"}, settings: settings.StoreGroup | settings.LinkGroup, json: true,
-		summary: "refresh linked accounts now", details: refreshDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func refreshCommand() command.Command {
+	return command.Command{
+		Name: "refresh", User: "`NAME` of the accounts' owner", Optional: []string{"ACCOUNT"}, Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "refresh linked accounts now", Details: refreshDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			accounts, err := pickAccounts(ctx, d, operands)
 			if err != nil {
 				return err
@@ -111,7 +112,7 @@ func refreshCommand() command {
 					return err
 				}
 			}
-			return d.done(all, "refreshed %d: %s\n", len(accounts), arrivedText(all))
+			return d.Done(all, "refreshed %d: %s\n", len(accounts), arrivedText(all))
 		},
 	}
 }
@@ -121,22 +122,22 @@ The account's secret is deleted. With --keep its calendars stay, and become the 
 trash. Nothing changes on the other server. ACCOUNT is an id from list-accounts, or its first eight characters.
 `
 
-func unlinkAccountCommand() command {
+func unlinkAccountCommand() command.Command {
 	var keep, drop bool
-	return command{
-		name: "unlink-account", user: "`NAME` of the account's owner", operands: []string{"ACCOUNT"}, settings: settings.StoreGroup | settings.LinkGroup, json: true,
-		summary: "unlink an account or feed", details: unlinkDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "unlink-account", User: "`NAME` of the account's owner", Operands: []string{"ACCOUNT"}, Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "unlink an account or feed", Details: unlinkDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "keep its calendars")
 			f.BoolVar(&drop, "drop", false, "move its calendars to the trash")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if keep == drop {
 				return errors.New("it needs one of --keep and --drop")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			accounts, err := pickAccounts(ctx, d, operands)
 			if err != nil {
 				return err
@@ -145,14 +146,14 @@ func unlinkAccountCommand() command {
 			if err := d.Calendars.Mirrors.Unlink(ctx, app.Caller(a.user), a.ID, keep); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", console.Shown(a.Name))
+			return d.Done(map[string]string{"id": string(a.ID)}, "unlinked %s\n", console.Shown(a.Name))
 		},
 	}
 }
 
 // pickAccounts finds an account by its id or its short id. Without one it returns all accounts of the user.
-func pickAccounts(ctx context.Context, d *desk, operands []string) ([]ownedAccount, error) {
-	all, err := linkedOf(ctx, d.App, d.user)
+func pickAccounts(ctx context.Context, d *command.Context, operands []string) ([]ownedAccount, error) {
+	all, err := linkedOf(ctx, d.App, d.User)
 	if err != nil || len(operands) == 0 {
 		return all, err
 	}
@@ -161,7 +162,7 @@ func pickAccounts(ctx context.Context, d *desk, operands []string) ([]ownedAccou
 			return []ownedAccount{a}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has linked no account %q: see list-accounts", d.who.Name, operands[0])
+	return nil, fmt.Errorf("%s has linked no account %q: see list-accounts", d.Who.Name, operands[0])
 }
 
 const rotateKeyDetails = `
@@ -170,16 +171,16 @@ secrets are then encrypted with the new key, and you can remove the old one. If 
 DATA_DIR gets a new key, and the old one is removed at the end. A running server reads the new key by itself.
 `
 
-func rotateKeyCommand() command {
-	return command{
-		name: "rotate-key", settings: settings.StoreGroup | settings.LinkGroup, json: true,
-		summary: "encrypt the secrets of linked accounts with a new master key", details: rotateKeyDetails,
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			n, err := rotate(ctx, d.config, d.App)
+func rotateKeyCommand() command.Command {
+	return command.Command{
+		Name: "rotate-key", Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "encrypt the secrets of linked accounts with a new master key", Details: rotateKeyDetails,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			n, err := rotate(ctx, d.Config, d.App)
 			if err != nil {
 				return err
 			}
-			return d.done(map[string]int{"resealed": n}, "encrypted %d secrets with the new key\n", n)
+			return d.Done(map[string]int{"resealed": n}, "encrypted %d secrets with the new key\n", n)
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/token"
 )
@@ -25,8 +26,8 @@ const (
 )
 
 // linkByConsent links an account whose owner consents in a browser.
-func linkByConsent(ctx context.Context, d *desk, o linkAccountOptions) error {
-	kind, offered := app.ConsentsOf(d.Console, d.config, zone.NewDB())[o.provider]
+func linkByConsent(ctx context.Context, d *command.Context, o linkAccountOptions) error {
+	kind, offered := app.ConsentsOf(d.Console, d.Config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
 		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}

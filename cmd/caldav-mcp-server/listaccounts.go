@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -52,18 +53,18 @@ func accountJSON(a ownedAccount) listedAccount {
 	}
 }
 
-func listAccountsCommand() command {
+func listAccountsCommand() command.Command {
 	var user string
-	return listing[ownedAccount, listedAccount]{
-		command: command{
-			name: "list-accounts", summary: "list linked accounts and feeds, and their status",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
+	return command.Listing[ownedAccount, listedAccount]{
+		Command: command.Command{
+			Name: "list-accounts", Summary: "list linked accounts and feeds, and their status",
+			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only accounts of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *app.App) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
-		json:  accountJSON,
-		heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
-		row:   accountRow,
-	}.asCommand()
+		Find:  func(ctx context.Context, h *app.App) ([]ownedAccount, error) { return linkedOf(ctx, h, user) },
+		JSON:  accountJSON,
+		Heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
+		Row:   accountRow,
+	}.AsCommand()
 }
 
 func accountRow(a ownedAccount, _ time.Time) []string {

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -36,18 +37,18 @@ With --user it lists the calendars that the user sees, including shared ones; ot
 subscription is the URL of a feed that the user's apps fetch themselves; the server stores no events for it.
 `
 
-func listCalendarsCommand() command {
+func listCalendarsCommand() command.Command {
 	var user string
-	return listing[calendar.Calendar, listedCalendar]{
-		command: command{
-			name: "list-calendars", summary: "list calendars", details: listCalendarsDetails,
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only calendars that the user `NAME` sees") },
+	return command.Listing[calendar.Calendar, listedCalendar]{
+		Command: command.Command{
+			Name: "list-calendars", Summary: "list calendars", Details: listCalendarsDetails,
+			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only calendars that the user `NAME` sees") },
 		},
-		find:  func(ctx context.Context, h *app.App) ([]calendar.Calendar, error) { return h.ListCalendars(ctx, user) },
-		json:  calendarJSON,
-		heads: []string{"OWNER", "NAME", "ADDRESS", "KINDS", "ACCESS", "ID"},
-		row:   calendarRow,
-	}.asCommand()
+		Find:  func(ctx context.Context, h *app.App) ([]calendar.Calendar, error) { return h.ListCalendars(ctx, user) },
+		JSON:  calendarJSON,
+		Heads: []string{"OWNER", "NAME", "ADDRESS", "KINDS", "ACCESS", "ID"},
+		Row:   calendarRow,
+	}.AsCommand()
 }
 
 func calendarRow(c calendar.Calendar, _ time.Time) []string {

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -26,14 +27,14 @@ func clientJSON(c oauth.Client) listedClient {
 	return listedClient{c.ID, c.Name, c.Kind, c.Redirects, c.Method, console.JSONTime(c.Created), console.JSONTime(c.Used)}
 }
 
-func listClientsCommand() command {
-	return listing[oauth.Client, listedClient]{
-		command: command{name: "list-clients", summary: "list OAuth clients (assistants)"},
-		find:    func(ctx context.Context, h *app.App) ([]oauth.Client, error) { return h.OAuth.Clients(ctx) },
-		json:    clientJSON,
-		heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
-		row: func(c oauth.Client, _ time.Time) []string {
+func listClientsCommand() command.Command {
+	return command.Listing[oauth.Client, listedClient]{
+		Command: command.Command{Name: "list-clients", Summary: "list OAuth clients (assistants)"},
+		Find:    func(ctx context.Context, h *app.App) ([]oauth.Client, error) { return h.OAuth.Clients(ctx) },
+		JSON:    clientJSON,
+		Heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
+		Row: func(c oauth.Client, _ time.Time) []string {
 			return []string{shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), console.ShownTime(c.Created), console.ShownTime(c.Used)}
 		},
-	}.asCommand()
+	}.AsCommand()
 }

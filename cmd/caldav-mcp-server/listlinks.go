@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -32,18 +33,18 @@ func linkJSON(l auth.Link) listedLink {
 	}
 }
 
-func listLinksCommand() command {
+func listLinksCommand() command.Command {
 	var user string
-	return listing[auth.Link, listedLink]{
-		command: command{
-			name: "list-links", summary: "list public links, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`") },
+	return command.Listing[auth.Link, listedLink]{
+		Command: command.Command{
+			Name: "list-links", Summary: "list public links, never their secrets",
+			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *app.App) ([]auth.Link, error) { return h.Auth.Links(ctx, user) },
-		json:  linkJSON,
-		heads: []string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
-		row:   linkRow,
-	}.asCommand()
+		Find:  func(ctx context.Context, h *app.App) ([]auth.Link, error) { return h.Auth.Links(ctx, user) },
+		JSON:  linkJSON,
+		Heads: []string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
+		Row:   linkRow,
+	}.AsCommand()
 }
 
 func linkRow(l auth.Link, now time.Time) []string {

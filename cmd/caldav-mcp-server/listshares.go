@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -69,17 +70,17 @@ func sharesWith(ctx context.Context, h *app.App, user string) ([]listedShare, er
 	return list, err
 }
 
-func listSharesCommand() command {
+func listSharesCommand() command.Command {
 	var user, with string
-	return listing[listedShare, listedShare]{
-		command: command{
-			name: "list-shares", summary: "list shares of calendars", details: listSharesDetails,
-			flags: func(f *flag.FlagSet) {
+	return command.Listing[listedShare, listedShare]{
+		Command: command.Command{
+			Name: "list-shares", Summary: "list shares of calendars", Details: listSharesDetails,
+			Flags: func(f *flag.FlagSet) {
 				f.StringVar(&user, "user", "", "only shares of calendars that the user `NAME` owns")
 				f.StringVar(&with, "with", "", "instead, calendars offered to the user `NAME`")
 			},
 		},
-		find: func(ctx context.Context, h *app.App) ([]listedShare, error) {
+		Find: func(ctx context.Context, h *app.App) ([]listedShare, error) {
 			switch {
 			case user != "" && with != "":
 				return nil, console.WrongUsage("list-shares takes one of --user and --with")
@@ -88,10 +89,10 @@ func listSharesCommand() command {
 			}
 			return sharesOf(ctx, h, user)
 		},
-		json:  func(s listedShare) listedShare { return s },
-		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},
-		row: func(s listedShare, _ time.Time) []string {
+		JSON:  func(s listedShare) listedShare { return s },
+		Heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},
+		Row: func(s listedShare, _ time.Time) []string {
 			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), console.BriefID(s.CalendarID), s.MadeBy}
 		},
-	}.asCommand()
+	}.AsCommand()
 }

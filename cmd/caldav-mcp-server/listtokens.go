@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -37,18 +38,18 @@ func tokenJSON(t auth.Token) listedToken {
 	}
 }
 
-func listTokensCommand() command {
+func listTokensCommand() command.Command {
 	var user string
-	return listing[auth.Token, listedToken]{
-		command: command{
-			name: "list-tokens", summary: "list access tokens, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only tokens of the user `NAME`") },
+	return command.Listing[auth.Token, listedToken]{
+		Command: command.Command{
+			Name: "list-tokens", Summary: "list access tokens, never their secrets",
+			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only tokens of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *app.App) ([]auth.Token, error) { return h.Auth.Tokens(ctx, user) },
-		json:  tokenJSON,
-		heads: []string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
-		row:   tokenRow,
-	}.asCommand()
+		Find:  func(ctx context.Context, h *app.App) ([]auth.Token, error) { return h.Auth.Tokens(ctx, user) },
+		JSON:  tokenJSON,
+		Heads: []string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
+		Row:   tokenRow,
+	}.AsCommand()
 }
 
 func tokenRow(t auth.Token, now time.Time) []string {

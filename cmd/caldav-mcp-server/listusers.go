@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -63,18 +64,18 @@ func usersUsed(ctx context.Context, h *app.App) ([]userUsed, error) {
 	return console.Each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
 }
 
-func listUsersCommand() command {
-	return listing[userUsed, listedUser]{
-		command: command{name: "list-users", summary: "list users"},
-		find:    func(ctx context.Context, h *app.App) ([]userUsed, error) { return usersUsed(ctx, h) },
-		json:    userUsed.json,
-		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
-		row: func(u userUsed, _ time.Time) []string {
+func listUsersCommand() command.Command {
+	return command.Listing[userUsed, listedUser]{
+		Command: command.Command{Name: "list-users", Summary: "list users"},
+		Find:    func(ctx context.Context, h *app.App) ([]userUsed, error) { return usersUsed(ctx, h) },
+		JSON:    userUsed.json,
+		Heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
+		Row: func(u userUsed, _ time.Time) []string {
 			return []string{
 				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), console.ShownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
 			}
 		},
-	}.asCommand()
+	}.AsCommand()
 }
 
 func roleOf(u calendar.User) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -16,10 +17,10 @@ It writes a manual page of all commands and settings, for man:
   caldav-mcp-server man > caldav-mcp-server.1
 `
 
-func manCommand() command {
-	return command{
-		name: "man", summary: "write the manual page", details: manDetails, alone: true,
-		run: func(_ context.Context, d *desk, _ []string) error {
+func manCommand() command.Command {
+	return command.Command{
+		Name: "man", Summary: "write the manual page", Details: manDetails, Alone: true,
+		Run: func(_ context.Context, d *command.Context, _ []string) error {
 			_, err := io.WriteString(d.Stdout, manual(d.Console))
 			return err
 		},
@@ -104,14 +105,14 @@ func (m *manPage) entry(word, about string) {
 	m.line(about)
 }
 
-func (m *manPage) command(c command) {
-	m.add(".SS %s\n", quotedMan(c.name))
-	m.line(c.summary + ".")
-	if c.details != "" {
+func (m *manPage) command(c command.Command) {
+	m.add(".SS %s\n", quotedMan(c.Name))
+	m.line(c.Summary + ".")
+	if c.Details != "" {
 		m.add(".PP\n")
-		m.paragraphs(c.details)
+		m.paragraphs(c.Details)
 	}
-	c.declared(new(desk)).VisitAll(func(f *flag.Flag) {
+	c.Declared(new(command.Context)).VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
 		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+settings.ShownDefault(f.DefValue))
 	})

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 )
@@ -34,17 +35,17 @@ type mcpOptions struct {
 	who           calendar.Caller
 }
 
-func mcpCommand() command {
+func mcpCommand() command.Command {
 	var o mcpOptions
-	return command{
-		name: "mcp", user: "`NAME` of the user that it acts for", settings: settings.StoreGroup | settings.PostGroup,
-		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
-		check: func(*desk, []string) (err error) {
+	return command.Command{
+		Name: "mcp", User: "`NAME` of the user that it acts for", Settings: settings.StoreGroup | settings.PostGroup,
+		Summary: "serve one assistant on standard input and output", Details: mcpDetails, Flags: o.declare,
+		Check: func(*command.Context, []string) (err error) {
 			o.who.Agent = lineAgent
 			o.who.Tools, o.who.Scopes, err = parseReach(o.tools, o.scopes)
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return serveLines(ctx, d, o) },
+		Run: func(ctx context.Context, d *command.Context, _ []string) error { return serveLines(ctx, d, o) },
 	}
 }
 
@@ -57,11 +58,11 @@ func (o *mcpOptions) declare(f *flag.FlagSet) {
 	})
 }
 
-func serveLines(ctx context.Context, d *desk, o mcpOptions) error {
+func serveLines(ctx context.Context, d *command.Context, o mcpOptions) error {
 	who := o.who
-	who.User = d.who
+	who.User = d.Who
 	for _, word := range o.calendars {
-		cal, err := d.FindCalendar(ctx, d.who, word)
+		cal, err := d.FindCalendar(ctx, d.Who, word)
 		if err != nil {
 			return err
 		}

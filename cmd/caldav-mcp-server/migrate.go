@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 )
@@ -22,23 +23,23 @@ tokens, public links and shares that have ended since, and old passwords. --revo
 set-password for passwords, and list-shares and unshare for shares.
 `
 
-func migrateCommand() command {
+func migrateCommand() command.Command {
 	var restored, revoke bool
-	return command{
-		name: "migrate", settings: settings.StoreGroup, json: true, alone: true,
-		summary: "update the database's tables", details: migrateDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "migrate", Settings: settings.StoreGroup, JSON: true, Alone: true,
+		Summary: "update the database's tables", Details: migrateDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&restored, "restored", false, "the database is a restored backup: make clients synchronize from scratch")
 			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links in the backup")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if revoke && !restored {
 				return errors.New("--revoke-all needs --restored; to end one token or link use revoke-token or revoke-link")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) (err error) {
-			if d.App, err = app.Open(ctx, d.Console, d.config, store.Options{Existing: restored, Wait: app.ServeWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+		Run: func(ctx context.Context, d *command.Context, _ []string) (err error) {
+			if d.App, err = app.Open(ctx, d.Console, d.Config, store.Options{Existing: restored, Wait: app.ServeWait, Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.Store.Close()) }()
@@ -47,7 +48,7 @@ func migrateCommand() command {
 					return fmt.Errorf("%w; copy the backup again, and delete any -wal or -shm file of the old database", err)
 				}
 			}
-			done := migrated{desk: d}
+			done := migrated{Context: d}
 			if err := done.migrate(ctx); err != nil {
 				return err
 			}
@@ -68,10 +69,10 @@ func migrateCommand() command {
 
 // migrated is the outcome of migrate.
 type migrated struct {
-	*desk   `json:"-"`
-	From    int      `json:"from"`
-	To      int      `json:"to"`
-	Revived *revived `json:"restored,omitempty"`
+	*command.Context `json:"-"`
+	From             int      `json:"from"`
+	To               int      `json:"to"`
+	Revived          *revived `json:"restored,omitempty"`
 }
 
 // revived counts the credentials in a restored backup. Ended is set if they were revoked.
@@ -126,5 +127,5 @@ func (m *migrated) tell() error {
 	if r := m.Revived; r != nil {
 		b.WriteString("clients will synchronize from scratch\n" + r.words())
 	}
-	return m.done(m, "%s", b.String())
+	return m.Done(m, "%s", b.String())
 }

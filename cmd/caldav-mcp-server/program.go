@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -63,7 +64,7 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return invoke(ctx, p.Console, c, args[1:])
+	return command.Invoke(ctx, p.Console, c, args[1:])
 }
 
 func isHelp(word string) bool {

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
@@ -18,16 +19,16 @@ const reindexDetails = `
 It rebuilds the index of every object from the stored text. Clients see no difference, and the server can keep running.
 `
 
-func reindexCommand() command {
-	return command{
-		name: "reindex", settings: settings.StoreGroup, json: true,
-		summary: "rebuild the index of all objects", details: reindexDetails,
-		run: func(ctx context.Context, d *desk, _ []string) error {
+func reindexCommand() command.Command {
+	return command.Command{
+		Name: "reindex", Settings: settings.StoreGroup, JSON: true,
+		Summary: "rebuild the index of all objects", Details: reindexDetails,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			n, err := reindex(ctx, d.App, calendar.Walk{})
 			if err != nil {
 				return err
 			}
-			return d.done(map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
+			return d.Done(map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/backup"
@@ -38,12 +39,12 @@ type restoreOptions struct {
 	at                    time.Time
 }
 
-func restoreCommand() command {
+func restoreCommand() command.Command {
 	var o restoreOptions
-	return command{
-		name: "restore", optional: []string{"FILE"}, settings: settings.StoreGroup | settings.PostGroup, json: true, alone: true,
-		summary: "restore a backup, or an earlier state of one calendar", details: restoreDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "restore", Optional: []string{"FILE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true, Alone: true,
+		Summary: "restore a backup, or an earlier state of one calendar", Details: restoreDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")
 			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links in the FILE")
 			f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner")
@@ -52,12 +53,12 @@ func restoreCommand() command {
 			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false, "with --as-of: keep objects that the journal has forgotten")
 			f.BoolVar(&o.tryIt, "dry-run", false, "with --as-of: only show the result")
 		},
-		check: o.check,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			if len(operands) == 1 {
 				return restoreFile(ctx, d, operands[0], o)
 			}
-			return app.With(ctx, d.Console, d.config, false, func(h *app.App) error {
+			return app.With(ctx, d.Console, d.Config, false, func(h *app.App) error {
 				d.App = h
 				return restoreCalendar(ctx, d, o)
 			})
@@ -66,7 +67,7 @@ func restoreCommand() command {
 }
 
 // check validates that either a file or a calendar is given, with the matching flags.
-func (o *restoreOptions) check(d *desk, operands []string) (err error) {
+func (o *restoreOptions) check(d *command.Context, operands []string) (err error) {
 	switch ofCalendar := o.user != "" || o.calendar != "" || o.asOf != ""; {
 	case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
 		return nil
@@ -79,7 +80,7 @@ func (o *restoreOptions) check(d *desk, operands []string) (err error) {
 	return errors.New("it needs either a FILE, or --user, --calendar and --as-of")
 }
 
-func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (err error) {
+func restoreFile(ctx context.Context, d *command.Context, path string, o restoreOptions) (err error) {
 	f, err := os.Open(path) //nolint:gosec // the administrator names the program's files
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (e
 	if o.checkOnly {
 		return tellBackup(d, path, info.Size(), file.Manifest)
 	}
-	h, err := app.Open(ctx, d.Console, d.config, store.Options{Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)})
+	h, err := app.Open(ctx, d.Console, d.Config, store.Options{Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
@@ -121,8 +122,8 @@ func restoreFile(ctx context.Context, d *desk, path string, o restoreOptions) (e
 	return err
 }
 
-func restoreCalendar(ctx context.Context, d *desk, o restoreOptions) (err error) {
-	if d.who, err = d.Auth.User(ctx, o.user); err != nil {
+func restoreCalendar(ctx context.Context, d *command.Context, o restoreOptions) (err error) {
+	if d.Who, err = d.Auth.User(ctx, o.user); err != nil {
 		return err
 	}
 	l := &logbook{d, journalOptions{calendar: o.calendar, dryRun: o.tryIt}}
@@ -130,7 +131,7 @@ func restoreCalendar(ctx context.Context, d *desk, o restoreOptions) (err error)
 	if err != nil {
 		return err
 	}
-	done, err := d.Calendars.UndoSince(ctx, d.caller(), calendar.UndoSince{
+	done, err := d.Calendars.UndoSince(ctx, d.Caller(), calendar.UndoSince{
 		Anybody: true, At: o.at.Truncate(time.Second), Calendar: in, LeaveChanged: o.leaveForgotten, Preview: o.tryIt,
 	})
 	if err != nil {

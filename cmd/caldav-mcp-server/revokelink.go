@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -13,11 +14,11 @@ ID is the id in list-links, or a prefix of it, not the link itself. The link end
 Programs keep the data that they have already fetched.
 `
 
-func revokeLinkCommand() command {
-	return command{
-		name: "revoke-link", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
-		summary: "end a public link", details: revokeLinkDetails,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func revokeLinkCommand() command.Command {
+	return command.Command{
+		Name: "revoke-link", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "end a public link", Details: revokeLinkDetails,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			all, err := d.Auth.Links(ctx, "")
 			if err != nil {
 				return err
@@ -29,7 +30,7 @@ func revokeLinkCommand() command {
 			if err := d.Auth.RevokeLink(ctx, link.ID); err != nil {
 				return err
 			}
-			return d.done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)
+			return d.Done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)
 		},
 	}
 }

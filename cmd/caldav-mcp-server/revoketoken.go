@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -20,15 +21,15 @@ Webhooks, shares and linked calendars that the token created stay, and are liste
 has already ended.
 `
 
-func revokeTokenCommand() command {
+func revokeTokenCommand() command.Command {
 	var undo bool
-	return command{
-		name: "revoke-token", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
-		summary: "end an access token", details: revokeDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "revoke-token", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "end an access token", Details: revokeDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&undo, "undo", false, "remove the webhooks, shares and linked calendars that were set up with the token")
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			all, err := d.Auth.Tokens(ctx, "")
 			if err != nil {
 				return err
@@ -56,7 +57,7 @@ func revokeTokenCommand() command {
 			if len(made) > 0 && !undo {
 				fmt.Fprintf(&text, "to remove all of this: revoke-token --undo %s\n", console.BriefID(token.ID))
 			}
-			return d.done(revokedToken{token.ID, made, undo}, "%s", text.String())
+			return d.Done(revokedToken{token.ID, made, undo}, "%s", text.String())
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -39,13 +40,13 @@ type roomFlags struct {
 // whoever maps the words for groups of bookers to their stored values.
 var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
 
-func createRoomCommand() command {
+func createRoomCommand() command.Command {
 	var room auth.NewUser
 	var said roomFlags
-	return command{
-		name: "create-room", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "create a room or another bookable resource", details: createRoomDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "create-room", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "create a room or another bookable resource", Details: createRoomDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&room.Email, "email", "", "mail `ADDRESS` for invitations (needed)")
 			f.StringVar(&room.DisplayName, "display-name", "", "display `NAME`")
 			f.StringVar(&room.Timezone, "timezone", "", "its time `ZONE`, such as Europe/Berlin")
@@ -54,13 +55,13 @@ func createRoomCommand() command {
 			f.StringVar(&said.bookers, "bookers", "users", "`WHO` can book it: users, anybody, or the name of a user or a group")
 			f.BoolVar(&said.byHand, "by-hand", false, "it does not respond by itself: users who can write to its calendar do")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if kind := calendar.RoomKind(said.kind); kind != calendar.RoomToMeet && kind != calendar.Resource {
 				return fmt.Errorf("--kind: %q is neither room nor resource", said.kind)
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			room.Name = operands[0]
 			bookers, err := bookersOf(ctx, d.App, said.bookers)
 			if err != nil {
@@ -71,7 +72,7 @@ func createRoomCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.done(roomJSON(roomListed{made, said.bookers}), "created the %s %s\n", said.kind, made.Name)
+			return d.Done(roomJSON(roomListed{made, said.bookers}), "created the %s %s\n", said.kind, made.Name)
 		},
 	}
 }
@@ -117,13 +118,13 @@ delete-user deletes it with all its bookings.
   caldav-mcp-server set-room blue --capacity 12 --bookers staff
 `
 
-func setRoomCommand() command {
+func setRoomCommand() command.Command {
 	var edit auth.UserEdit
 	var bookers *string
-	return command{
-		name: "set-room", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "change the bookers and the capacity of a room", details: setRoomDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-room", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "change the bookers and the capacity of a room", Details: setRoomDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.Func("capacity", "how many `PEOPLE` fit; 0 for no limit", func(text string) error {
 				n, err := strconv.ParseInt(text, 10, 64)
 				if edit.Capacity = &n; err != nil || n < 0 {
@@ -134,13 +135,13 @@ func setRoomCommand() command {
 			textFlag(f, &bookers, "bookers", "`WHO` can book it: users, anybody, or the name of a user or a group")
 			switchFlag(f, &edit.ByHand, "by-hand", "`BOOL`: it does not respond by itself")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if edit == (auth.UserEdit{}) && bookers == nil {
 				return errors.New("it needs something to change, such as --capacity")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			room, err := d.Auth.User(ctx, operands[0])
 			if err == nil && !room.Room.Bookable() {
 				err = fmt.Errorf("%s is a user, not a room", room.Name)
@@ -162,7 +163,7 @@ func setRoomCommand() command {
 			if err != nil {
 				return err
 			}
-			return d.done(roomJSON(listed), "changed the %s %s\n", room.Room.Kind, room.Name)
+			return d.Done(roomJSON(listed), "changed the %s %s\n", room.Room.Kind, room.Name)
 		},
 	}
 }
@@ -217,13 +218,13 @@ func roomJSON(r roomListed) listedRoom {
 	return listedRoom{r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand, console.JSONTime(r.Created)}
 }
 
-func listRoomsCommand() command {
-	return listing[roomListed, listedRoom]{
-		command: command{name: "list-rooms", summary: "list bookable rooms and resources"},
-		find:    func(ctx context.Context, h *app.App) ([]roomListed, error) { return describeRooms(ctx, h) },
-		json:    roomJSON,
-		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
-		row: func(r roomListed, _ time.Time) []string {
+func listRoomsCommand() command.Command {
+	return command.Listing[roomListed, listedRoom]{
+		Command: command.Command{Name: "list-rooms", Summary: "list bookable rooms and resources"},
+		Find:    func(ctx context.Context, h *app.App) ([]roomListed, error) { return describeRooms(ctx, h) },
+		JSON:    roomJSON,
+		Heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
+		Row: func(r roomListed, _ time.Time) []string {
 			capacity, answers := "any", "by itself"
 			if r.Room.Capacity > 0 {
 				capacity = strconv.FormatInt(r.Room.Capacity, 10)
@@ -233,7 +234,7 @@ func listRoomsCommand() command {
 			}
 			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, console.ShownTime(r.Created)}
 		},
-	}.asCommand()
+	}.AsCommand()
 }
 
 // answerEvery is how often rooms are checked for unanswered invitations.

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
@@ -36,17 +37,17 @@ type serveOptions struct {
 	noFirstUser         bool
 }
 
-func serveCommand() command {
+func serveCommand() command.Command {
 	var o serveOptions
-	return command{
-		name: "serve", settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup | settings.ServiceGroup | settings.ServeGroup | settings.MailGroup | settings.SecondGroup, alone: true,
-		summary: "run the server", details: serveDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "serve", Settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup | settings.ServiceGroup | settings.ServeGroup | settings.MailGroup | settings.SecondGroup, Alone: true,
+		Summary: "run the server", Details: serveDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start creates")
 			f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of that user, such as Europe/Berlin")
 			f.BoolVar(&o.noFirstUser, "no-first-user", false, "create no user")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {
 				return fmt.Errorf("--first-user: %w", err)
 			}
@@ -55,8 +56,8 @@ func serveCommand() command {
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			return (&program{d.Console}).serve(ctx, d.config, o)
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			return (&program{d.Console}).serve(ctx, d.Config, o)
 		},
 	}
 }

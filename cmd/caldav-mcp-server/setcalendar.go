@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -24,44 +25,44 @@ type calendarEdit struct {
 	isDefault                          bool
 }
 
-func setCalendarCommand() command {
+func setCalendarCommand() command.Command {
 	var edit calendarEdit
-	return command{
-		name: "set-calendar", user: "`NAME` of the user", operands: []string{"CALENDAR"}, settings: settings.StoreGroup, json: true,
-		summary: "rename a calendar, or change its color, time zone or description", details: setCalendarDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-calendar", User: "`NAME` of the user", Operands: []string{"CALENDAR"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "rename a calendar, or change its color, time zone or description", Details: setCalendarDetails,
+		Flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.name, "name", "its `NAME`")
 			textFlag(f, &edit.color, "color", "its `COLOR`, such as #0E61B9")
 			textFlag(f, &edit.timezone, "timezone", "time `ZONE`, such as Europe/Berlin")
 			textFlag(f, &edit.description, "description", "description `TEXT`")
 			f.BoolVar(&edit.isDefault, "default", false, "make it the default for new events and invitations")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if edit == (calendarEdit{}) {
 				return errors.New("it needs --name, --color, --timezone, --description or --default")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			cal, err := setCalendar(ctx, d, operands[0], edit)
 			if err != nil {
 				return err
 			}
-			return d.done(calendarJSON(cal), "changed the calendar %q of %s\n", console.Shown(cal.Name), cal.OwnerName)
+			return d.Done(calendarJSON(cal), "changed the calendar %q of %s\n", console.Shown(cal.Name), cal.OwnerName)
 		},
 	}
 }
 
-func setCalendar(ctx context.Context, d *desk, word string, e calendarEdit) (calendar.Calendar, error) {
+func setCalendar(ctx context.Context, d *command.Context, word string, e calendarEdit) (calendar.Calendar, error) {
 	cal, err := findInHome(ctx, d, word)
 	if err != nil {
 		return cal, err
 	}
-	if err := d.Calendars.PatchCalendar(ctx, d.caller(), cal.ID, e.apply(cal)); err != nil {
+	if err := d.Calendars.PatchCalendar(ctx, d.Caller(), cal.ID, e.apply(cal)); err != nil {
 		return cal, err
 	}
 	if e.isDefault {
-		err := d.Calendars.PatchScheduling(ctx, d.caller(), func(s *calendar.Scheduling) error {
+		err := d.Calendars.PatchScheduling(ctx, d.Caller(), func(s *calendar.Scheduling) error {
 			s.Default = cal.ID
 			return nil
 		})
@@ -69,7 +70,7 @@ func setCalendar(ctx context.Context, d *desk, word string, e calendarEdit) (cal
 			return cal, err
 		}
 	}
-	return d.Calendars.Calendar(ctx, d.caller(), cal.ID)
+	return d.Calendars.Calendar(ctx, d.Caller(), cal.ID)
 }
 
 // apply returns the function that makes the changes.
@@ -97,10 +98,10 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 }
 
 // findInHome is findCalendar for commands that also work on subscriptions.
-func findInHome(ctx context.Context, d *desk, word string) (calendar.Calendar, error) {
-	all, err := d.Calendars.CalendarsInHome(ctx, d.caller())
+func findInHome(ctx context.Context, d *command.Context, word string) (calendar.Calendar, error) {
+	all, err := d.Calendars.CalendarsInHome(ctx, d.Caller())
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	return app.Pick(d.who, all, word)
+	return app.Pick(d.Who, all, word)
 }

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -20,35 +21,35 @@ Each mail has a link to unsubscribe.
   caldav-mcp-server set-digest alice --off
 `
 
-func setDigestCommand() command {
+func setDigestCommand() command.Command {
 	day, off := calendar.Digest{}, false
-	return command{
-		name: "set-digest", operands: []string{"NAME"}, settings: settings.StoreGroup | settings.MailGroup | settings.AddressGroup, json: true,
-		summary: "turn a user's daily mail on or off", details: setDigestDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-digest", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.MailGroup | settings.AddressGroup, JSON: true,
+		Summary: "turn a user's daily mail on or off", Details: setDigestDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&day.Agenda, "agenda", false, "tomorrow's events")
 			f.BoolVar(&day.Changes, "changes", false, "changes by assistants")
 			f.IntVar(&day.Hour, "hour", 18, "the `HOUR` in their time zone, from 0 to 23")
 			f.BoolVar(&off, "off", false, "turn the mail off")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if off == day.Wanted() {
 				return errors.New("it needs --agenda, --changes or both, or else --off")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			return setDigest(ctx, d, operands[0], day)
 		},
 	}
 }
 
-func setDigest(ctx context.Context, d *desk, name string, day calendar.Digest) error {
+func setDigest(ctx context.Context, d *command.Context, name string, day calendar.Digest) error {
 	u, err := d.Auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	digests, err := app.DigestsOf(ctx, d.Console, d.config, d.App)
+	digests, err := app.DigestsOf(ctx, d.Console, d.Config, d.App)
 	switch {
 	case err != nil:
 		return err
@@ -66,7 +67,7 @@ func setDigest(ctx context.Context, d *desk, name string, day calendar.Digest) e
 	if !day.Wanted() {
 		said = u.Name + " gets no daily mail"
 	}
-	return d.done(struct {
+	return d.Done(struct {
 		User    string `json:"user"`
 		Agenda  bool   `json:"agenda"`
 		Changes bool   `json:"changes"`

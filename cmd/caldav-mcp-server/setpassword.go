@@ -5,6 +5,7 @@ import (
 	"flag"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -13,20 +14,20 @@ The old password ends at once, also on a running server. Access tokens stay vali
 is typed twice at the terminal, or is the first line of standard input with --password-stdin.
 `
 
-func setPasswordCommand() command {
+func setPasswordCommand() command.Command {
 	var fromStdin bool
 	var user string
-	return command{
-		name: "set-password", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "give a user a new password", details: setPasswordDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-password", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "give a user a new password", Details: setPasswordDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
 		},
-		check: func(_ *desk, operands []string) (err error) {
+		Check: func(_ *command.Context, operands []string) (err error) {
 			user, err = auth.CanonicalName(operands[0])
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			if _, err := d.Auth.User(ctx, user); err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func setPasswordCommand() command {
 			if err := d.Auth.SetPassword(ctx, user, password); err != nil {
 				return err
 			}
-			return d.done(map[string]string{"user": user}, "%s has a new password\n", user)
+			return d.Done(map[string]string{"user": user}, "%s has a new password\n", user)
 		},
 	}
 }

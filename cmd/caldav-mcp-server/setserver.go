@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -25,13 +26,13 @@ it. show-server shows the current settings and their source.
 // setDefault is the value that resets a setting.
 const setDefault = "default"
 
-func setServerCommand() command {
+func setServerCommand() command.Command {
 	set := map[string]string{}
 	var forget []string
-	return command{
-		name: "set-server", settings: settings.StoreGroup, json: true,
-		summary: "change settings of the whole service", details: setServerDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-server", Settings: settings.StoreGroup, JSON: true,
+		Summary: "change settings of the whole service", Details: setServerDetails,
+		Flags: func(f *flag.FlagSet) {
 			for _, s := range settings.ServiceRows() {
 				f.Func(s.Flag(), "`"+s.Placeholder+"`: "+s.About, func(value string) error {
 					if value == setDefault {
@@ -47,13 +48,13 @@ func setServerCommand() command {
 				})
 			}
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if len(set)+len(forget) == 0 {
 				return errors.New("it needs a setting to change")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			if err := d.ChangeService(ctx, set, forget); err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ func setServerCommand() command {
 			if err != nil {
 				return err
 			}
-			if d.json {
+			if d.JSON {
 				return d.PrintJSON(console.Each(all, serverSettingJSON))
 			}
 			for _, s := range all {
@@ -86,14 +87,14 @@ func serverSettingJSON(s app.ServerSetting) listedServerSetting {
 	return listedServerSetting{s.Env, s.Value, s.From, console.JSONTime(s.Changed)}
 }
 
-func showServerCommand() command {
-	return listing[app.ServerSetting, listedServerSetting]{
-		command: command{name: "show-server", summary: "show the settings of the whole service"},
-		find:    func(ctx context.Context, h *app.App) ([]app.ServerSetting, error) { return h.ServerSettings(ctx) },
-		json:    serverSettingJSON,
-		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
-		row: func(s app.ServerSetting, _ time.Time) []string {
+func showServerCommand() command.Command {
+	return command.Listing[app.ServerSetting, listedServerSetting]{
+		Command: command.Command{Name: "show-server", Summary: "show the settings of the whole service"},
+		Find:    func(ctx context.Context, h *app.App) ([]app.ServerSetting, error) { return h.ServerSettings(ctx) },
+		JSON:    serverSettingJSON,
+		Heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
+		Row: func(s app.ServerSetting, _ time.Time) []string {
 			return []string{s.Env, s.ShownValue(), string(s.From), console.ShownTime(s.Changed)}
 		},
-	}.asCommand()
+	}.AsCommand()
 }

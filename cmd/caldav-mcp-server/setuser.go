@@ -6,6 +6,7 @@ import (
 	"flag"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -20,12 +21,12 @@ can only reduce it.
   caldav-mcp-server set-user alice --quota-bytes 500MB --quota-calendars none
 `
 
-func setUserCommand() command {
+func setUserCommand() command.Command {
 	var edit auth.UserEdit
-	return command{
-		name: "set-user", operands: []string{"NAME"}, settings: settings.StoreGroup, json: true,
-		summary: "change a user's profile, role, quota or access", details: setUserDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "change a user's profile, role, quota or access", Details: setUserDetails,
+		Flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.DisplayName, "display-name", "display `NAME`")
 			textFlag(f, &edit.Email, "email", "`ADDRESS` for invitations")
 			textFlag(f, &edit.Timezone, "timezone", "the user's `ZONE`, such as Europe/Berlin")
@@ -38,18 +39,18 @@ func setUserCommand() command {
 			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them: `N`, none or default")
 			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them: a `SIZE` such as 500MB, none or default")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if edit == (auth.UserEdit{}) {
 				return errors.New("it needs something to change, such as --display-name or --timezone")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			user, moved, err := d.ChangeUser(ctx, operands[0], edit)
 			if err != nil {
 				return err
 			}
-			return d.done(userJSON(user), "changed the user %s%s\n", user.Name, moved)
+			return d.Done(userJSON(user), "changed the user %s%s\n", user.Name, moved)
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -29,26 +30,26 @@ func (o *shareOptions) declare(f *flag.FlagSet) {
 // calendarOwner is the usage of --user for commands that share a calendar.
 const calendarOwner = "`NAME` of the calendar's owner"
 
-func shareCommand() command {
+func shareCommand() command.Command {
 	var o shareOptions
 	var ask bool
 	var access calendar.Access
-	return command{
-		name: "share", user: calendarOwner, settings: settings.StoreGroup, json: true,
-		summary: "share a calendar with another user", details: shareDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "share", User: calendarOwner, Settings: settings.StoreGroup, JSON: true,
+		Summary: "share a calendar with another user", Details: shareDetails,
+		Flags: func(f *flag.FlagSet) {
 			o.declare(f)
 			f.StringVar(&o.permission, "permission", "read", "`PERMISSION` to give: freebusy, read or read-write")
 			f.BoolVar(&ask, "ask", false, "the user must accept it first, if SHARES_NEED_ACCEPTANCE=true")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess || access == calendar.OwnerAccess {
 				return fmt.Errorf("--permission: %q is none of freebusy, read and read-write", o.permission)
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			cal, err := d.FindCalendar(ctx, d.who, o.calendar)
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			cal, err := d.FindCalendar(ctx, d.Who, o.calendar)
 			if err != nil {
 				return err
 			}
@@ -56,7 +57,7 @@ func shareCommand() command {
 			if ask {
 				give = d.Calendars.Share
 			}
-			share, err := give(ctx, d.caller(), cal.ID, o.with, access)
+			share, err := give(ctx, d.Caller(), cal.ID, o.with, access)
 			if err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func shareCommand() command {
 			if share.Status == calendar.SharePending {
 				done = "offered the calendar %q of %s to %s, who must accept it: %s\n"
 			}
-			return d.done(shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
+			return d.Done(shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
 		},
 	}
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // commands are all commands, in the order of the overview.
-func commands() []command {
-	return []command{
+func commands() []command.Command {
+	return []command.Command{
 		serveCommand(),
 		setServerCommand(),
 		showServerCommand(),
@@ -75,13 +76,13 @@ func commands() []command {
 	}
 }
 
-func findCommand(word string) (command, error) {
+func findCommand(word string) (command.Command, error) {
 	var names []string
 	for _, c := range commands() {
-		if c.name == word {
+		if c.Name == word {
 			return c, nil
 		}
-		names = append(names, c.name)
+		names = append(names, c.Name)
 	}
-	return command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word, console.DidYouMean("", console.Nearest(word, names)), console.Program)
+	return command.Command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word, console.DidYouMean("", console.Nearest(word, names)), console.Program)
 }

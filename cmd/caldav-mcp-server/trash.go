@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -31,13 +32,13 @@ type trashOptions struct {
 	yes                 bool
 }
 
-func trashCommand() command {
+func trashCommand() command.Command {
 	var o trashOptions
-	return command{
-		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: settings.StoreGroup | settings.PostGroup, json: true,
-		summary: "list, restore or purge deleted calendars and objects", details: trashDetails, flags: o.declare,
-		check: o.check,
-		run: func(ctx context.Context, d *desk, operands []string) error {
+	return command.Command{
+		Name: "trash", Operands: []string{"list|restore|empty"}, Optional: []string{"ITEM"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Summary: "list, restore or purge deleted calendars and objects", Details: trashDetails, Flags: o.declare,
+		Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			return trashActions[operands[0]].do(&trashBin{d, o}, ctx, operands[1:])
 		},
 	}
@@ -59,7 +60,7 @@ var trashActions = map[string]struct {
 }
 
 // check validates the action and its arguments.
-func (o *trashOptions) check(_ *desk, operands []string) error {
+func (o *trashOptions) check(_ *command.Context, operands []string) error {
 	action, known := trashActions[operands[0]]
 	switch {
 	case !known:
@@ -78,7 +79,7 @@ func (o *trashOptions) check(_ *desk, operands []string) error {
 
 // trashBin is the trash of one user, or of all.
 type trashBin struct {
-	*desk
+	*command.Context
 	trashOptions
 }
 
@@ -136,7 +137,7 @@ func (b *trashBin) list(ctx context.Context, _ []string) error {
 		all = append(all, theirs...)
 	}
 	slices.SortStableFunc(all, func(a, b discarded) int { return b.Deleted.Compare(*a.Deleted) })
-	if b.json {
+	if b.JSON {
 		return b.PrintJSON(all)
 	}
 	return b.PrintTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"}, console.Each(all, discarded.row))
@@ -214,7 +215,7 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	if err != nil {
 		return err
 	}
-	return b.done(struct {
+	return b.Done(struct {
 		discarded
 		URL string `json:"path"`
 	}{d, at}, "restored the %s %q to %s%s\n", d.Type, console.Shown(d.Title), at, more)
@@ -271,7 +272,7 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 	if err := b.forget(ctx, u, all); err != nil {
 		return err
 	}
-	return b.done(map[string]int{"forgotten": len(all)}, "purged %d items\n", len(all))
+	return b.Done(map[string]int{"forgotten": len(all)}, "purged %d items\n", len(all))
 }
 
 func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {

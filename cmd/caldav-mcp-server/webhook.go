@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
@@ -73,24 +74,24 @@ func webhookJSON(w hookOf) listedWebhook {
 	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, console.JSONTime(w.Failing), console.JSONTime(w.Created), w.Maker.Agent}
 }
 
-func listWebhooksCommand() command {
+func listWebhooksCommand() command.Command {
 	var user string
-	return listing[hookOf, listedWebhook]{
-		command: command{
-			name: "list-webhooks", summary: "list webhooks, never their secrets",
-			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
+	return command.Listing[hookOf, listedWebhook]{
+		Command: command.Command{
+			Name: "list-webhooks", Summary: "list webhooks, never their secrets",
+			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only webhooks of the user `NAME`") },
 		},
-		find:  func(ctx context.Context, h *app.App) ([]hookOf, error) { return webhooksOf(ctx, h, user) },
-		json:  webhookJSON,
-		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE", "MADE BY"},
-		row: func(w hookOf, _ time.Time) []string {
+		Find:  func(ctx context.Context, h *app.App) ([]hookOf, error) { return webhooksOf(ctx, h, user) },
+		JSON:  webhookJSON,
+		Heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE", "MADE BY"},
+		Row: func(w hookOf, _ time.Time) []string {
 			kinds := "all"
 			if len(w.Kinds) > 0 {
 				kinds = strings.Join(console.Each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
 			}
 			return []string{console.BriefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), console.ShownTime(w.Failing), w.Maker.Agent}
 		},
-	}.asCommand()
+	}.AsCommand()
 }
 
 // deliveriesShown limits the messages that list-deliveries shows.
@@ -115,32 +116,32 @@ func deliveryJSON(d calendar.Delivery) listedDelivery {
 	return listedDelivery{d.ID, d.Calendar, d.State, d.Tries, d.Answer, console.JSONTime(d.Made), console.JSONTime(d.Due), console.JSONTime(d.Ended)}
 }
 
-func listDeliveriesCommand() command {
+func listDeliveriesCommand() command.Command {
 	var word string
-	return listing[calendar.Delivery, listedDelivery]{
-		command: command{
-			name: "list-deliveries", summary: "list the latest messages to a webhook, and their results",
-			flags: func(f *flag.FlagSet) {
+	return command.Listing[calendar.Delivery, listedDelivery]{
+		Command: command.Command{
+			Name: "list-deliveries", Summary: "list the latest messages to a webhook, and their results",
+			Flags: func(f *flag.FlagSet) {
 				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or a prefix of it (needed)")
 			},
 		},
-		find: func(ctx context.Context, h *app.App) ([]calendar.Delivery, error) {
+		Find: func(ctx context.Context, h *app.App) ([]calendar.Delivery, error) {
 			w, err := findWebhook(ctx, h, word)
 			if err != nil {
 				return nil, err
 			}
 			return h.Calendars.WebhookDeliveries(ctx, app.Caller(w.owner), w.ID, deliveriesShown)
 		},
-		json:  deliveryJSON,
-		heads: []string{"ID", "CALENDAR", "MADE", "STATE", "TRIES", "ANSWER", "NEXT TRY"},
-		row: func(d calendar.Delivery, _ time.Time) []string {
+		JSON:  deliveryJSON,
+		Heads: []string{"ID", "CALENDAR", "MADE", "STATE", "TRIES", "ANSWER", "NEXT TRY"},
+		Row: func(d calendar.Delivery, _ time.Time) []string {
 			next := ""
 			if d.State == calendar.DeliveryWaiting {
 				next = console.ShownTime(d.Due)
 			}
 			return []string{string(d.ID), console.BriefID(d.Calendar), console.ShownTime(d.Made), string(d.State), strconv.FormatInt(d.Tries, 10), d.Answer, next}
 		},
-	}.asCommand()
+	}.AsCommand()
 }
 
 const setWebhookDetails = `
@@ -149,23 +150,23 @@ signed with both. --resume turns a webhook on again that was turned off, and sen
 an empty message; list-deliveries shows the result.
 `
 
-func setWebhookCommand() command {
+func setWebhookCommand() command.Command {
 	var rotate, resume, test bool
-	return command{
-		name: "set-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
-		summary: "rotate the secret of a webhook, turn it on again, or test it", details: setWebhookDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "set-webhook", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "rotate the secret of a webhook, turn it on again, or test it", Details: setWebhookDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&rotate, "rotate", false, "create a new secret")
 			f.BoolVar(&resume, "resume", false, "turn it on again")
 			f.BoolVar(&test, "test", false, "send it an empty message")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
 				return errors.New("it needs one of --rotate and --resume, or else --test")
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, operands []string) error {
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			w, err := findWebhook(ctx, d.App, operands[0])
 			if err != nil {
 				return err
@@ -191,15 +192,15 @@ func setWebhookCommand() command {
 }
 
 // webhookDone prints the action on a webhook.
-func webhookDone(d *desk, done string, w hookOf) error {
-	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
+func webhookDone(d *command.Context, done string, w hookOf) error {
+	return d.Done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
 }
 
-func removeWebhookCommand() command {
-	return command{
-		name: "remove-webhook", operands: []string{"ID"}, settings: settings.StoreGroup, json: true,
-		summary: "delete a webhook", details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
-		run: func(ctx context.Context, d *desk, operands []string) error {
+func removeWebhookCommand() command.Command {
+	return command.Command{
+		Name: "remove-webhook", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
+		Summary: "delete a webhook", Details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
+		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			w, err := findWebhook(ctx, d.App, operands[0])
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"flag"
@@ -10,16 +10,16 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
-// helpOn is the full help text of a command.
-func helpOn(p *console.Console, c command) string {
+// Help is the full help text of a command.
+func Help(p *console.Console, c Command) string {
 	var b strings.Builder
-	words := slices.Concat([]string{console.Program, c.name, "[--FLAG …]"}, c.operands, console.Each(c.optional, func(o string) string { return "[" + o + "]" }))
+	words := slices.Concat([]string{console.Program, c.Name, "[--FLAG …]"}, c.Operands, console.Each(c.Optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
-	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details))))
-	if table := flagTable(c.declared(new(desk))); table != "" {
+	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.Summary+"\n\n"+strings.TrimSpace(c.Details))))
+	if table := flagTable(c.Declared(new(Context))); table != "" {
 		b.WriteString("\nflags:\n" + table)
 	}
-	b.WriteString(settingsHelp(p, c.settings))
+	b.WriteString(settingsHelp(p, c.Settings))
 	return b.String()
 }
 

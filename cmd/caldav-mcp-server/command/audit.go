@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
@@ -15,8 +15,8 @@ import (
 // toStdout is the value of AUDIT_LOG for standard output.
 const toStdout = "stdout"
 
-// openAudit opens the server's audit log, or returns nil if there is none.
-func openAudit(p *console.Console, c settings.Config, log *slog.Logger) (*server.Audit, error) {
+// OpenAudit opens the server's audit log, or returns nil if there is none.
+func OpenAudit(p *console.Console, c settings.Config, log *slog.Logger) (*server.Audit, error) {
 	switch c.AuditLog {
 	case "":
 		return nil, nil //nolint:nilnil // a nil audit log writes nothing
@@ -31,15 +31,15 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
 // has only the name of a user or group.
-func audit(p *console.Console, c command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
-	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
+func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
+	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.Name) || strings.HasPrefix(c.Name, "list-") {
 		return nil
 	}
-	a, err := openAudit(p, config, p.Logger(slog.LevelWarn, false))
+	a, err := OpenAudit(p, config, p.Logger(slog.LevelWarn, false))
 	if err != nil {
 		return err
 	}
-	d := server.Deed{At: p.Now().UTC(), Door: "command", Did: c.name, Outcome: "ok", Whom: whom(c, flags, operands)}
+	d := server.Deed{At: p.Now().UTC(), Door: "command", Did: c.Name, Outcome: "ok", Whom: whom(c, flags, operands)}
 	if failed != nil {
 		d.Outcome = "failed"
 	}
@@ -48,8 +48,8 @@ func audit(p *console.Console, c command, config settings.Config, flags *flag.Fl
 }
 
 // whom returns the user or group that a command acts on.
-func whom(c command, flags *flag.FlagSet, operands []string) string {
-	if len(c.operands) > 0 && (c.operands[0] == "NAME" || c.operands[0] == "GROUP") {
+func whom(c Command, flags *flag.FlagSet, operands []string) string {
+	if len(c.Operands) > 0 && (c.Operands[0] == "NAME" || c.Operands[0] == "GROUP") {
 		return operands[0]
 	}
 	if f := flags.Lookup("user"); f != nil {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -15,50 +15,50 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
-// invoke parses a command's flags and settings, and runs it.
-func invoke(ctx context.Context, p *console.Console, c command, args []string) error {
-	d := &desk{Console: p}
-	flags := c.declared(d)
+// Invoke parses a command's flags and settings, and runs it.
+func Invoke(ctx context.Context, p *console.Console, c Command, args []string) error {
+	d := &Context{Console: p}
+	flags := c.Declared(d)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	given := settings.AddFlags(flags, c.settings)
+	given := settings.AddFlags(flags, c.Settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(p.Stdout, helpOn(p, c))
+		_, err = io.WriteString(p.Stdout, Help(p, c))
 		return err
 	}
-	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
+	if err == nil && (len(operands) < len(c.Operands) || len(operands) > len(c.Operands)+len(c.Optional)) {
 		err = wrongOperands(c, operands)
 	}
 	if err == nil {
 		err = missing(flags)
 	}
-	if err == nil && c.check != nil {
-		err = c.check(d, operands)
+	if err == nil && c.Check != nil {
+		err = c.Check(d, operands)
 	}
 	if err != nil {
-		return console.UsageError{Err: fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, console.Program, c.name)}
+		return console.UsageError{Err: fmt.Errorf("%s: %w (see %s %s --help)", c.Name, err, console.Program, c.Name)}
 	}
-	if d.config, err = settings.Load(c.settings, p.Environ, given); err != nil {
+	if d.Config, err = settings.Load(c.Settings, p.Environ, given); err != nil {
 		return console.UsageError{Err: err}
 	}
 	err = d.work(ctx, c, operands)
-	return errors.Join(err, audit(p, c, d.config, flags, operands, err))
+	return errors.Join(err, audit(p, c, d.Config, flags, operands, err))
 }
 
 // work opens the store and runs a command; a command that works alone gets no store.
-func (d *desk) work(ctx context.Context, c command, operands []string) error {
-	if c.alone {
-		return c.run(ctx, d, operands)
+func (d *Context) work(ctx context.Context, c Command, operands []string) error {
+	if c.Alone {
+		return c.Run(ctx, d, operands)
 	}
-	return app.With(ctx, d.Console, d.config, c.begins, func(h *app.App) (err error) {
+	return app.With(ctx, d.Console, d.Config, c.Begins, func(h *app.App) (err error) {
 		d.App = h
-		if d.user != "" {
-			if d.who, err = h.Auth.User(ctx, d.user); err != nil {
+		if d.User != "" {
+			if d.Who, err = h.Auth.User(ctx, d.User); err != nil {
 				return err
 			}
 		}
-		return c.run(ctx, d, operands)
+		return c.Run(ctx, d, operands)
 	})
 }
 
@@ -129,9 +129,9 @@ func wanted(f *flag.Flag) string {
 	return ""
 }
 
-func wrongOperands(c command, operands []string) error {
-	if len(operands) < len(c.operands) {
-		return fmt.Errorf("%s is missing", c.operands[len(operands)])
+func wrongOperands(c Command, operands []string) error {
+	if len(operands) < len(c.Operands) {
+		return fmt.Errorf("%s is missing", c.Operands[len(operands)])
 	}
-	return fmt.Errorf("%q is one argument too many", operands[len(c.operands)+len(c.optional)])
+	return fmt.Errorf("%q is one argument too many", operands[len(c.Operands)+len(c.Optional)])
 }
