@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -45,6 +46,8 @@ type doctorOptions struct {
 	url, user, mcp, tokenFile, ca, mailTo string
 	fromStdin                             bool
 	patience                              time.Duration
+	// streamPatience is the time limit for the headers of a stream; 0 for the usual one.
+	streamPatience time.Duration
 }
 
 func doctorCommand() command.Command {
@@ -57,12 +60,13 @@ func doctorCommand() command.Command {
 			if err != nil {
 				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
-			if x.dav.Password, err = d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
+			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": ")
+			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return x.report(x.examine(ctx, x.checks()), d.JSON)
+			return x.report(x.run(ctx, password), d.JSON)
 		},
 	}
 }
@@ -120,7 +124,7 @@ func newExamination(p *console.Console, c settings.Config, o doctorOptions) (*ex
 	}
 	root := rootOf(base)
 	x := &examination{
-		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: streamPatience, dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
+		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: cmp.Or(o.streamPatience, streamPatience), dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
 	}
 	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
 	x.mail, x.config = c.Mail, c
@@ -243,6 +247,12 @@ func (x *examination) examine(ctx context.Context, all []check) []finding {
 		}
 	}
 	return findings
+}
+
+// run runs all checks with the user's password.
+func (x *examination) run(ctx context.Context, password string) []finding {
+	x.dav.Password = password
+	return x.examine(ctx, x.checks())
 }
 
 // report prints the findings, and the URLs to use if all checks passed.

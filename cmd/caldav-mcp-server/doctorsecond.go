@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 )
 
@@ -13,15 +14,16 @@ func (x *examination) secondChecks() []check {
 	if x.config.SecondURL == "" {
 		return nil
 	}
-	return []check{{itself, "its second node follows", (*examination).trySecond}}
+	return []check{{itself, "its second node follows", func(x *examination, ctx context.Context) (string, error) { return trySecond(ctx, x.config) }}}
 }
 
-func (x *examination) trySecond(ctx context.Context) (detail string, err error) {
-	url, err := x.config.Database()
+// trySecond reports how far the read replica is behind the primary.
+func trySecond(ctx context.Context, c settings.Config) (detail string, err error) {
+	url, err := c.Database()
 	if err != nil {
 		return "", err
 	}
-	s, err := store.Open(ctx, url, store.Options{Second: x.config.SecondURL, MaxConns: 1})
+	s, err := store.Open(ctx, url, store.Options{Second: c.SecondURL, MaxConns: 1})
 	if err != nil {
 		return "", withMend(err, "DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}

@@ -63,12 +63,12 @@ func TestSecondNode(t *testing.T) {
 	if n := strings.Count(asking.log.String(), "the second node does not answer"); n > rounds/15+1 {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
-	x := &examination{config: settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}}
-	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
+	c := settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}
+	if detail, err := trySecond(t.Context(), c); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)
-	if detail, err := x.trySecond(t.Context()); err == nil {
+	if detail, err := trySecond(t.Context(), c); err == nil {
 		t.Errorf("the doctor says of a node that took over: %s", detail)
 	}
 }
