@@ -171,12 +171,12 @@ func rootOf(base *url.URL) *url.URL {
 // mcpPlaces are the candidates for the MCP endpoint. A proxy serves both listeners under one name. Without a proxy they
 // have two ports, as on the machine itself.
 func mcpPlaces(root *url.URL, port string) []*url.URL {
-	beside := *root.JoinPath(mcpPath)
-	places := []*url.URL{root.JoinPath(mcpPath)}
+	beside := *root.JoinPath(settings.MCPPath)
+	places := []*url.URL{root.JoinPath(settings.MCPPath)}
 	ip := net.ParseIP(root.Hostname())
 	here := root.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 	if root.Scheme == "http" && (here || root.Port() == "5232") && port != root.Port() && port != "0" {
-		beside.Host, beside.Path = net.JoinHostPort(root.Hostname(), port), mcpPath
+		beside.Host, beside.Path = net.JoinHostPort(root.Hostname(), port), settings.MCPPath
 		places = append(places, &beside)
 	}
 	return places

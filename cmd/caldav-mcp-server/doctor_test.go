@@ -190,7 +190,7 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		o := doctorOptions{url: r.caldav(""), mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath, tokenFile: token}
+		o := doctorOptions{url: r.caldav(""), mcp: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) + settings.MCPPath, tokenFile: token}
 		if want != "" {
 			o.streamPatience = time.Second
 		}

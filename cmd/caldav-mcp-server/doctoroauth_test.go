@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // nameForBoth is a proxy that gives both doors one name, with a fault that changes.
@@ -29,7 +30,7 @@ func newNameForBoth(t *testing.T) *nameForBoth {
 		if fault := n.fault.Load(); fault != nil && (*fault)(w, r) {
 			return
 		}
-		if r.URL.Path == mcpPath {
+		if r.URL.Path == settings.MCPPath {
 			n.mcp.ServeHTTP(w, r)
 			return
 		}
@@ -56,7 +57,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + front.URL}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 	running := serveProgram(t, console.Program, env, "--no-first-user")
-	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), mcpPath))
+	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), settings.MCPPath))
 	missing := func(path string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, path) {
@@ -72,7 +73,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 				return false
 			}
 			proxy := *front.caldav.(*httputil.ReverseProxy)
-			if path == mcpPath {
+			if path == settings.MCPPath {
 				proxy = *front.mcp.(*httputil.ReverseProxy)
 			}
 			proxy.ModifyResponse = func(answer *http.Response) error { change(answer); return nil }
@@ -94,7 +95,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		{"the way back is changed", changing("/account/allow", func(a *http.Response) {
 			a.Header.Set("Location", strings.Replace(a.Header.Get("Location"), "?code", "?c", 1))
 		}), []string{"they let it in: the answer is", "must not change it"}},
-		{"the challenge is another's", changing(mcpPath, func(a *http.Response) {
+		{"the challenge is another's", changing(settings.MCPPath, func(a *http.Response) {
 			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"), "protected-resource/mcp", "protected-resource/other"))
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/davclient"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // speaksTLS reports whether the port of an http URL speaks TLS.
@@ -46,7 +47,7 @@ func asksForToken(header http.Header) bool {
 
 // strayed explains a 404: the server may have another path on this host.
 func (x *examination) strayed(ctx context.Context, missing *davclient.StatusError) error {
-	answer, err := x.ping(ctx, x.root.JoinPath(mcpPath))
+	answer, err := x.ping(ctx, x.root.JoinPath(settings.MCPPath))
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
 		return errAssistantsOnly
 	}

@@ -172,9 +172,6 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, 
 	return err
 }
 
-// mcpPath is the path of the MCP endpoint.
-const mcpPath = "/mcp"
-
 func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
 	key, err := sessionKey(ctx, h)
 	if err != nil {
@@ -201,14 +198,14 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 	handler := mcp.New(config)
 	inner := handler.Guard(h.Auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, inner)
+	mux.Handle(settings.MCPPath, inner)
 	if base := c.BasePath(); base != "" {
-		mux.Handle(base+mcpPath, inner)
+		mux.Handle(base+settings.MCPPath, inner)
 	}
 	mux.HandleFunc("/", notHere)
 	return server.Door{
 		Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: config.Limits.BodyBytes + spareBody,
-		Handler: pages.Discovery(mux), Routes: append([]string{mcpPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
+		Handler: pages.Discovery(mux), Routes: append([]string{settings.MCPPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
 	}, nil
 }
 
@@ -221,7 +218,7 @@ func mcpLimits(c settings.Config) mcp.Limits {
 
 // notHere answers requests for other paths on the MCP listener. The 404 also tells hosts that there is no OAuth.
 func notHere(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "there is nothing here; assistants connect to "+mcpPath, http.StatusNotFound)
+	http.Error(w, "there is nothing here; assistants connect to "+settings.MCPPath, http.StatusNotFound)
 }
 
 // named puts the user's name into the log line.

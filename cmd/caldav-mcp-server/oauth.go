@@ -33,7 +33,7 @@ func (f *frontage) site(r *http.Request) (oauth.Site, bool) {
 		return oauth.Site{}, false
 	}
 	at := func(door string) string { return "http://" + net.JoinHostPort(host, portOf(f.server.Addr(door))) }
-	resource := at(mcpDoor) + mcpPath
+	resource := at(mcpDoor) + settings.MCPPath
 	if f.MCPAt != nil {
 		resource = f.MCPURL()
 	}

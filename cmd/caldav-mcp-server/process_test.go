@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // TestMain puts the program itself into PATH, as this test binary under another name, so that
@@ -150,7 +151,7 @@ func (r *running) wait() error {
 }
 
 func (r *running) caldav(path string) string { return "http://" + r.addrs[caldavDoor] + path }
-func (r *running) mcp() string               { return "http://" + r.addrs[mcpDoor] + mcpPath }
+func (r *running) mcp() string               { return "http://" + r.addrs[mcpDoor] + settings.MCPPath }
 
 var shownSecret = regexp.MustCompile(`(?m)^ +(password|token) +(\S+)$`)
 

@@ -21,6 +21,9 @@ import (
 	"caldav-mcp-server/server"
 )
 
+// MCPPath is the path of the MCP endpoint, without BASE_URL.
+const MCPPath = "/mcp"
+
 // Config holds the parsed settings.
 type Config struct {
 	CalDAV, MCP Address
@@ -263,7 +266,7 @@ func (c Config) MCPURL() string {
 	if c.BaseURL != nil {
 		return c.BaseURL.JoinPath("mcp").String()
 	}
-	return "http://" + c.MCP.Reachable() + "/mcp"
+	return "http://" + c.MCP.Reachable() + MCPPath
 }
 
 func validPort(port string) bool {
