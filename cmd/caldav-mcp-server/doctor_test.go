@@ -19,23 +19,24 @@ import (
 	"github.com/google/uuid"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // findings runs the doctor on a server, as the user ann.
-func findings(t *testing.T, o doctorOptions) []finding {
+func findings(t *testing.T, o doctor.Options) []doctor.Finding {
 	t.Helper()
-	o.user = "ann"
+	o.User = "ann"
 	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
-	x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, o)
+	x, err := doctor.New(p, settings.Config{MCP: settings.Address{Port: "0"}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return x.run(t.Context(), "correct horse")
+	return x.Run(t.Context(), "correct horse")
 }
 
 // failures runs the doctor on a server and returns what fails apps: "client, check: detail → remedy".
-func failures(t *testing.T, o doctorOptions) string {
+func failures(t *testing.T, o doctor.Options) string {
 	t.Helper()
 	var wrong []string
 	for _, f := range findings(t, o) {
@@ -127,7 +128,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			found := failures(t, doctorOptions{url: proxied(t, r.caldav(""), test.wrap) + test.path})
+			found := failures(t, doctor.Options{URL: proxied(t, r.caldav(""), test.wrap) + test.path})
 			if test.wants == nil && found != "" {
 				t.Errorf("found\n%s", found)
 			}
@@ -147,7 +148,7 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=https://elsewhere.example.com", "TRUSTED_PROXIES=127.0.0.1"}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 	r := serveProgram(t, console.Program, env, "--no-first-user")
-	found := failures(t, doctorOptions{url: proxied(t, r.caldav(""), forwards)})
+	found := failures(t, doctor.Options{URL: proxied(t, r.caldav(""), forwards)})
 	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
@@ -161,7 +162,7 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	found = failures(t, doctorOptions{url: secure.URL, ca: file})
+	found = failures(t, doctor.Options{URL: secure.URL, CA: file})
 	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
@@ -190,12 +191,12 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		o := doctorOptions{url: r.caldav(""), mcp: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) + settings.MCPPath, tokenFile: token}
+		o := doctor.Options{URL: r.caldav(""), MCP: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) + settings.MCPPath, TokenFile: token}
 		if want != "" {
-			o.streamPatience = time.Second
+			o.StreamPatience = time.Second
 		}
 		all := findings(t, o)
-		at := slices.IndexFunc(all, func(f finding) bool { return f.Check == "a stream is not held back" })
+		at := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Check == "a stream is not held back" })
 		if at < 0 {
 			t.Fatalf("the stream was not tried: %+v", all)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
@@ -101,7 +102,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	} {
 		front.fault.Store(&test.serve)
 		found, walked := "", false
-		for _, f := range findings(t, doctorOptions{url: front.URL}) {
+		for _, f := range findings(t, doctor.Options{URL: front.URL}) {
 			if f.Result == "failed" {
 				found += f.Check + ": " + f.Detail + " → " + f.Mend + "\n"
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/store"
@@ -64,11 +65,11 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
 	c := settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}
-	if detail, err := trySecond(t.Context(), c); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
+	if detail, err := doctor.TrySecond(t.Context(), c); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)
-	if detail, err := trySecond(t.Context(), c); err == nil {
+	if detail, err := doctor.TrySecond(t.Context(), c); err == nil {
 		t.Errorf("the doctor says of a node that took over: %s", detail)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
 )
 
 // commands are all commands, in the order of the overview.
@@ -69,7 +70,7 @@ func commands() []command.Command {
 		reindexCommand(),
 		mcpCommand(),
 		healthCommand(),
-		doctorCommand(),
+		doctor.Command(),
 		completionCommand(),
 		manCommand(),
 		versionCommand(),

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 )
 
 // secondChecks are the checks of a read replica, if the doctor has its settings.
-func (x *examination) secondChecks() []check {
+func (x *Examination) secondChecks() []check {
 	if x.config.SecondURL == "" {
 		return nil
 	}
-	return []check{{itself, "its second node follows", func(x *examination, ctx context.Context) (string, error) { return trySecond(ctx, x.config) }}}
+	return []check{{itself, "its second node follows", func(x *Examination, ctx context.Context) (string, error) { return TrySecond(ctx, x.config) }}}
 }
 
-// trySecond reports how far the read replica is behind the primary.
-func trySecond(ctx context.Context, c settings.Config) (detail string, err error) {
+// TrySecond reports how far the read replica is behind the primary.
+func TrySecond(ctx context.Context, c settings.Config) (detail string, err error) {
 	url, err := c.Database()
 	if err != nil {
 		return "", err

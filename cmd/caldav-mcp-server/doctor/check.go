@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type check struct {
 }
 
 // checkFunc is a method of the examination, in the form for the table.
-type checkFunc func(x *examination, ctx context.Context) (string, error)
+type checkFunc func(x *Examination, ctx context.Context) (string, error)
 
 // The clients whose recorded steps are replayed.
 const (
@@ -43,34 +43,34 @@ func checks() []check {
 // appChecks are the steps of calendar apps, and of assistants with a token.
 func appChecks() []check {
 	return []check{
-		{anyClient, "the server answers", (*examination).reach},
-		{anyClient, "it asks for a password", (*examination).challenge},
-		{anyClient, "it takes the password", (*examination).login},
-		{apple, "a bare host name leads to the user", (*examination).wellKnown},
-		{apple, "the user leads to the calendars", (*examination).appleHome},
-		{itself, "it knows its own URL", (*examination).ownURL},
-		{itself, "it can tell its clients apart", (*examination).whoAsks},
-		{apple, "OPTIONS promises calendars", optionsAt(func(x *examination) *url.URL { return x.principal })},
-		{apple, "delegates are asked for", (*examination).delegates},
+		{anyClient, "the server answers", (*Examination).reach},
+		{anyClient, "it asks for a password", (*Examination).challenge},
+		{anyClient, "it takes the password", (*Examination).login},
+		{apple, "a bare host name leads to the user", (*Examination).wellKnown},
+		{apple, "the user leads to the calendars", (*Examination).appleHome},
+		{itself, "it knows its own URL", (*Examination).ownURL},
+		{itself, "it can tell its clients apart", (*Examination).whoAsks},
+		{apple, "OPTIONS promises calendars", optionsAt(func(x *Examination) *url.URL { return x.principal })},
+		{apple, "delegates are asked for", (*Examination).delegates},
 		{apple, "calendars are listed", listed("d:displayname", "d:resourcetype", "a:calendar-color", "a:calendar-order", "s:getctag", "d:owner",
 			"d:current-user-privilege-set", "c:supported-calendar-component-set", "d:supported-report-set", "d:sync-token", "d:quota-available-bytes")},
 		{apple, "events of a time are found", query(`<c:time-range start="20260101T000000Z" end="20260201T000000Z"/>`)},
-		{thunderbird, "the URL leads to the user", (*examination).thunderbirdStart},
+		{thunderbird, "the URL leads to the user", (*Examination).thunderbirdStart},
 		{thunderbird, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:current-user-privilege-set", "a:calendar-color")},
-		{thunderbird, "changes are synchronized", (*examination).synchronize},
-		{thunderbird, "a wrong If-Match is refused", (*examination).ifMatch},
-		{thunderbird, "a large event gets through", (*examination).largeBody},
-		{davx5, "OPTIONS promises calendars", optionsAt((*examination).calendar)},
+		{thunderbird, "changes are synchronized", (*Examination).synchronize},
+		{thunderbird, "a wrong If-Match is refused", (*Examination).ifMatch},
+		{thunderbird, "a large event gets through", (*Examination).largeBody},
+		{davx5, "OPTIONS promises calendars", optionsAt((*Examination).calendar)},
 		{davx5, "calendars are listed", listed("d:current-user-privilege-set", "d:displayname", "d:owner", "d:resourcetype", "a:calendar-color",
 			"c:calendar-description", "c:calendar-timezone", "c:supported-calendar-component-set", "s:source")},
-		{davx5, "changes since are synchronized", (*examination).synchronizeAgain},
-		{davx5, "a stale sync token is refused", (*examination).staleToken},
+		{davx5, "changes since are synchronized", (*Examination).synchronizeAgain},
+		{davx5, "a stale sync token is refused", (*Examination).staleToken},
 		{evolution, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:getetag", "s:getctag", "c:supported-calendar-component-set", "a:calendar-color")},
 		{evolution, "all events are found", query("")},
-		{assistant, "the endpoint asks for a token", (*examination).mcpChallenge},
-		{assistant, "it takes the token", (*examination).mcpInitialize},
-		{assistant, "tools are listed", (*examination).mcpTools},
-		{assistant, "a stream is not held back", (*examination).mcpStream},
+		{assistant, "the endpoint asks for a token", (*Examination).mcpChallenge},
+		{assistant, "it takes the token", (*Examination).mcpInitialize},
+		{assistant, "tools are listed", (*Examination).mcpTools},
+		{assistant, "a stream is not held back", (*Examination).mcpStream},
 	}
 }
 
@@ -81,7 +81,7 @@ type reply struct {
 }
 
 // send makes a request, and returns only status and headers.
-func (x *examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string, headers ...string) (reply, error) {
+func (x *Examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string, headers ...string) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
 		return reply{}, err
@@ -97,7 +97,7 @@ func (x *examination) send(ctx context.Context, as *davclient.Client, method str
 	return reply{answer.StatusCode, answer.Header}, errors.Join(err, answer.Body.Close())
 }
 
-func (x *examination) reach(ctx context.Context) (string, error) {
+func (x *Examination) reach(ctx context.Context) (string, error) {
 	answer, err := x.send(ctx, x.bare, http.MethodOptions, x.base, "")
 	if (err != nil && cut(err) || err == nil && answer.status == http.StatusBadRequest) && x.speaksTLS(ctx) {
 		https := *x.root
@@ -116,7 +116,7 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 	return "with TLS", nil
 }
 
-func (x *examination) challenge(ctx context.Context) (string, error) {
+func (x *Examination) challenge(ctx context.Context) (string, error) {
 	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, davclient.PropfindBody("d:current-user-principal"), "Depth", "0")
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	}
 }
 
-func (x *examination) login(ctx context.Context) (string, error) {
+func (x *Examination) login(ctx context.Context) (string, error) {
 	_, err := x.principalAt(ctx, x.base)
 	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusNotFound {
 		err = x.strayed(ctx, s)
@@ -152,7 +152,7 @@ func (x *examination) login(ctx context.Context) (string, error) {
 }
 
 // principalAt asks a URL for the user's principal.
-func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
+func (x *Examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
 	found, err := x.dav.Ask(ctx, "PROPFIND", at, "0", davclient.PropfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, e
 
 // place resolves an href, and checks that clients can reach it. Most broken setups have hrefs without the proxy's path,
 // or with the server's internal name.
-func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
+func (x *Examination) place(base *url.URL, href string) (*url.URL, error) {
 	to, err := davclient.Resolve(base, href)
 	if err != nil {
 		return nil, err
@@ -189,7 +189,7 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 }
 
 // wellKnown is the first step of an app that knows only a host name (RFC 6764 §5).
-func (x *examination) wellKnown(ctx context.Context) (string, error) {
+func (x *Examination) wellKnown(ctx context.Context) (string, error) {
 	start := x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})
 	principal, err := x.principalAt(ctx, start)
 	if err != nil {
@@ -204,7 +204,7 @@ func (x *examination) wellKnown(ctx context.Context) (string, error) {
 	return principal.Path, nil
 }
 
-func (x *examination) thunderbirdStart(ctx context.Context) (string, error) {
+func (x *Examination) thunderbirdStart(ctx context.Context) (string, error) {
 	principal, err := x.principalAt(ctx, x.base)
 	if err != nil {
 		return "", err
@@ -217,7 +217,7 @@ func (x *examination) thunderbirdStart(ctx context.Context) (string, error) {
 	return principal.Path, err
 }
 
-func (x *examination) appleHome(ctx context.Context) (string, error) {
+func (x *Examination) appleHome(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
@@ -239,7 +239,7 @@ func (x *examination) appleHome(ctx context.Context) (string, error) {
 }
 
 // calendar is a calendar for events if one is known, else any calendar, or nil.
-func (x *examination) calendar() *url.URL {
+func (x *Examination) calendar() *url.URL {
 	if x.events != nil {
 		return x.events
 	}
@@ -250,8 +250,8 @@ func (x *examination) calendar() *url.URL {
 }
 
 // optionsAt checks the response to OPTIONS.
-func optionsAt(place func(*examination) *url.URL) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) {
+func optionsAt(place func(*Examination) *url.URL) checkFunc {
+	return func(x *Examination, ctx context.Context) (string, error) {
 		at := place(x)
 		if at == nil {
 			return "", skippedError{"there is no place to ask at"}
@@ -272,7 +272,7 @@ func optionsAt(place func(*examination) *url.URL) checkFunc {
 }
 
 // delegates is the expand-property REPORT of Apple's clients.
-func (x *examination) delegates(ctx context.Context) (string, error) {
+func (x *Examination) delegates(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
@@ -283,7 +283,7 @@ func (x *examination) delegates(ctx context.Context) (string, error) {
 
 // listed checks a PROPFIND for the calendars of the home.
 func listed(props ...string) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) {
+	return func(x *Examination, ctx context.Context) (string, error) {
 		if x.home == nil {
 			return "", skippedError{"the calendars were not found"}
 		}
@@ -326,7 +326,7 @@ func takesEvents(r davclient.Response) bool {
 
 // query checks a calendar-query for events.
 func query(within string) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) {
+	return func(x *Examination, ctx context.Context) (string, error) {
 		body := `<c:calendar-query ` + davclient.Prefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
 			`<c:comp-filter name="VEVENT">` + within + `</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
 		found, err := x.reportOn(ctx, "1", body)
@@ -337,7 +337,7 @@ func query(within string) checkFunc {
 	}
 }
 
-func (x *examination) reportOn(ctx context.Context, depth, body string) (*davclient.Multistatus, error) {
+func (x *Examination) reportOn(ctx context.Context, depth, body string) (*davclient.Multistatus, error) {
 	if x.calendar() == nil {
 		return nil, skippedError{"no calendar was found"}
 	}
@@ -351,7 +351,7 @@ func syncBody(token string) string {
 }
 
 // synchronize sends Depth 1 as Thunderbird does, in violation of RFC 6578 §3.2.
-func (x *examination) synchronize(ctx context.Context) (string, error) {
+func (x *Examination) synchronize(ctx context.Context) (string, error) {
 	found, err := x.reportOn(ctx, "1", syncBody(""))
 	if err != nil {
 		return "", err
@@ -363,7 +363,7 @@ func (x *examination) synchronize(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d objects", len(found.Responses)), nil
 }
 
-func (x *examination) synchronizeAgain(ctx context.Context) (string, error) {
+func (x *Examination) synchronizeAgain(ctx context.Context) (string, error) {
 	if x.syncToken == "" {
 		return "", skippedError{"there is no sync token to go on from"}
 	}
@@ -375,7 +375,7 @@ func (x *examination) synchronizeAgain(ctx context.Context) (string, error) {
 }
 
 // staleToken expects the refusal that makes DAVx5 synchronize from scratch.
-func (x *examination) staleToken(ctx context.Context) (string, error) {
+func (x *Examination) staleToken(ctx context.Context) (string, error) {
 	_, err := x.reportOn(ctx, "0", syncBody("urn:doctor:stale"))
 	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {

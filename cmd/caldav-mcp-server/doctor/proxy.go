@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 const ownSpace = "urn:caldav-mcp-server"
 
 // askItself asks the server how the request reached it. It tells only its own users.
-func (x *examination) askItself(ctx context.Context) error {
+func (x *Examination) askItself(ctx context.Context) error {
 	if x.principal == nil {
 		return skippedError{"the user was not found"}
 	}
@@ -49,12 +49,12 @@ type saysItself struct {
 }
 
 // proxied reports whether there is a proxy: the URL has TLS, or the server saw proxy headers.
-func (x *examination) proxied() bool {
+func (x *Examination) proxied() bool {
 	return x.root.Scheme == "https" || x.itself.way == server.WayBelieved || x.itself.way == server.WayUnbelieved
 }
 
 // ownURL compares the requested URL with the server's BASE_URL.
-func (x *examination) ownURL(ctx context.Context) (string, error) {
+func (x *Examination) ownURL(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err
 	}
@@ -87,7 +87,7 @@ func sameURL(a, b *url.URL) bool {
 }
 
 // whoAsks checks whether the server can tell its clients apart.
-func (x *examination) whoAsks(ctx context.Context) (string, error) {
+func (x *Examination) whoAsks(ctx context.Context) (string, error) {
 	if err := x.askItself(ctx); err != nil {
 		return "", err
 	}
@@ -112,7 +112,7 @@ const streamPatience = 5 * time.Second
 
 // mcpStream opens a stream and checks that its headers arrive while it is open. A proxy that buffers whole responses
 // delays the notifications for assistants.
-func (x *examination) mcpStream(ctx context.Context) (string, error) {
+func (x *Examination) mcpStream(ctx context.Context) (string, error) {
 	if x.token == "" || x.mcp == nil {
 		return "", skippedError{"there is no token, or no endpoint"}
 	}
@@ -144,7 +144,7 @@ func (x *examination) mcpStream(ctx context.Context) (string, error) {
 }
 
 // withoutDepth reports whether a PROPFIND was refused because its Depth header got lost on the way.
-func (x *examination) withoutDepth(ctx context.Context) bool {
+func (x *Examination) withoutDepth(ctx context.Context) bool {
 	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(davclient.PropfindBody("d:current-user-principal")))
 	if err != nil {
 		return false

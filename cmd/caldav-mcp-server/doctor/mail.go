@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -16,29 +16,29 @@ import (
 const mailServer = "mail"
 
 // mailChecks are the checks of the server's mail, if the doctor has its settings.
-func (x *examination) mailChecks() []check {
+func (x *Examination) mailChecks() []check {
 	var all []check
 	if x.mail.Sends() {
-		all = append(all, check{mailServer, "the mail server takes the password", (*examination).tryRelay})
+		all = append(all, check{mailServer, "the mail server takes the password", (*Examination).tryRelay})
 	}
 	if x.mail.IMAPURL != "" {
-		all = append(all, check{mailServer, "the mailbox opens", (*examination).tryMailbox})
+		all = append(all, check{mailServer, "the mailbox opens", (*Examination).tryMailbox})
 	}
 	if x.mail.Sends() && (x.mail.IMAPURL != "" || x.mailTo != "") {
-		all = append(all, check{mailServer, "a mail is sent", (*examination).sendMail})
+		all = append(all, check{mailServer, "a mail is sent", (*Examination).sendMail})
 	}
 	if x.mail.Sends() && x.mail.IMAPURL != "" && x.mailTo == "" {
-		all = append(all, check{mailServer, "it arrives in the mailbox", (*examination).receiveMail})
+		all = append(all, check{mailServer, "it arrives in the mailbox", (*Examination).receiveMail})
 	}
 	return all
 }
 
 // checks are all checks for this server.
-func (x *examination) checks() []check {
+func (x *Examination) checks() []check {
 	return slices.Concat(checks(), x.mailChecks(), x.secondChecks())
 }
 
-func (x *examination) tryRelay(ctx context.Context) (string, error) {
+func (x *Examination) tryRelay(ctx context.Context) (string, error) {
 	relay, err := mail.ParseRelay(x.mail.SMTPURL)
 	if err == nil {
 		err = relay.Try(ctx)
@@ -46,7 +46,7 @@ func (x *examination) tryRelay(ctx context.Context) (string, error) {
 	return relay.Addr, withMend(err, "check SMTP_URL: host, port, user, password, and whether it is smtps:// (TLS from the start) or smtp:// (STARTTLS)")
 }
 
-func (x *examination) tryMailbox(ctx context.Context) (string, error) {
+func (x *Examination) tryMailbox(ctx context.Context) (string, error) {
 	box, err := mail.ParseMailbox(x.mail.IMAPURL)
 	if err == nil {
 		err = box.Try(ctx)
@@ -64,7 +64,7 @@ domain of MAIL_FROM, as docs/scheduling.md has it.
 `
 
 // sendMail sends a mail to --mail-to, or to the server's own mailbox.
-func (x *examination) sendMail(ctx context.Context) (string, error) {
+func (x *Examination) sendMail(ctx context.Context) (string, error) {
 	relay, err := mail.ParseRelay(x.mail.SMTPURL)
 	if err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (x *examination) sendMail(ctx context.Context) (string, error) {
 const lookEvery = 2 * time.Second
 
 // receiveMail waits for the mail, and deletes it.
-func (x *examination) receiveMail(ctx context.Context) (string, error) {
+func (x *Examination) receiveMail(ctx context.Context) (string, error) {
 	if x.testMail == "" {
 		return "", skippedError{"no mail was sent"}
 	}

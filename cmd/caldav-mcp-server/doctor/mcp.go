@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bufio"
@@ -32,7 +32,7 @@ const initializeCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{
 	`"clientInfo":{"name":"doctor","version":"1"}}}`
 
 // rpc calls the MCP endpoint as assistants do.
-func (x *examination) rpc(ctx context.Context, token, session, call string) (*rpcAnswer, http.Header, error) {
+func (x *Examination) rpc(ctx context.Context, token, session, call string) (*rpcAnswer, http.Header, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.mcp.String(), strings.NewReader(call))
 	if err != nil {
 		return nil, nil, err
@@ -85,7 +85,7 @@ func message(contentType string, body []byte) []byte {
 }
 
 // mcpChallenge finds the endpoint.
-func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
+func (x *Examination) mcpChallenge(ctx context.Context) (string, error) {
 	var failures []error
 	for _, at := range x.mcpPlaces {
 		x.mcp = at
@@ -107,7 +107,7 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 	}
 }
 
-func (x *examination) challengedAt(ctx context.Context) (string, error) {
+func (x *Examination) challengedAt(ctx context.Context) (string, error) {
 	_, header, err := x.rpc(ctx, "", "", initializeCall)
 	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {
@@ -124,7 +124,7 @@ func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	return x.mcp.String(), nil
 }
 
-func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
+func (x *Examination) mcpInitialize(ctx context.Context) (string, error) {
 	if x.token == "" {
 		return "", skippedError{"there is no token: --token-file names one"}
 	}
@@ -138,7 +138,7 @@ func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
 	return "protocol " + console.Shown(said.Result.ProtocolVersion), nil
 }
 
-func (x *examination) mcpTools(ctx context.Context) (string, error) {
+func (x *Examination) mcpTools(ctx context.Context) (string, error) {
 	if x.token == "" || x.mcp == nil {
 		return "", skippedError{"there is no token, or no endpoint"}
 	}

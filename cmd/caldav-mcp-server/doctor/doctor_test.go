@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
 	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
-	x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
+	x, err := New(p, settings.Config{MCP: settings.Address{Port: "0"}}, Options{URL: at, User: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestDoctorSaysACauseOnce(t *testing.T) {
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
 		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
-		x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: at, user: "ann"})
+		x, err := New(p, settings.Config{MCP: settings.Address{Port: "0"}}, Options{URL: at, User: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
-	x, err := newExamination(p, settings.Config{MCP: settings.Address{Port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
+	x, err := New(p, settings.Config{MCP: settings.Address{Port: "0"}}, Options{URL: secure.URL, User: "ann", CA: file})
 	if err != nil {
 		t.Fatal(err)
 	}

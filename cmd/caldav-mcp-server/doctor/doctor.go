@@ -1,4 +1,5 @@
-package main
+// Package doctor checks a running server from outside, with the requests of the apps and assistants that people use.
+package doctor
 
 import (
 	"cmp"
@@ -41,49 +42,50 @@ deletes it; --mail-to sends it to another address instead. With the database set
 it checks that the read replica is up to date.
 `
 
-// doctorOptions are the flags of doctor.
-type doctorOptions struct {
-	url, user, mcp, tokenFile, ca, mailTo string
+// Options are the flags of doctor.
+type Options struct {
+	URL, User, MCP, TokenFile, CA, mailTo string
 	fromStdin                             bool
 	patience                              time.Duration
-	// streamPatience is the time limit for the headers of a stream; 0 for the usual one.
-	streamPatience time.Duration
+	// StreamPatience is the time limit for the headers of a stream; 0 for the usual one.
+	StreamPatience time.Duration
 }
 
-func doctorCommand() command.Command {
-	var o doctorOptions
+// Command is the command doctor.
+func Command() command.Command {
+	var o Options
 	return command.Command{
 		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, JSON: true, Alone: true,
 		Summary: "check a running server from outside, as apps see it", Details: doctorDetails, Flags: o.declare,
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
-			x, err := newExamination(d.Console, d.Config, o)
+			x, err := New(d.Console, d.Config, o)
 			if err != nil {
 				return console.UsageError{Err: fmt.Errorf("doctor: %w (see %s doctor --help)", err, console.Program)}
 			}
-			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.user+": ")
+			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.User+": ")
 			if err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return x.report(x.run(ctx, password), d.JSON)
+			return x.report(x.Run(ctx, password), d.JSON)
 		},
 	}
 }
 
-func (o *doctorOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.url, "url", "", "the `URL` for apps (needed)")
-	f.StringVar(&o.user, "user", "", "`NAME` of a user (needed)")
+func (o *Options) declare(f *flag.FlagSet) {
+	f.StringVar(&o.URL, "url", "", "the `URL` for apps (needed)")
+	f.StringVar(&o.User, "user", "", "`NAME` of a user (needed)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password from standard input")
-	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; found automatically by default")
-	f.StringVar(&o.ca, "ca", "", "`FILE` with a certificate authority to trust (PEM)")
-	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
+	f.StringVar(&o.MCP, "mcp-url", "", "`URL` of the MCP endpoint; found automatically by default")
+	f.StringVar(&o.CA, "ca", "", "`FILE` with a certificate authority to trust (PEM)")
+	f.StringVar(&o.TokenFile, "token-file", "", "`FILE` with an access token for it")
 	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` for a test mail; default the server's own mailbox")
 	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "time limit `LONG` for all checks")
 }
 
-// examination holds the facts found about a server so far.
-type examination struct {
+// Examination holds the facts found about a server so far.
+type Examination struct {
 	*console.Console
 	// base is the given URL. root is the URL for apps, without a path inside the server.
 	base, root *url.URL
@@ -114,8 +116,9 @@ type examination struct {
 	itself *saysItself
 }
 
-func newExamination(p *console.Console, c settings.Config, o doctorOptions) (*examination, error) {
-	base, err := davclient.ServerURL("--url", o.url)
+// New returns the examination of the server that the options name. c are the server's settings, if they are known.
+func New(p *console.Console, c settings.Config, o Options) (*Examination, error) {
+	base, err := davclient.ServerURL("--url", o.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +126,8 @@ func newExamination(p *console.Console, c settings.Config, o doctorOptions) (*ex
 		base.Path = "/"
 	}
 	root := rootOf(base)
-	x := &examination{
-		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: cmp.Or(o.streamPatience, streamPatience), dav: davclient.New(base, o.user, ""), bare: davclient.New(base, "", ""),
+	x := &Examination{
+		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: cmp.Or(o.StreamPatience, streamPatience), dav: davclient.New(base, o.User, ""), bare: davclient.New(base, "", ""),
 	}
 	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
 	x.mail, x.config = c.Mail, c
@@ -133,22 +136,22 @@ func newExamination(p *console.Console, c settings.Config, o doctorOptions) (*ex
 			return nil, fmt.Errorf("--mail-to: %w", err)
 		}
 	}
-	if o.mcp != "" {
-		at, err := davclient.ServerURL("--mcp-url", o.mcp)
+	if o.MCP != "" {
+		at, err := davclient.ServerURL("--mcp-url", o.MCP)
 		if err != nil {
 			return nil, err
 		}
 		x.mcpPlaces = []*url.URL{at}
 	}
-	if o.ca != "" {
-		transport, err := trusting(o.ca)
+	if o.CA != "" {
+		transport, err := trusting(o.CA)
 		if err != nil {
 			return nil, err
 		}
 		x.dav.Transport, x.bare.Transport = transport, transport
 	}
-	if o.tokenFile != "" {
-		if _, x.token, err = settings.ReadSecret("--token-file", o.tokenFile); err != nil {
+	if o.TokenFile != "" {
+		if _, x.token, err = settings.ReadSecret("--token-file", o.TokenFile); err != nil {
 			return nil, err
 		}
 	}
@@ -200,8 +203,8 @@ func trusting(file string) (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// finding is the outcome of a check.
-type finding struct {
+// Finding is the outcome of a check.
+type Finding struct {
 	Client string `json:"client"`
 	Check  string `json:"check"`
 	// Result is ok, failed or skipped.
@@ -228,11 +231,11 @@ func (s skippedError) Error() string { return s.why }
 
 // examine runs the checks in order; later ones use the results of earlier ones. If the server cannot be reached at all,
 // it stops, because every other check would fail for the same reason.
-func (x *examination) examine(ctx context.Context, all []check) []finding {
-	findings := make([]finding, 0, len(all))
+func (x *Examination) examine(ctx context.Context, all []check) []Finding {
+	findings := make([]Finding, 0, len(all))
 	for _, c := range all {
 		detail, err := c.run(x, ctx)
-		f := finding{Client: c.client, Check: c.name, Result: resultOK, Detail: detail}
+		f := Finding{Client: c.client, Check: c.name, Result: resultOK, Detail: detail}
 		skip, skipped := errors.AsType[skippedError](err)
 		switch {
 		case skipped:
@@ -249,14 +252,14 @@ func (x *examination) examine(ctx context.Context, all []check) []finding {
 	return findings
 }
 
-// run runs all checks with the user's password.
-func (x *examination) run(ctx context.Context, password string) []finding {
+// Run runs all checks with the user's password.
+func (x *Examination) Run(ctx context.Context, password string) []Finding {
 	x.dav.Password = password
 	return x.examine(ctx, x.checks())
 }
 
 // report prints the findings, and the URLs to use if all checks passed.
-func (x *examination) report(findings []finding, json bool) error {
+func (x *Examination) report(findings []Finding, json bool) error {
 	if err := printFindings(x.Console, findings, json); err != nil {
 		return err
 	}
@@ -284,11 +287,11 @@ func (x *examination) report(findings []finding, json bool) error {
 	return err
 }
 
-func printFindings(p *console.Console, findings []finding, json bool) error {
+func printFindings(p *console.Console, findings []Finding, json bool) error {
 	if json {
 		return p.PrintJSON(findings)
 	}
-	rows := console.Each(findings, func(f finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
+	rows := console.Each(findings, func(f Finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
 	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}}, console.Each(rows, func(row []string) []string { return console.Each(row, console.Shown) })...)
 	if _, err := io.WriteString(p.Stdout, console.Columns(table)); err != nil {
 		return err

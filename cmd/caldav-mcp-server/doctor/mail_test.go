@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -94,18 +94,18 @@ func TestDoctorMail(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPostbox(t)
-			x := &examination{Console: &console.Console{Now: time.Now, NewID: func() string { return "id" }}}
+			x := &Examination{Console: &console.Console{Now: time.Now, NewID: func() string { return "id" }}}
 			x.mail = settings.Mail{SMTPURL: "smtp://" + b.smtp, IMAPURL: "imap://calendar:secret@" + b.imap, From: "calendar@example.org"}
 			x.mailTo = calendar.MailAddress(c.to)
 			c.edit(b, &x.mail)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			findings := x.examine(ctx, x.mailChecks())
-			got := strings.Join(console.Each(findings, func(f finding) string { return f.Result }), " ")
+			got := strings.Join(console.Each(findings, func(f Finding) string { return f.Result }), " ")
 			if got != c.want {
 				t.Errorf("got %q, want %q: %+v", got, c.want, findings)
 			}
-			mends := strings.Join(console.Each(findings, func(f finding) string { return f.Mend }), " ")
+			mends := strings.Join(console.Each(findings, func(f Finding) string { return f.Mend }), " ")
 			if !strings.Contains(mends, c.mend) || strings.Contains(mends+got, "secret") {
 				t.Errorf("the mends are %q, want %q", mends, c.mend)
 			}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 )
 
 // write sends a conditional PUT for an event that does not exist.
-func (x *examination) write(ctx context.Context, body string) (int, *url.URL, error) {
+func (x *Examination) write(ctx context.Context, body string) (int, *url.URL, error) {
 	if x.calendar() == nil {
 		return 0, nil, skippedError{"no calendar was found"}
 	}
@@ -33,7 +33,7 @@ func (x *examination) write(ctx context.Context, body string) (int, *url.URL, er
 
 // ifMatch is Thunderbird's test for write access: a PUT that must fail. If it succeeds, ifMatch deletes the event, and
 // reports anything that remains.
-func (x *examination) ifMatch(ctx context.Context) (string, error) {
+func (x *Examination) ifMatch(ctx context.Context) (string, error) {
 	status, at, err := x.write(ctx, probeHead+fmt.Sprintf(probeEvent, x.NewID())+probeEnd)
 	if err != nil {
 		return "", err
@@ -55,7 +55,7 @@ func (x *examination) ifMatch(ctx context.Context) (string, error) {
 }
 
 // largeBody stands for an event with a picture. If the server refuses its content, the body has passed the proxy.
-func (x *examination) largeBody(ctx context.Context) (string, error) {
+func (x *Examination) largeBody(ctx context.Context) (string, error) {
 	status, at, err := x.write(ctx, probeHead+strings.Repeat(probeLine, largeProbe/len(probeLine))+probeEnd)
 	_, skipped := errors.AsType[skippedError](err)
 	switch {

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -54,20 +54,20 @@ const addressMend = "BASE_URL is the URL for apps, MCP_URL the URL for assistant
 // oauthChecks are the steps of claude.ai and other hosts that connect without a token.
 func oauthChecks() []check {
 	return []check{
-		{hosted, "the endpoint leads to sign-in", (*examination).discover},
-		{hosted, "it registers", (*examination).register},
-		{hosted, "people are asked to sign in", (*examination).signInPage},
-		{hosted, "they let it in", (*examination).consent},
-		{hosted, "a code gets it a token", (*examination).exchange},
-		{hosted, "the token lets it in, and is renewed", (*examination).renew},
-		{hosted, "it is out once it is revoked", (*examination).revoke},
+		{hosted, "the endpoint leads to sign-in", (*Examination).discover},
+		{hosted, "it registers", (*Examination).register},
+		{hosted, "people are asked to sign in", (*Examination).signInPage},
+		{hosted, "they let it in", (*Examination).consent},
+		{hosted, "a code gets it a token", (*Examination).exchange},
+		{hosted, "the token lets it in, and is renewed", (*Examination).renew},
+		{hosted, "it is out once it is revoked", (*Examination).revoke},
 	}
 }
 
 var errNotSoFar = skippedError{"an earlier step failed"}
 
 // fetch gets a metadata document.
-func (x *examination) fetch(ctx context.Context, at string, into any) error {
+func (x *Examination) fetch(ctx context.Context, at string, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return &checkError{fmt.Sprintf("%q is not a URL", at), addressMend}
@@ -90,7 +90,7 @@ func (x *examination) fetch(ctx context.Context, at string, into any) error {
 var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]*)"`)
 
 // discover finds the sign-in as hosts do: from the challenge to the metadata of the endpoint and of the server.
-func (x *examination) discover(ctx context.Context) (string, error) {
+func (x *Examination) discover(ctx context.Context) (string, error) {
 	if x.offer == "" {
 		return "", skippedError{"the endpoint was not found"}
 	}
@@ -136,7 +136,7 @@ func wellKnownOf(address string) string {
 }
 
 // submit posts to an endpoint and decodes the response.
-func (x *examination) submit(ctx context.Context, at, kind string, body []byte, want int, into any) error {
+func (x *Examination) submit(ctx context.Context, at, kind string, body []byte, want int, into any) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -170,11 +170,11 @@ func (x *examination) submit(ctx context.Context, at, kind string, body []byte, 
 	return nil
 }
 
-func (x *examination) submitForm(ctx context.Context, at string, form url.Values, into any) error {
+func (x *Examination) submitForm(ctx context.Context, at string, form url.Values, into any) error {
 	return x.submit(ctx, at, "application/x-www-form-urlencoded", []byte(form.Encode()), http.StatusOK, into)
 }
 
-func (x *examination) register(ctx context.Context) (string, error) {
+func (x *Examination) register(ctx context.Context) (string, error) {
 	if x.walk == nil {
 		return "", errNotSoFar
 	}
@@ -190,7 +190,7 @@ func (x *examination) register(ctx context.Context) (string, error) {
 }
 
 // signInPage opens the authorization URL in a browser without a session.
-func (x *examination) signInPage(ctx context.Context) (string, error) {
+func (x *Examination) signInPage(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.client == "" {
 		return "", errNotSoFar
 	}
@@ -223,7 +223,7 @@ func (x *examination) signInPage(ctx context.Context) (string, error) {
 
 // browse opens a page like a browser, and returns its content and final URL. If it redirects to the host's own URL, it
 // returns that URL instead.
-func (x *examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
+func (x *Examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", nil, err
@@ -263,7 +263,7 @@ func hiddenFields(page string) url.Values {
 }
 
 // consent signs the user in and agrees to the minimum: one scope, for a day.
-func (x *examination) consent(ctx context.Context) (string, error) {
+func (x *Examination) consent(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.code == "" {
 		return "", errNotSoFar
 	}
@@ -306,7 +306,7 @@ type walkTokens struct {
 	Refresh string `json:"refresh_token"`
 }
 
-func (x *examination) exchange(ctx context.Context) (string, error) {
+func (x *Examination) exchange(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.code == "" {
 		return "", errNotSoFar
 	}
@@ -323,7 +323,7 @@ func (x *examination) exchange(ctx context.Context) (string, error) {
 }
 
 // renew uses the token, refreshes it, and uses the new one.
-func (x *examination) renew(ctx context.Context) (string, error) {
+func (x *Examination) renew(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.access == "" {
 		return "", errNotSoFar
 	}
@@ -343,7 +343,7 @@ func (x *examination) renew(ctx context.Context) (string, error) {
 	return "protocol " + console.Shown(said.Result.ProtocolVersion), nil
 }
 
-func (x *examination) revoke(ctx context.Context) (string, error) {
+func (x *Examination) revoke(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.access == "" {
 		return "", errNotSoFar
 	}

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // speaksTLS reports whether the port of an http URL speaks TLS.
-func (x *examination) speaksTLS(ctx context.Context) bool {
+func (x *Examination) speaksTLS(ctx context.Context) bool {
 	if x.base.Scheme != "http" {
 		return false
 	}
@@ -46,7 +46,7 @@ func asksForToken(header http.Header) bool {
 }
 
 // strayed explains a 404: the server may have another path on this host.
-func (x *examination) strayed(ctx context.Context, missing *davclient.StatusError) error {
+func (x *Examination) strayed(ctx context.Context, missing *davclient.StatusError) error {
 	answer, err := x.ping(ctx, x.root.JoinPath(settings.MCPPath))
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
 		return errAssistantsOnly
@@ -66,6 +66,6 @@ func (x *examination) strayed(ctx context.Context, missing *davclient.StatusErro
 }
 
 // ping calls the MCP endpoint without credentials.
-func (x *examination) ping(ctx context.Context, at *url.URL) (reply, error) {
+func (x *Examination) ping(ctx context.Context, at *url.URL) (reply, error) {
 	return x.send(ctx, x.bare, http.MethodPost, at, initializeCall, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 }
