@@ -63,8 +63,7 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 	}
 	if o.export != "" {
 		d.Who = user
-		e := &exporting{Context: d, bar: d.NewProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
-		if err := e.run(ctx); err != nil {
+		if err := exportAll(ctx, d, o.export); err != nil {
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}

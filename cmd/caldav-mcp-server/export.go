@@ -46,6 +46,12 @@ func exportCommand() command.Command {
 	}
 }
 
+// exportAll writes all objects of the command's user to a directory.
+func exportAll(ctx context.Context, d *command.Context, dir string) error {
+	e := &exporting{Context: d, exportOptions: exportOptions{out: dir, objects: true}, bar: d.NewProgress()}
+	return e.run(ctx)
+}
+
 func (o *exportOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
 	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once", func(v string) error {

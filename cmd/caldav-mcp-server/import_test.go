@@ -114,7 +114,7 @@ func TestImportFromRadicale(t *testing.T) {
 	out := t.TempDir()
 	call(t, env, "", "export", "--user", "bob", "--objects", "--out", out, "--calendar", "Wörk & more")
 	for name, want := range texts {
-		got, err := os.ReadFile(filepath.Join(out, "work", fileName(name)))
+		got, err := os.ReadFile(filepath.Join(out, "work", strings.ReplaceAll(name, " ", "%20")))
 		if err != nil {
 			t.Fatal(err)
 		}
