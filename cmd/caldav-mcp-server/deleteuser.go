@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+	"caldav-mcp-server/cmd/caldav-mcp-server/transfer"
 )
 
 const deleteUserDetails = `
@@ -63,7 +64,7 @@ func deleteUser(ctx context.Context, d *command.Context, name string, o deleteUs
 	}
 	if o.export != "" {
 		d.Who = user
-		if err := exportAll(ctx, d, o.export); err != nil {
+		if err := transfer.ExportAll(ctx, d, o.export); err != nil {
 			return fmt.Errorf("%s was not deleted: %w", user.Name, err)
 		}
 	}

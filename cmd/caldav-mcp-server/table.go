@@ -4,6 +4,7 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
+	"caldav-mcp-server/cmd/caldav-mcp-server/transfer"
 )
 
 // commands are all commands, in the order of the overview.
@@ -60,13 +61,13 @@ func commands() []command.Command {
 		setWebhookCommand(),
 		removeWebhookCommand(),
 		trashCommand(),
-		journalCommand(),
+		transfer.JournalCommand(),
 		deliverCommand(),
-		importCommand(),
-		exportCommand(),
-		backupCommand(),
-		restoreCommand(),
-		migrateCommand(),
+		transfer.ImportCommand(),
+		transfer.ExportCommand(),
+		transfer.BackupCommand(),
+		transfer.RestoreCommand(),
+		transfer.MigrateCommand(),
 		reindexCommand(),
 		mcpCommand(),
 		healthCommand(),

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package transfer
 
 // syncDisks does nothing: this system has no such call.
 func syncDisks() {}

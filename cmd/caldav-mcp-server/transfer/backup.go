@@ -1,4 +1,5 @@
-package main
+// Package transfer has the commands that move data in and out, and those that bring back an earlier state.
+package transfer
 
 import (
 	"context"
@@ -26,7 +27,8 @@ accepts it on either. Only your user of this machine can read the file; keep it 
 --out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
 `
 
-func backupCommand() command.Command {
+// BackupCommand is the command backup.
+func BackupCommand() command.Command {
 	var out string
 	return command.Command{
 		Name: "backup", Settings: settings.StoreGroup, JSON: true, Alone: true,

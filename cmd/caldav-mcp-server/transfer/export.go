@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"bytes"
@@ -34,7 +34,8 @@ type exportOptions struct {
 	objects   bool
 }
 
-func exportCommand() command.Command {
+// ExportCommand is the command export.
+func ExportCommand() command.Command {
 	var o exportOptions
 	return command.Command{
 		Name: "export", User: "`NAME` of the calendars' owner", Settings: settings.StoreGroup, JSON: true,
@@ -46,8 +47,8 @@ func exportCommand() command.Command {
 	}
 }
 
-// exportAll writes all objects of the command's user to a directory.
-func exportAll(ctx context.Context, d *command.Context, dir string) error {
+// ExportAll writes all objects of the command's user to a directory.
+func ExportAll(ctx context.Context, d *command.Context, dir string) error {
 	e := &exporting{Context: d, exportOptions: exportOptions{out: dir, objects: true}, bar: d.NewProgress()}
 	return e.run(ctx)
 }

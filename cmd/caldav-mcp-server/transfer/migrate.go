@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"context"
@@ -23,7 +23,8 @@ tokens, public links and shares that have ended since, and old passwords. --revo
 set-password for passwords, and list-shares and unshare for shares.
 `
 
-func migrateCommand() command.Command {
+// MigrateCommand is the command migrate.
+func MigrateCommand() command.Command {
 	var restored, revoke bool
 	return command.Command{
 		Name: "migrate", Settings: settings.StoreGroup, JSON: true, Alone: true,

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"context"
@@ -39,7 +39,8 @@ type restoreOptions struct {
 	at                    time.Time
 }
 
-func restoreCommand() command.Command {
+// RestoreCommand is the command restore.
+func RestoreCommand() command.Command {
 	var o restoreOptions
 	return command.Command{
 		Name: "restore", Optional: []string{"FILE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true, Alone: true,

@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"cmp"
@@ -39,7 +39,8 @@ type importOptions struct {
 	fromStdin, replace, dry  bool
 }
 
-func importCommand() command.Command {
+// ImportCommand is the command import.
+func ImportCommand() command.Command {
 	var o importOptions
 	return command.Command{
 		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|DIR|-"}, Settings: settings.StoreGroup, JSON: true,

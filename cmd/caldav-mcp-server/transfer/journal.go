@@ -1,4 +1,4 @@
-package main
+package transfer
 
 import (
 	"context"
@@ -37,7 +37,8 @@ type journalOptions struct {
 	from time.Time
 }
 
-func journalCommand() command.Command {
+// JournalCommand is the command journal.
+func JournalCommand() command.Command {
 	var o journalOptions
 	return command.Command{
 		Name: "journal", User: "`NAME` of the user", Operands: []string{"list|show|undo"}, Optional: []string{"CHANGE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
