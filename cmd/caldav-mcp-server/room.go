@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -235,24 +234,4 @@ func listRoomsCommand() command.Command {
 			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, console.ShownTime(r.Created)}
 		},
 	}.AsCommand()
-}
-
-// answerEvery is how often rooms are checked for unanswered invitations.
-const answerEvery = time.Minute
-
-// answerBookings lets rooms answer invitations that a stopped server left unanswered. Several processes can run it at
-// once.
-func (p *program) answerBookings(ctx context.Context, h *app.App, log *slog.Logger) {
-	ticker := time.NewTicker(answerEvery)
-	defer ticker.Stop()
-	for {
-		if _, err := h.Calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "a room could not respond to an invitation", "error", err)
-		}
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
