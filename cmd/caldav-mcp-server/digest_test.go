@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/internal/testdb"
@@ -83,7 +84,7 @@ func TestMailOfTheDay(t *testing.T) {
 		var out output
 		p.Stdout = &out
 		d := &command.Context{Console: p.Console, App: s.App, Config: s.config}
-		if err := setDigest(t.Context(), d, "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
+		if err := admin.SetDigest(t.Context(), d, "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()

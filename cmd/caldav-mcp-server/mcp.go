@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
 	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -42,7 +43,7 @@ func mcpCommand() command.Command {
 		Summary: "serve one assistant on standard input and output", Details: mcpDetails, Flags: o.declare,
 		Check: func(*command.Context, []string) (err error) {
 			o.who.Agent = lineAgent
-			o.who.Tools, o.who.Scopes, err = parseReach(o.tools, o.scopes)
+			o.who.Tools, o.who.Scopes, err = admin.ParseReach(o.tools, o.scopes)
 			return err
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) error { return serveLines(ctx, d, o) },

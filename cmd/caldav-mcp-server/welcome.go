@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
@@ -17,7 +18,7 @@ type welcome struct {
 }
 
 func (v welcome) write(w io.Writer) error {
-	block, err := hostBlock(v.mcpURL, v.token)
+	block, err := admin.HostBlock(v.mcpURL, v.token)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ This is the first start, and what follows is shown only now: keep it.
 
 %s
 
-`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block, v.zone())
+`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, admin.ClaudeLine(v.mcpURL, v.token), block, v.zone())
 	if err != nil {
 		return fmt.Errorf("showing the first user: %w", err)
 	}
