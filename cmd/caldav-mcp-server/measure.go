@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// measures exposes the metrics of the house once it is open.
+// measures exposes the metrics of the app once it is open.
 type measures struct {
 	house  atomic.Pointer[app.App]
 	tracer *trace.Tracer

@@ -129,7 +129,7 @@ func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *se
 	return p.background(ctx, h, keeper, c.ACME.HTTPAddr != "", room, courier, up), nil
 }
 
-// prepare opens the store and prepares it for serving. It may return a house together with an error; the caller closes
+// prepare opens the store and prepares it for serving. It may return an app together with an error; the caller closes
 // it.
 func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup, log *slog.Logger) (*app.App, error) {
 	ctx = up.measures.tracer.Own(ctx)

@@ -24,14 +24,14 @@ type Command struct {
 	Summary, Details string
 	// Settings are the groups of settings that the command reads.
 	Settings settings.Group
-	// User is the usage of --user, which fills desk.who. If it is empty, the command has no such flag.
+	// User is the usage of --user, which fills Context.Who. If it is empty, the command has no such flag.
 	User string
 	// JSON adds the flag --json.
 	JSON  bool
 	Flags func(*flag.FlagSet)
 	// Check validates the arguments, before the store is opened.
 	Check func(d *Context, operands []string) error
-	// Run does the work. A command with begins may create a database. A command with alone opens none, or does so
+	// Run does the work. A command with Begins may create a database. A command with Alone opens none, or does so
 	// itself.
 	Run           func(ctx context.Context, d *Context, operands []string) error
 	Begins, Alone bool
@@ -42,7 +42,7 @@ type Context struct {
 	*console.Console
 	*app.App
 	Config settings.Config
-	// User is the value of --user, who the user of that name.
+	// User is the value of --user, Who the user of that name.
 	User string
 	Who  calendar.User
 	JSON bool
