@@ -42,7 +42,8 @@ func certifiedNames(c settings.Config) ([]string, error) {
 	case c.TLSCert != "" || c.TLSKey != "":
 		return nil, console.WrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
 	case c.BaseURL == nil || c.BaseURL.Scheme != "https":
-		return nil, console.WrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
+		return nil, console.WrongUsage(
+			"ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
 	}
 	var names []string
 	for _, name := range c.Hosts() {
@@ -50,7 +51,8 @@ func certifiedNames(c settings.Config) ([]string, error) {
 			return nil, console.WrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
-			return nil, console.WrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
+			return nil, console.WrongUsage(
+				"ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -81,13 +83,16 @@ func plainDoors(c settings.Config, keeper *acme.Keeper) []server.Door {
 		return nil
 	}
 	return []server.Door{{
-		Name: acmeDoor, Addr: c.ACME.HTTPAddr, Plain: true, Handler: keeper.Challenge(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { redirectToHTTPS(w, r, c.BaseURL.Host) })),
+		Name: acmeDoor, Addr: c.ACME.HTTPAddr, Plain: true,
+		Handler: keeper.Challenge(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			redirectToHTTPS(w, r, c.BaseURL.Host)
+		})),
 		Routes: []string{"/.well-known/acme-challenge/{token}"},
 	}}
 }
 
-// redirectToHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than seem to
-// work.
+// redirectToHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than
+// seem to work.
 func redirectToHTTPS(w http.ResponseWriter, r *http.Request, host string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "this server requires HTTPS", http.StatusForbidden)

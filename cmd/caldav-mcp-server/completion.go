@@ -79,11 +79,13 @@ func bashCompletion(all []completion) string {
 	var b strings.Builder
 	b.WriteString("_caldav_mcp_server() {\n\tlocal current=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n")
 	fmt.Fprintf(&b, "\t\twords=%s\n\telse\n\t\tcase $current in -*) ;; *) return ;; esac\n\t\tcase ${COMP_WORDS[1]} in\n",
-		quoted(strings.Join(slices.Concat([]string{"help"}, console.Each(all, func(c completion) string { return c.name })), " ")))
+		quoted(strings.Join(slices.Concat([]string{"help"}, console.Each(all, func(c completion) string { return c.name })),
+			" ")))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s) words=%s ;;\n", c.name, quoted(namesOf(c)))
 	}
-	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -F _caldav_mcp_server %s\n", console.Program)
+	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -F _caldav_mcp_server %s\n",
+		console.Program)
 	return b.String()
 }
 
@@ -103,14 +105,16 @@ func zshCompletion(all []completion) string {
 		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(console.Each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
 	}
 	fmt.Fprintf(&b, "\tesac\n\tif [[ $PREFIX == -* ]]; then _describe -o flag flags; else _files; fi\n}\n"+
-		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; else compdef _caldav_mcp_server %s; fi\n", console.Program)
+		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; else compdef _caldav_mcp_server %s; fi\n",
+		console.Program)
 	return b.String()
 }
 
 func fishCompletion(all []completion) string {
 	var b strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(&b, "complete -c %s -f -n __fish_use_subcommand -a %s -d %s\n", console.Program, c.name, fishQuoted(c.summary))
+		fmt.Fprintf(&b, "complete -c %s -f -n __fish_use_subcommand -a %s -d %s\n", console.Program, c.name,
+			fishQuoted(c.summary))
 	}
 	for _, c := range all {
 		for _, f := range c.flags {
@@ -118,7 +122,8 @@ func fishCompletion(all []completion) string {
 			if f.takes {
 				takes = " -r"
 			}
-			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", console.Program, c.name, f.name, fishQuoted(f.usage), takes)
+			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", console.Program, c.name,
+				f.name, fishQuoted(f.usage), takes)
 		}
 	}
 	return b.String()

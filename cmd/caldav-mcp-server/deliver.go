@@ -48,7 +48,8 @@ func deliverCommand() command.Command {
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = app.With(ctx, d.Console, d.Config, false, func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.Config, h, raw, to) })
+			err = app.With(ctx, d.Console, d.Config, false,
+				func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.Config, h, raw, to) })
 			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}
@@ -57,7 +58,8 @@ func deliverCommand() command.Command {
 	}
 }
 
-func (p *program) deliver(ctx context.Context, c settings.Config, h *app.App, raw []byte, to []calendar.MailAddress) error {
+func (p *program) deliver(ctx context.Context, c settings.Config, h *app.App, raw []byte,
+	to []calendar.MailAddress) error {
 	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err

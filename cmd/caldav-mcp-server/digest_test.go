@@ -84,7 +84,9 @@ func TestMailOfTheDay(t *testing.T) {
 		var out output
 		p.Stdout = &out
 		d := &command.Context{Console: p.Console, App: s.App, Config: s.config}
-		if err := admin.SetDigest(t.Context(), d, "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
+		want := calendar.Digest{Agenda: true, Changes: true, Hour: 18}
+		if err := admin.SetDigest(t.Context(), d, "alice", want); err != nil ||
+			!strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()

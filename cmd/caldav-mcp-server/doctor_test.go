@@ -191,7 +191,8 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		o := doctor.Options{URL: r.caldav(""), MCP: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) + settings.MCPPath, TokenFile: token}
+		o := doctor.Options{URL: r.caldav(""), MCP: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) +
+			settings.MCPPath, TokenFile: token}
 		if want != "" {
 			o.StreamPatience = time.Second
 		}

@@ -58,7 +58,8 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + front.URL}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 	running := serveProgram(t, console.Program, env, "--no-first-user")
-	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), settings.MCPPath))
+	front.caldav, front.mcp = passedTo(t, running.caldav("")),
+		passedTo(t, strings.TrimSuffix(running.mcp(), settings.MCPPath))
 	missing := func(path string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, path) {

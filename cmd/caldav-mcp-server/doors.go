@@ -60,7 +60,8 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 }
 
 // openDoors adds the handlers to the listeners.
-func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
+func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, s *server.Server,
+	meter *server.ToolMeter, log *slog.Logger) error {
 	front := &frontage{Config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
 	if err != nil {
@@ -78,7 +79,8 @@ func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, 
 	return nil
 }
 
-func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App, pages *web.Handler, log *slog.Logger) (server.Door, error) {
+func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App, pages *web.Handler,
+	log *slog.Logger) (server.Door, error) {
 	told, err := davPush(ctx, h, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
@@ -172,7 +174,8 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, 
 	return err
 }
 
-func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
+func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter,
+	log *slog.Logger) (server.Door, error) {
 	key, err := sessionKey(ctx, h)
 	if err != nil {
 		return server.Door{}, err
@@ -183,7 +186,8 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.Auth.StillGood, Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.Auth.StillGood,
+		Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
@@ -205,7 +209,8 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 	mux.HandleFunc("/", notHere)
 	return server.Door{
 		Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: config.Limits.BodyBytes + spareBody,
-		Handler: pages.Discovery(mux), Routes: append([]string{settings.MCPPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
+		Handler: pages.Discovery(mux), Routes: append([]string{settings.MCPPath}, web.DiscoveryRoutes()...),
+		Stop: handler.Close,
 	}, nil
 }
 

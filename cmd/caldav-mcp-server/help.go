@@ -17,7 +17,8 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 // overview is the list of commands.
 func overview() string {
 	rows := console.Each(commands(), func(c command.Command) []string { return []string{"  " + c.Name, c.Summary} })
-	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", console.Program) + console.Columns(rows) + fmt.Sprintf(overviewTail, console.Program)
+	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", console.Program) + console.Columns(rows) +
+		fmt.Sprintf(overviewTail, console.Program)
 }
 
 // help is the command "help [COMMAND]".

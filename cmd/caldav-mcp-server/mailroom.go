@@ -24,7 +24,8 @@ type mailroom struct {
 }
 
 // receiver processes incoming mail.
-func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mail.Receiver, error) {
+func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.MailKey(ctx)
 	return &mail.Receiver{
 		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
@@ -32,7 +33,8 @@ func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App, l
 }
 
 // openMailroom creates the parts that the settings enable.
-func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mailroom, error) {
+func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger) (*mailroom, error) {
 	room := &mailroom{log: log}
 	receiver, err := p.receiver(ctx, c, h, log)
 	if err != nil {
@@ -61,7 +63,8 @@ func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.Ap
 	return room, nil
 }
 
-func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App, log *slog.Logger) (*mail.Sender, error) {
+func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger) (*mail.Sender, error) {
 	relay, err := mail.ParseRelay(c.Mail.SMTPURL)
 	if err != nil {
 		return nil, err
@@ -84,7 +87,8 @@ func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App, 
 	limits := mail.DefaultLimits()
 	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
-		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests, Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
+		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests,
+		Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }

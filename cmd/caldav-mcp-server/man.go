@@ -30,7 +30,8 @@ func manCommand() command.Command {
 // manual is the manual page, generated from the tables of commands and settings.
 func manual(p *console.Console) string {
 	var m manPage
-	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(console.Program)), quotedMan(console.Program+" "+p.Version))
+	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(console.Program)),
+		quotedMan(console.Program+" "+p.Version))
 	m.section("NAME")
 	m.line(console.Program + " - a calendar server for apps (CalDAV) and assistants (MCP)")
 	m.section("SYNOPSIS")

@@ -65,7 +65,8 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("%d times it was said that the second node does not answer", n)
 	}
 	c := settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}
-	if detail, err := doctor.TrySecond(t.Context(), c); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
+	if detail, err := doctor.TrySecond(t.Context(), c); err != nil ||
+		!strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)

@@ -87,5 +87,6 @@ func findCommand(word string) (command.Command, error) {
 		}
 		names = append(names, c.Name)
 	}
-	return command.Command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word, console.DidYouMean("", console.Nearest(word, names)), console.Program)
+	return command.Command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word,
+		console.DidYouMean("", console.Nearest(word, names)), console.Program)
 }

@@ -38,9 +38,15 @@ type harm struct {
 }
 
 var harms = []harm{
-	{name: "a server is killed", does: func(x *torture) { x.replace(x.t, x.random.IntN(2), true, x.some(300), console.Program) }},
+	{name: "a server is killed", does: func(x *torture) {
+		x.replace(x.t, x.random.IntN(2), true, x.some(300),
+			console.Program)
+	}},
 	{name: "all servers are killed", does: (*torture).killAll},
-	{name: "a server is stopped", does: func(x *torture) { x.replace(x.t, x.random.IntN(2), false, x.some(300), console.Program) }, says: `"msg":"stopping"`},
+	{name: "a server is stopped", does: func(x *torture) {
+		x.replace(x.t, x.random.IntN(2), false, x.some(300),
+			console.Program)
+	}, says: `"msg":"stopping"`},
 	{name: "a server is frozen", does: (*torture).freeze},
 	{name: "Postgres is killed", does: (*torture).killPostgres, needs: func(x *torture) bool { return x.db != nil }, says: `"why":"the (connection to the database was lost|database cannot be reached)"`},
 	{name: "the disk is full", does: (*torture).fillDisk, needs: func(x *torture) bool { return x.bounded }, says: `"level":"ERROR","msg":"the database failed","why":"the disk of the database is full"`},
@@ -183,7 +189,8 @@ func (x *torture) takeMemory() {
 	if x.group != "" {
 		bound = "echo $$ >" + filepath.Join(x.group, "cgroup.procs")
 	}
-	if err := os.WriteFile(shell, []byte("#!/bin/sh\n"+bound+" || exit 1\nexec "+console.Program+" \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(shell, []byte("#!/bin/sh\n"+bound+" || exit 1\nexec "+console.Program+" \"$@\"\n"),
+		0o700); err != nil {
 		x.t.Fatal(err)
 	}
 	x.replace(x.t, n, false, 0, shell)

@@ -16,7 +16,8 @@ func (p *program) newTracer(c settings.Config, log *slog.Logger) (*trace.Tracer,
 	t := c.Trace
 	sampler, err := trace.ParseSampler(t.Sampler, t.Share)
 	if err != nil {
-		return nil, console.UsageError{Err: fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w", err)}
+		return nil, console.UsageError{Err: fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w",
+			err)}
 	}
 	if t.Endpoint == "" && t.Base != "" {
 		t.Endpoint = strings.TrimRight(t.Base, "/") + "/v1/traces"

@@ -85,7 +85,8 @@ func RemoveClientCommand() command.Command {
 			if err := d.OAuth.RemoveClient(ctx, one.ID); err != nil {
 				return err
 			}
-			return d.Done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name), shownClient(one.ID))
+			return d.Done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", console.Shown(one.Name),
+				shownClient(one.ID))
 		},
 	}
 }

@@ -34,7 +34,8 @@ type tokenOptions struct {
 func CreateTokenCommand() command.Command {
 	var o tokenOptions
 	return command.Command{
-		Name: "create-token", User: "`NAME` of the user that it acts for", Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Name: "create-token", User: "`NAME` of the user that it acts for",
+		Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
 		Summary: "create an access token for an assistant or a client", Details: createDetails,
 		Flags: o.declare, Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, _ []string) error { return createToken(ctx, d, o) },

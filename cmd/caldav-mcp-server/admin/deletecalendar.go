@@ -21,7 +21,8 @@ be deleted: choose another one first, with set-calendar --default.
 // DeleteCalendarCommand is the command delete-calendar.
 func DeleteCalendarCommand() command.Command {
 	return command.Command{
-		Name: "delete-calendar", User: "`NAME` of its owner", Operands: []string{"CALENDAR"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Name: "delete-calendar", User: "`NAME` of its owner", Operands: []string{"CALENDAR"},
+		Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
 		Summary: "move a calendar to the trash", Details: deleteCalendarDetails,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			cal, err := findInHome(ctx, d, operands[0])
@@ -40,7 +41,8 @@ func DeleteCalendarCommand() command.Command {
 			}
 			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.Who.Name, Deleted: true, Told: calendar.People(told)}
 			return d.Done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
-				console.Shown(cal.Name), d.Who.Name, toldOf(told, "cancelled or declined"), console.Program, d.Who.Name, console.BriefID(cal.ID))
+				console.Shown(cal.Name), d.Who.Name, toldOf(told, "cancelled or declined"), console.Program, d.Who.Name,
+				console.BriefID(cal.ID))
 		},
 	}
 }

@@ -43,7 +43,8 @@ type invitedJSON struct {
 func InviteUserCommand() command.Command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
 	return command.Command{
-		Name: "invite-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true, Begins: true,
+		Name: "invite-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Begins:  true,
 		Summary: "create a link for a user to choose a password", Details: inviteUserDetails, Flags: o.declare,
 		Check: func(_ *command.Context, operands []string) (err error) {
 			if o.noSecondFactor && !o.reset {

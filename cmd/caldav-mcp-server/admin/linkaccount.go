@@ -63,7 +63,8 @@ func (o *linkAccountOptions) check(*command.Context, []string) error {
 func LinkAccountCommand() command.Command {
 	var o linkAccountOptions
 	return command.Command{
-		Name: "link-account", User: "`NAME` of the user who gets its calendars", Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Name: "link-account", User: "`NAME` of the user who gets its calendars",
+		Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
 		Summary: "link the calendars of an account on another server, in both directions", Details: linkAccountDetails,
 		Flags: o.declare, Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {

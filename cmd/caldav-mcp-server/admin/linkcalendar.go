@@ -35,7 +35,8 @@ type linkCalendarOptions struct {
 func LinkCalendarCommand() command.Command {
 	var o linkCalendarOptions
 	return command.Command{
-		Name: "link-calendar", User: "`NAME` of the user who gets it", Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Name: "link-calendar", User: "`NAME` of the user who gets it", Settings: settings.StoreGroup | settings.LinkGroup,
+		JSON:    true,
 		Summary: "link a calendar feed that is published elsewhere", Details: linkCalendarDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
@@ -100,7 +101,8 @@ Without it, all accounts of the user are refreshed.
 // RefreshCommand is the command refresh.
 func RefreshCommand() command.Command {
 	return command.Command{
-		Name: "refresh", User: "`NAME` of the accounts' owner", Optional: []string{"ACCOUNT"}, Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Name: "refresh", User: "`NAME` of the accounts' owner", Optional: []string{"ACCOUNT"},
+		Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
 		Summary: "refresh linked accounts now", Details: refreshDetails,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			accounts, err := pickAccounts(ctx, d, operands)
@@ -128,7 +130,8 @@ trash. Nothing changes on the other server. ACCOUNT is an id from list-accounts,
 func UnlinkAccountCommand() command.Command {
 	var keep, drop bool
 	return command.Command{
-		Name: "unlink-account", User: "`NAME` of the account's owner", Operands: []string{"ACCOUNT"}, Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Name: "unlink-account", User: "`NAME` of the account's owner", Operands: []string{"ACCOUNT"},
+		Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
 		Summary: "unlink an account or feed", Details: unlinkDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&keep, "keep", false, "keep its calendars")

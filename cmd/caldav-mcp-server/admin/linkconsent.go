@@ -78,7 +78,8 @@ func codeOf(in io.Reader, state string) (code string, err error) {
 	case q.Get("error") != "":
 		return "", fmt.Errorf("the provider answered %s, so nothing was linked", console.Shown(q.Get("error")))
 	case q.Get("code") == "":
-		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", app.AgreedAt, app.AgreedAt)
+		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", app.AgreedAt,
+			app.AgreedAt)
 	case q.Get("state") != state:
 		return "", errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
 	}

@@ -51,7 +51,8 @@ func RevokeTokenCommand() command.Command {
 				return err
 			}
 			var text strings.Builder
-			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", console.BriefID(token.ID), console.Shown(token.Name), token.UserName)
+			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", console.BriefID(token.ID), console.Shown(token.Name),
+				token.UserName)
 			for _, m := range made {
 				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], console.Shown(m))
 			}

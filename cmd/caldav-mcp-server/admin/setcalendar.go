@@ -29,7 +29,8 @@ type calendarEdit struct {
 func SetCalendarCommand() command.Command {
 	var edit calendarEdit
 	return command.Command{
-		Name: "set-calendar", User: "`NAME` of the user", Operands: []string{"CALENDAR"}, Settings: settings.StoreGroup, JSON: true,
+		Name: "set-calendar", User: "`NAME` of the user", Operands: []string{"CALENDAR"}, Settings: settings.StoreGroup,
+		JSON:    true,
 		Summary: "rename a calendar, or change its color, time zone or description", Details: setCalendarDetails,
 		Flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.name, "name", "its `NAME`")

@@ -25,7 +25,8 @@ Each mail has a link to unsubscribe.
 func SetDigestCommand() command.Command {
 	day, off := calendar.Digest{}, false
 	return command.Command{
-		Name: "set-digest", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.MailGroup | settings.AddressGroup, JSON: true,
+		Name: "set-digest", Operands: []string{"NAME"},
+		Settings: settings.StoreGroup | settings.MailGroup | settings.AddressGroup, JSON: true,
 		Summary: "turn a user's daily mail on or off", Details: setDigestDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&day.Agenda, "agenda", false, "tomorrow's events")
@@ -56,7 +57,8 @@ func SetDigest(ctx context.Context, d *command.Context, name string, day calenda
 	case err != nil:
 		return err
 	case digests == nil && day.Wanted():
-		return console.WrongUsage("the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
+		return console.WrongUsage(
+			"the daily mail needs SMTP_URL, MAIL_FROM and BASE_URL, for this command and for the server")
 	case digests == nil:
 		err = d.Store.SetDigest(ctx, calendar.Digest{User: u.ID})
 	default:

@@ -36,7 +36,8 @@ type trashOptions struct {
 func TrashCommand() command.Command {
 	var o trashOptions
 	return command.Command{
-		Name: "trash", Operands: []string{"list|restore|empty"}, Optional: []string{"ITEM"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Name: "trash", Operands: []string{"list|restore|empty"}, Optional: []string{"ITEM"},
+		Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
 		Summary: "list, restore or purge deleted calendars and objects", Details: trashDetails, Flags: o.declare,
 		Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
@@ -248,7 +249,8 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 	case 1:
 		return all[0], nil
 	case 0:
-		return discarded{}, fmt.Errorf("there is no %q in the trash of %s (see %s trash list --user %s)", word, u.Name, console.Program, u.Name)
+		return discarded{}, fmt.Errorf("there is no %q in the trash of %s (see %s trash list --user %s)", word, u.Name,
+			console.Program, u.Name)
 	}
 	words := console.Each(all, func(d discarded) string {
 		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, console.Shown(d.Title), console.Shown(d.Place), d.Item)

@@ -31,7 +31,8 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
 // has only the name of a user or group.
-func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string, failed error) error {
+func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string,
+	failed error) error {
 	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.Name) || strings.HasPrefix(c.Name, "list-") {
 		return nil
 	}

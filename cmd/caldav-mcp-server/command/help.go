@@ -13,7 +13,8 @@ import (
 // Help is the full help text of a command.
 func Help(p *console.Console, c Command) string {
 	var b strings.Builder
-	words := slices.Concat([]string{console.Program, c.Name, "[--FLAG …]"}, c.Operands, console.Each(c.Optional, func(o string) string { return "[" + o + "]" }))
+	words := slices.Concat([]string{console.Program, c.Name, "[--FLAG …]"}, c.Operands,
+		console.Each(c.Optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
 	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.Summary+"\n\n"+strings.TrimSpace(c.Details))))
 	if table := flagTable(c.Declared(new(Context))); table != "" {
@@ -52,7 +53,8 @@ func flagTable(flags *flag.FlagSet) string {
 	var rows [][]string
 	flags.VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
-		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + settings.ShownDefault(f.DefValue)})
+		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage +
+			settings.ShownDefault(f.DefValue)})
 	})
 	return console.Columns(rows)
 }

@@ -217,7 +217,8 @@ func PropfindBody(props ...string) string {
 }
 
 // Prefixes declares the prefixes of the namespaces in the bodies of requests.
-const Prefixes = `xmlns:d="` + DAV + `" xmlns:c="` + CalDAV + `" xmlns:a="` + Apple + `" xmlns:s="` + CalendarServer + `"`
+const Prefixes = `xmlns:d="` + DAV + `" xmlns:c="` + CalDAV + `" ` +
+	`xmlns:a="` + Apple + `" xmlns:s="` + CalendarServer + `"`
 
 // StatusError is a response with an unexpected status.
 type StatusError struct {

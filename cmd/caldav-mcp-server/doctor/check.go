@@ -81,7 +81,8 @@ type reply struct {
 }
 
 // send makes a request, and returns only status and headers.
-func (x *Examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string, headers ...string) (reply, error) {
+func (x *Examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string,
+	headers ...string) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
 		return reply{}, err
@@ -117,7 +118,8 @@ func (x *Examination) reach(ctx context.Context) (string, error) {
 }
 
 func (x *Examination) challenge(ctx context.Context) (string, error) {
-	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, davclient.PropfindBody("d:current-user-principal"), "Depth", "0")
+	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, davclient.PropfindBody("d:current-user-principal"), "Depth",
+		"0")
 	switch {
 	case err != nil:
 		return "", err
@@ -277,7 +279,8 @@ func (x *Examination) delegates(ctx context.Context) (string, error) {
 		return "", skippedError{"the user was not found"}
 	}
 	_, err := x.dav.Ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
-		`<d:property name="calendar-proxy-read-for" namespace="`+davclient.CalendarServer+`"><d:property name="displayname"/></d:property></d:expand-property>`)
+		`<d:property name="calendar-proxy-read-for" namespace="`+davclient.CalendarServer+`">`+
+		`<d:property name="displayname"/></d:property></d:expand-property>`)
 	return "", err
 }
 
@@ -327,7 +330,8 @@ func takesEvents(r davclient.Response) bool {
 // query checks a calendar-query for events.
 func query(within string) checkFunc {
 	return func(x *Examination, ctx context.Context) (string, error) {
-		body := `<c:calendar-query ` + davclient.Prefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
+		body := `<c:calendar-query ` + davclient.Prefixes +
+			`><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
 			`<c:comp-filter name="VEVENT">` + within + `</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
 		found, err := x.reportOn(ctx, "1", body)
 		if err != nil {
@@ -346,7 +350,8 @@ func (x *Examination) reportOn(ctx context.Context, depth, body string) (*davcli
 }
 
 func syncBody(token string) string {
-	return `<d:sync-collection ` + davclient.Prefixes + `><d:sync-token>` + token + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+	return `<d:sync-collection ` + davclient.Prefixes + `><d:sync-token>` + token +
+		`</d:sync-token><d:sync-level>1</d:sync-level>` +
 		`<d:prop><d:getcontenttype/><d:getetag/></d:prop></d:sync-collection>`
 }
 

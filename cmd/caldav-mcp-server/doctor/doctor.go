@@ -55,7 +55,8 @@ type Options struct {
 func Command() command.Command {
 	var o Options
 	return command.Command{
-		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup, JSON: true, Alone: true,
+		Name: "doctor", Settings: settings.StoreGroup | settings.SecondGroup | settings.DoorGroup | settings.MailGroup,
+		JSON: true, Alone: true,
 		Summary: "check a running server from outside, as apps see it", Details: doctorDetails, Flags: o.declare,
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			x, err := New(d.Console, d.Config, o)
@@ -127,7 +128,9 @@ func New(p *console.Console, c settings.Config, o Options) (*Examination, error)
 	}
 	root := rootOf(base)
 	x := &Examination{
-		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port), streamPatience: cmp.Or(o.StreamPatience, streamPatience), dav: davclient.New(base, o.User, ""), bare: davclient.New(base, "", ""),
+		Console: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.MCP.Port),
+		streamPatience: cmp.Or(o.StreamPatience, streamPatience), dav: davclient.New(base, o.User, ""),
+		bare: davclient.New(base, "", ""),
 	}
 	x.dav.Agent, x.bare.Agent = doctorAgent, doctorAgent
 	x.mail, x.config = c.Mail, c
@@ -278,9 +281,11 @@ func (x *Examination) report(findings []Finding, json bool) error {
 	case json:
 		return nil
 	}
-	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", console.Shown(x.mcp.String()), console.Program)
+	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", console.Shown(x.mcp.String()),
+		console.Program)
 	if x.walk != nil {
-		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)", console.Shown(x.mcp.String()), console.Program)
+		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)",
+			console.Shown(x.mcp.String()), console.Program)
 	}
 	_, err := fmt.Fprintf(x.Stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
 		console.Shown(x.root.String()), console.Shown(x.dav.User), assistants)

@@ -14,7 +14,8 @@ func (x *Examination) secondChecks() []check {
 	if x.config.SecondURL == "" {
 		return nil
 	}
-	return []check{{itself, "its second node follows", func(x *Examination, ctx context.Context) (string, error) { return TrySecond(ctx, x.config) }}}
+	try := func(x *Examination, ctx context.Context) (string, error) { return TrySecond(ctx, x.config) }
+	return []check{{itself, "its second node follows", try}}
 }
 
 // TrySecond reports how far the read replica is behind the primary.

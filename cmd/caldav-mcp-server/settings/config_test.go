@@ -28,7 +28,8 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		CalDAV: Address{"127.0.0.1", "5232"}, MCP: Address{"127.0.0.1", "5233"}, MCPCalls: 600, LogLevel: slog.LevelInfo, OAuth: true, Push: true,
 		Service: Service{JournalDays: 30},
-		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"}, Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
+		Mail:    Mail{PerHour: 500}, Linked: Link{MicrosoftTenantID: "common"},
+		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -59,7 +60,9 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		Origins: []string{"https://a.example", "http://b.example:8080"}, MCPCalls: 90, LogLevel: slog.LevelDebug,
 		Service:  Service{Policy: calendar.Policy{OpenDirectory: true}, JournalDays: 7},
 		Declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
-		Push:     true, Linked: Link{MicrosoftTenantID: "common"}, Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"}, MCPAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, FetchAllow: proxies,
+		Push:     true, Linked: Link{MicrosoftTenantID: "common"},
+		Trace: Trace{Service: console.Program, Sampler: "parentbased_always_on"},
+		MCPAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, FetchAllow: proxies,
 		Mail: Mail{
 			SMTPURL: "smtps://u:p@mail.example", IMAPURL: "imaps://u:p@mail.example/In", From: "calendar@mail.example", PerHour: 9,
 			FromDomains: []string{"a.example", "b.example"}, LMTPAddr: "unix:/run/lmtp", AuthServer: "mx.mail.example",
@@ -71,7 +74,8 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 func compareConfigs(want, got Config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(Config{}, Address{}, Mail{}, SignIn{}, Link{}, Trace{}, Service{}, ACME{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(Config{}, Address{}, Mail{}, SignIn{}, Link{}, Trace{}, Service{},
+		ACME{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return console.Each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }

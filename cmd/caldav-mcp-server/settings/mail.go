@@ -27,7 +27,8 @@ func (m Mail) Sends() bool { return m.SMTPURL != "" }
 // check refuses incomplete settings.
 func (m Mail) check() error {
 	if m.Sends() && m.From == "" {
-		return console.WrongUsage("SMTP_URL is set, but MAIL_FROM is not: set it to the sender address, such as calendar@example.org")
+		return console.WrongUsage(
+			"SMTP_URL is set, but MAIL_FROM is not: set it to the sender address, such as calendar@example.org")
 	}
 	return nil
 }
@@ -36,7 +37,8 @@ func (m Mail) check() error {
 func mailRows() []Setting {
 	return []Setting{
 		{ //nolint:gosec // a URL pattern without a real password
-			Env: "SMTP_URL", Placeholder: "URL", Groups: MailGroup | PostGroup, secret: true, Set: setText(func(c *Config) *string { return &c.Mail.SMTPURL }, checkSMTP),
+			Env: "SMTP_URL", Placeholder: "URL", Groups: MailGroup | PostGroup, secret: true,
+			Set:   setText(func(c *Config) *string { return &c.Mail.SMTPURL }, checkSMTP),
 			About: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the mail server for invitations to people without an account; no mail is sent if not set",
 		},
 		{
@@ -52,15 +54,18 @@ func mailRows() []Setting {
 			About: "mails that one user may send per hour; further mails wait", Set: setNumber(1, 1_000_000, func(c *Config) *int { return &c.Mail.PerHour }),
 		},
 		{ //nolint:gosec // a URL pattern without a real password
-			Env: "IMAP_URL", Placeholder: "URL", Groups: MailGroup, secret: true, Set: setText(func(c *Config) *string { return &c.Mail.IMAPURL }, checkIMAP),
+			Env: "IMAP_URL", Placeholder: "URL", Groups: MailGroup, secret: true,
+			Set:   setText(func(c *Config) *string { return &c.Mail.IMAPURL }, checkIMAP),
 			About: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox for incoming responses and invitations",
 		},
 		{
-			Env: "LMTP_ADDR", Placeholder: "ADDR", Groups: MailGroup, Set: setText(func(c *Config) *string { return &c.Mail.LMTPAddr }, mail.CheckDoor),
+			Env: "LMTP_ADDR", Placeholder: "ADDR", Groups: MailGroup,
+			Set:   setText(func(c *Config) *string { return &c.Mail.LMTPAddr }, mail.CheckDoor),
 			About: "HOST:PORT or unix:PATH on this machine, for incoming mail by LMTP",
 		},
 		{
-			Env: "MAIL_AUTHSERV_ID", Placeholder: "NAME", Groups: MailGroup, Set: setText(func(c *Config) *string { return &c.Mail.AuthServer }, checkAuthServer),
+			Env: "MAIL_AUTHSERV_ID", Placeholder: "NAME", Groups: MailGroup,
+			Set:   setText(func(c *Config) *string { return &c.Mail.AuthServer }, checkAuthServer),
 			About: "your mail server's name in its Authentication-Results headers, which are then trusted; without it, the server checks DKIM signatures itself",
 		},
 	}

@@ -43,8 +43,9 @@ func traceRows() []Setting {
 			},
 		},
 		{
-			Env: "OTEL_SERVICE_NAME", Placeholder: "NAME", Fallback: console.Program, Groups: groups, About: "name of the server in traces",
-			Set: setText(func(c *Config) *string { return &c.Trace.Service }),
+			Env: "OTEL_SERVICE_NAME", Placeholder: "NAME", Fallback: console.Program, Groups: groups,
+			About: "name of the server in traces",
+			Set:   setText(func(c *Config) *string { return &c.Trace.Service }),
 		},
 		{
 			Env: "OTEL_TRACES_SAMPLER", Placeholder: "WORD", Fallback: "parentbased_always_on", Groups: groups,

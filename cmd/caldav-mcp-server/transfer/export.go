@@ -204,7 +204,8 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.App.Calendars.Backup(ctx, app.Caller(e.Who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
+	return e.App.Calendars.Backup(ctx, app.Caller(e.Who), cal, to,
+		func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
 // calendarFile is the file with the calendar's properties in a directory of objects. Other programs ignore files with a

@@ -43,7 +43,8 @@ type importOptions struct {
 func ImportCommand() command.Command {
 	var o importOptions
 	return command.Command{
-		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|DIR|-"}, Settings: settings.StoreGroup, JSON: true,
+		Name: "import", User: "`NAME` of the user who gets the calendars", Optional: []string{"FILE.ics|DIR|-"},
+		Settings: settings.StoreGroup, JSON: true,
 		Summary: "import calendars from files or another server", Details: importDetails, Flags: o.declare,
 		Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {

@@ -246,7 +246,8 @@ func (i *importing) notTaken(targets []calendar.Calendar, kind calendar.Kind) er
 	if i.calendar != "" {
 		return fmt.Errorf("the calendar %q takes %s, not %s", targets[0].Name, targets[0].Kinds, kind)
 	}
-	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.Who.Name, kind, console.Program, kind)
+	return fmt.Errorf("%s has no calendar that takes %s (%s create-calendar --kinds %s makes one)", i.Who.Name, kind,
+		console.Program, kind)
 }
 
 // targets returns the possible target calendars, in the order of preference.

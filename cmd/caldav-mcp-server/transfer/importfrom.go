@@ -224,7 +224,8 @@ func (c remoteServer) objects(ctx context.Context, at *url.URL) ([]*url.URL, err
 		if err != nil {
 			return nil, err
 		}
-		if r.Prop(davclient.DAV, "resourcetype").Child(davclient.DAV, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
+		if r.Prop(davclient.DAV, "resourcetype").Child(davclient.DAV, "collection") == nil &&
+			strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
 			if !c.Trusts(to) {
 				return nil, fmt.Errorf("an object is at %s, which must not get the password", to.Host)
 			}
@@ -247,7 +248,8 @@ func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[cal
 }
 
 // fetch imports one object byte for byte.
-func (i *importing) fetch(ctx context.Context, client remoteServer, cal calendar.Calendar, at *url.URL, name calendar.ObjectName) error {
+func (i *importing) fetch(ctx context.Context, client remoteServer, cal calendar.Calendar, at *url.URL,
+	name calendar.ObjectName) error {
 	from := source{name: at.String()}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

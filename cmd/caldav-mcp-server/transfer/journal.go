@@ -41,7 +41,8 @@ type journalOptions struct {
 func JournalCommand() command.Command {
 	var o journalOptions
 	return command.Command{
-		Name: "journal", User: "`NAME` of the user", Operands: []string{"list|show|undo"}, Optional: []string{"CHANGE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Name: "journal", User: "`NAME` of the user", Operands: []string{"list|show|undo"}, Optional: []string{"CHANGE"},
+		Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
 		Summary: "show the changes by users and assistants, and undo them", Details: journalDetails, Flags: o.declare,
 		Check: o.check,
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
@@ -278,7 +279,8 @@ func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.Change
 	}
 	ids := console.Each(seen, func(c calendar.Calendar) calendar.CalendarID { return c.ID })
 	ids = append(ids, console.Each(trashed, func(t calendar.TrashedCalendar) calendar.CalendarID { return t.ID })...)
-	id.Calendar, err = console.ByID(ids, func(c calendar.CalendarID) string { return string(c) }, "change", string(id.Calendar))
+	id.Calendar, err = console.ByID(ids, func(c calendar.CalendarID) string { return string(c) }, "change",
+		string(id.Calendar))
 	return id, err
 }
 

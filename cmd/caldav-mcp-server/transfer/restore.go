@@ -43,7 +43,8 @@ type restoreOptions struct {
 func RestoreCommand() command.Command {
 	var o restoreOptions
 	return command.Command{
-		Name: "restore", Optional: []string{"FILE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true, Alone: true,
+		Name: "restore", Optional: []string{"FILE"}, Settings: settings.StoreGroup | settings.PostGroup, JSON: true,
+		Alone:   true,
 		Summary: "restore a backup, or an earlier state of one calendar", Details: restoreDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")
@@ -103,7 +104,8 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	if o.checkOnly {
 		return tellBackup(d, path, info.Size(), file.Manifest)
 	}
-	h, err := app.Open(ctx, d.Console, d.Config, store.Options{Wait: app.CommandWait, Logger: d.Logger(slog.LevelWarn, false)})
+	h, err := app.Open(ctx, d.Console, d.Config, store.Options{Wait: app.CommandWait,
+		Logger: d.Logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
