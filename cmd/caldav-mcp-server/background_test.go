@@ -17,7 +17,6 @@ import (
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
-
 	"caldav-mcp-server/store"
 )
 

@@ -32,7 +32,7 @@ func completionCommand() command.Command {
 			if !known {
 				return console.WrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
 			}
-			_, err := io.WriteString(d.Stdout, write(completionsOf(d.Console)))
+			_, err := io.WriteString(d.Stdout, write(completionsOf()))
 			return err
 		},
 	}
@@ -51,7 +51,7 @@ type completedFlag struct {
 }
 
 // completionsOf returns the completions of all commands.
-func completionsOf(p *console.Console) []completion {
+func completionsOf() []completion {
 	return console.Each(commands(), func(c command.Command) completion {
 		return completion{c.Name, c.Summary, console.Each(flagsOf(c), func(f *flag.Flag) completedFlag {
 			placeholder, usage := flag.UnquoteUsage(f)
@@ -84,7 +84,8 @@ func bashCompletion(all []completion) string {
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s) words=%s ;;\n", c.name, quoted(namesOf(c)))
 	}
-	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -F _caldav_mcp_server %s\n",
+	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"+
+		"complete -o default -F _caldav_mcp_server %s\n",
 		console.Program)
 	return b.String()
 }
@@ -105,7 +106,8 @@ func zshCompletion(all []completion) string {
 		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(console.Each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
 	}
 	fmt.Fprintf(&b, "\tesac\n\tif [[ $PREFIX == -* ]]; then _describe -o flag flags; else _files; fi\n}\n"+
-		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; else compdef _caldav_mcp_server %s; fi\n",
+		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; "+
+		"else compdef _caldav_mcp_server %s; fi\n",
 		console.Program)
 	return b.String()
 }

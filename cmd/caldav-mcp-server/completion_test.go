@@ -16,10 +16,9 @@ import (
 // TestCompletionCompletes lets bash complete, and lets each installed shell parse its script.
 func TestCompletionCompletes(t *testing.T) {
 	t.Parallel()
-	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
 		file := filepath.Join(t.TempDir(), shell)
-		if err := os.WriteFile(file, []byte(write(completionsOf(p.Console))), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(write(completionsOf())), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := exec.LookPath(shell); err != nil {
@@ -53,9 +52,8 @@ func TestCompletionCompletes(t *testing.T) {
 // TestCompletionHasEveryFlag: every flag of every command is completed, in every shell.
 func TestCompletionHasEveryFlag(t *testing.T) {
 	t.Parallel()
-	p := &program{&console.Console{Now: time.Now}}
 	for shell, write := range shells {
-		text := write(completionsOf(p.Console))
+		text := write(completionsOf())
 		for _, c := range commands() {
 			if !strings.Contains(text, c.Name) {
 				t.Errorf("%s: %s is missing", shell, c.Name)

@@ -20,8 +20,10 @@ func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 		linked       settings.Link
 		google, mail bool
 	}{
-		{settings.Link{}, false, false}, {settings.Link{Gmail: true}, false, false},
-		{settings.Link{GoogleID: "id"}, true, false}, {settings.Link{GoogleID: "id", Gmail: true}, true, true},
+		{settings.Link{}, false, false},
+		{settings.Link{Gmail: true}, false, false},
+		{settings.Link{GoogleID: "id"}, true, false},
+		{settings.Link{GoogleID: "id", Gmail: true}, true, true},
 	} {
 		all := app.ConsentsOf(p.Console, settings.Config{Linked: c.linked}, zone.NewDB())
 		calendars, google := all["google"]

@@ -59,7 +59,8 @@ func deliverCommand() command.Command {
 }
 
 func (p *program) deliver(ctx context.Context, c settings.Config, h *app.App, raw []byte,
-	to []calendar.MailAddress) error {
+	to []calendar.MailAddress,
+) error {
 	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err

@@ -61,7 +61,8 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 
 // openDoors adds the handlers to the listeners.
 func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, s *server.Server,
-	meter *server.ToolMeter, log *slog.Logger) error {
+	meter *server.ToolMeter, log *slog.Logger,
+) error {
 	front := &frontage{Config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
 	if err != nil {
@@ -80,7 +81,8 @@ func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, 
 }
 
 func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App, pages *web.Handler,
-	log *slog.Logger) (server.Door, error) {
+	log *slog.Logger,
+) (server.Door, error) {
 	told, err := davPush(ctx, h, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
@@ -175,7 +177,8 @@ func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, 
 }
 
 func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter,
-	log *slog.Logger) (server.Door, error) {
+	log *slog.Logger,
+) (server.Door, error) {
 	key, err := sessionKey(ctx, h)
 	if err != nil {
 		return server.Door{}, err

@@ -80,8 +80,10 @@ func (w *town) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 // site makes a server on a database.
 func (w *town) site(domain, database string) *site {
 	w.Helper()
-	p := &program{&console.Console{Stdout: io.Discard, Stderr: &w.log, Now: w.now,
-		NewID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}}
+	p := &program{&console.Console{
+		Stdout: io.Discard, Stderr: &w.log, Now: w.now,
+		NewID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) },
+	}}
 	s := &site{town: w, program: p, domain: domain, config: settings.Config{
 		DatabaseURL: database, BaseURL: &url.URL{Scheme: "https", Host: "cal." + domain},
 		Service: settings.Service{Policy: calendar.Policy{NeedAcceptance: true}},

@@ -25,7 +25,8 @@ type mailroom struct {
 
 // receiver processes incoming mail.
 func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App,
-	log *slog.Logger) (*mail.Receiver, error) {
+	log *slog.Logger,
+) (*mail.Receiver, error) {
 	key, err := h.MailKey(ctx)
 	return &mail.Receiver{
 		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
@@ -34,7 +35,8 @@ func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App,
 
 // openMailroom creates the parts that the settings enable.
 func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.App,
-	log *slog.Logger) (*mailroom, error) {
+	log *slog.Logger,
+) (*mailroom, error) {
 	room := &mailroom{log: log}
 	receiver, err := p.receiver(ctx, c, h, log)
 	if err != nil {
@@ -64,7 +66,8 @@ func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.Ap
 }
 
 func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App,
-	log *slog.Logger) (*mail.Sender, error) {
+	log *slog.Logger,
+) (*mail.Sender, error) {
 	relay, err := mail.ParseRelay(c.Mail.SMTPURL)
 	if err != nil {
 		return nil, err

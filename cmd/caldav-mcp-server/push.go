@@ -56,7 +56,8 @@ func davPush(ctx context.Context, h *app.App, c settings.Config) (*caldav.Push, 
 
 // newCourier returns the sender of push messages; nil if push is off.
 func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
-	log *slog.Logger) (*push.Courier, error) {
+	log *slog.Logger,
+) (*push.Courier, error) {
 	if !c.Push {
 		return nil, nil //nolint:nilnil // push is off
 	}
@@ -99,7 +100,8 @@ func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
 
 // programOf returns the current caller for a user's password or token. The result is false if it was revoked.
 func programOf(ctx context.Context, h *app.App, id calendar.UserID,
-	token calendar.TokenID) (calendar.Caller, bool, error) {
+	token calendar.TokenID,
+) (calendar.Caller, bool, error) {
 	user, err := h.Store.UserByID(ctx, id)
 	if err == nil {
 		var c calendar.Caller

@@ -90,7 +90,8 @@ func refreshIndex(ctx context.Context, h *app.App, up *startup, rests int) error
 	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
 	noted, rested := up.now(), time.Now()
 	within, end := trace.Task(ctx, "reindex")
-	n, err := reindex(within, h, calendar.Walk{After: begun.Last,
+	n, err := reindex(within, h, calendar.Walk{
+		After: begun.Last,
 		Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
 			at := begun
 			at.Last, at.Walked = last, begun.Walked+int64(walked)
@@ -104,7 +105,8 @@ func refreshIndex(ctx context.Context, h *app.App, up *startup, rests int) error
 			err := idle(ctx, time.Duration(rests)*time.Since(rested))
 			rested = time.Now()
 			return err
-		}})
+		},
+	})
 	end(err != nil && !errors.Is(err, errRefreshed), slog.Int("objects", n))
 	if errors.Is(err, errRefreshed) {
 		return nil

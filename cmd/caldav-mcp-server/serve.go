@@ -115,7 +115,8 @@ func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) 
 
 // open adds the handlers to the listeners and starts the background tasks; the returned function ends the tasks.
 func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *server.Server, keeper *acme.Keeper,
-	meter *server.ToolMeter, up *startup) (stop func(), err error) {
+	meter *server.ToolMeter, up *startup,
+) (stop func(), err error) {
 	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
@@ -134,13 +135,16 @@ func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *se
 // prepare opens the store and prepares it for serving. It may return an app together with an error; the caller closes
 // it.
 func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup,
-	log *slog.Logger) (*app.App, error) {
+	log *slog.Logger,
+) (*app.App, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
-	h, err := app.Open(ctx, p.Console, c, store.Options{Wait: app.ServeWait, Logger: log,
+	h, err := app.Open(ctx, p.Console, c, store.Options{
+		Wait: app.ServeWait, Logger: log,
 		Migrating: func(file string, n, of int) {
 			up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
-		}})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +213,8 @@ const pruneEvery = 24 * time.Hour
 
 // background starts the background tasks; the returned function ends them.
 func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keeper, plain bool, room *mailroom,
-	courier *push.Courier, up *startup) (stop func()) {
+	courier *push.Courier, up *startup,
+) (stop func()) {
 	log := up.log
 	// Not ctx: requests in flight still record the use of their tokens while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))

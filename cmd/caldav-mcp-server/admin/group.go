@@ -108,7 +108,8 @@ They lose the calendars that they had only through the group, with their own set
 
 // groupCommand returns a command that applies to a group and some users.
 func groupCommand(word, summary, details string, do func(ctx context.Context, d *command.Context, group string,
-	users []string) error) command.Command {
+	users []string) error,
+) command.Command {
 	return command.Command{
 		Name: word, Operands: []string{"GROUP", "USER[,USER…]"}, Settings: settings.StoreGroup, JSON: true,
 		Summary: summary, Details: details,

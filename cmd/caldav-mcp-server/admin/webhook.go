@@ -90,8 +90,10 @@ func ListWebhooksCommand() command.Command {
 			if len(w.Kinds) > 0 {
 				kinds = strings.Join(console.Each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
 			}
-			return []string{console.BriefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), console.ShownTime(w.Failing),
-				w.Maker.Agent}
+			return []string{
+				console.BriefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), console.ShownTime(w.Failing),
+				w.Maker.Agent,
+			}
 		},
 	}.AsCommand()
 }

@@ -80,8 +80,10 @@ const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR?
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
 // Outdated tables are not migrated, because a running server may still use them.
 func With(ctx context.Context, p *console.Console, c settings.Config, mayMake bool, work func(*App) error) (err error) {
-	h, err := Open(ctx, p, c, store.Options{Existing: !mayMake, Wait: CommandWait,
-		Logger: p.Logger(slog.LevelWarn, false)})
+	h, err := Open(ctx, p, c, store.Options{
+		Existing: !mayMake, Wait: CommandWait,
+		Logger: p.Logger(slog.LevelWarn, false),
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %s", err, noDatabase)
 	}
@@ -97,7 +99,8 @@ func With(ctx context.Context, p *console.Console, c settings.Config, mayMake bo
 		return fmt.Errorf("checking the database's tables: %w", err)
 	}
 	if schema.Behind() {
-		return fmt.Errorf("the database has the tables of an older version: restart the server with this version, or run %s migrate",
+		return fmt.Errorf("the database has the tables of an older version: "+
+			"restart the server with this version, or run %s migrate",
 			console.Program)
 	}
 	if schema.Current == 0 && !mayMake {

@@ -1,11 +1,10 @@
 package app
 
 import (
-	"caldav-mcp-server/cmd/caldav-mcp-server/console"
-
 	"context"
 	"fmt"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/digest"
 	"caldav-mcp-server/mail"

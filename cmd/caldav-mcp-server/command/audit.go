@@ -1,13 +1,12 @@
 package command
 
 import (
-	"caldav-mcp-server/cmd/caldav-mcp-server/console"
-
 	"flag"
 	"log/slog"
 	"slices"
 	"strings"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/server"
 )
@@ -32,7 +31,8 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 // audit logs a command, if the audit log is a file: standard output belongs to the command. Of its arguments, the line
 // has only the name of a user or group.
 func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string,
-	failed error) error {
+	failed error,
+) error {
 	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.Name) || strings.HasPrefix(c.Name, "list-") {
 		return nil
 	}

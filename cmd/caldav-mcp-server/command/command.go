@@ -1,3 +1,4 @@
+// Package command says what a command is: its arguments, its settings, its help, and what runs around it.
 package command
 
 import (

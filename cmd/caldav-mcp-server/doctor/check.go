@@ -82,7 +82,8 @@ type reply struct {
 
 // send makes a request, and returns only status and headers.
 func (x *Examination) send(ctx context.Context, as *davclient.Client, method string, at *url.URL, body string,
-	headers ...string) (reply, error) {
+	headers ...string,
+) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
 		return reply{}, err

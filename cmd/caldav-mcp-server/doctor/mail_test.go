@@ -87,18 +87,24 @@ func TestDoctorMail(t *testing.T) {
 		{"all well", func(*postbox, *settings.Mail) {}, "", "ok ok ok ok", ""},
 		{"to somebody", func(*postbox, *settings.Mail) {}, "ann@example.net", "ok ok ok", ""},
 		{"nothing set", func(_ *postbox, m *settings.Mail) { *m = settings.Mail{} }, "", "", ""},
-		{"nobody listens", func(_ *postbox, m *settings.Mail) { m.SMTPURL = "smtp://127.0.0.1:1" }, "",
-			"failed ok failed failed", "check SMTP_URL"},
-		{"a wrong password", func(b *postbox, m *settings.Mail) { m.IMAPURL = "imap://calendar:wrong@" + b.imap }, "",
-			"ok failed ok failed", "check IMAP_URL"},
+		{
+			"nobody listens", func(_ *postbox, m *settings.Mail) { m.SMTPURL = "smtp://127.0.0.1:1" }, "",
+			"failed ok failed failed", "check SMTP_URL",
+		},
+		{
+			"a wrong password", func(b *postbox, m *settings.Mail) { m.IMAPURL = "imap://calendar:wrong@" + b.imap }, "",
+			"ok failed ok failed", "check IMAP_URL",
+		},
 		{"the mail is lost", func(b *postbox, _ *settings.Mail) { b.lost = true }, "", "ok ok ok failed", "Mail may be slow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			b := newPostbox(t)
 			x := &Examination{Console: &console.Console{Now: time.Now, NewID: func() string { return "id" }}}
-			x.mail = settings.Mail{SMTPURL: "smtp://" + b.smtp, IMAPURL: "imap://calendar:secret@" + b.imap,
-				From: "calendar@example.org"}
+			x.mail = settings.Mail{
+				SMTPURL: "smtp://" + b.smtp, IMAPURL: "imap://calendar:secret@" + b.imap,
+				From: "calendar@example.org",
+			}
 			x.mailTo = calendar.MailAddress(c.to)
 			c.edit(b, &x.mail)
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

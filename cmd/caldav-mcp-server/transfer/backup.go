@@ -43,8 +43,10 @@ func BackupCommand() command.Command {
 			return nil
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) (err error) {
-			if d.App, err = app.Open(ctx, d.Console, d.Config, store.Options{Existing: true, Wait: app.CommandWait,
-				Logger: d.Logger(slog.LevelWarn, false)}); err != nil {
+			if d.App, err = app.Open(ctx, d.Console, d.Config, store.Options{
+				Existing: true, Wait: app.CommandWait,
+				Logger: d.Logger(slog.LevelWarn, false),
+			}); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, d.Store.Close()) }()

@@ -249,7 +249,8 @@ func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[cal
 
 // fetch imports one object byte for byte.
 func (i *importing) fetch(ctx context.Context, client remoteServer, cal calendar.Calendar, at *url.URL,
-	name calendar.ObjectName) error {
+	name calendar.ObjectName,
+) error {
 	from := source{name: at.String()}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

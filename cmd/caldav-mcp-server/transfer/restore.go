@@ -104,8 +104,10 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	if o.checkOnly {
 		return tellBackup(d, path, info.Size(), file.Manifest)
 	}
-	h, err := app.Open(ctx, d.Console, d.Config, store.Options{Wait: app.CommandWait,
-		Logger: d.Logger(slog.LevelWarn, false)})
+	h, err := app.Open(ctx, d.Console, d.Config, store.Options{
+		Wait:   app.CommandWait,
+		Logger: d.Logger(slog.LevelWarn, false),
+	})
 	if err != nil {
 		return err
 	}
