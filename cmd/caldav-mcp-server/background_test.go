@@ -107,7 +107,7 @@ func TestWordsAreIndexed(t *testing.T) {
 	<-ended
 }
 
-// openForTest opens a house in this process.
+// openForTest opens the app in this process.
 func openForTest(t *testing.T, database string) *app.App {
 	t.Helper()
 	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
@@ -161,7 +161,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 	}
 }
 
-// A house without tables is not ready, and says so in words that tell nothing of the inside.
+// An app without tables is not ready, and says so in words that tell nothing of the inside.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {

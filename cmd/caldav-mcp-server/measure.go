@@ -11,7 +11,7 @@ import (
 
 // measures exposes the metrics of the app once it is open.
 type measures struct {
-	house  atomic.Pointer[app.App]
+	app    atomic.Pointer[app.App]
 	tracer *trace.Tracer
 }
 
@@ -24,7 +24,7 @@ func counter(name, help string, value float64) server.Measure {
 }
 
 func (m *measures) read() []server.Measure {
-	h := m.house.Load()
+	h := m.app.Load()
 	if h == nil {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (p *program) provider(c settings.SignIn) *oidc.Provider {
 	return oidc.New(oidc.Config{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Now: p.Now})
 }
 
-// editUser is changeUser for the web pages, which do not list the moved calendars.
+// editUser is ChangeUser for the web pages, which do not list the moved calendars.
 func editUser(ctx context.Context, h *app.App, name string, e auth.UserEdit) (calendar.User, error) {
 	u, _, err := h.ChangeUser(ctx, name, e)
 	return u, err

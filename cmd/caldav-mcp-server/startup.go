@@ -54,7 +54,7 @@ func (s *startup) tell(ctx context.Context, format string, args ...any) {
 
 // over ends the startup: the server is ready.
 func (s *startup) over(h *app.App) {
-	s.measures.house.Store(h)
+	s.measures.app.Store(h)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ready = func(ctx context.Context) error { return readiness(ctx, h) }

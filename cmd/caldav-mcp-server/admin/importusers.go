@@ -116,7 +116,7 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 	}); err != nil {
 		return err
 	}
-	// The fields that createUser does not take.
+	// The fields that CreateUser does not take.
 	if rest := (auth.UserEdit{
 		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
 	}); rest != (auth.UserEdit{}) {

@@ -99,7 +99,7 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 	}
 }
 
-// findInHome is findCalendar for commands that also work on subscriptions.
+// findInHome is FindCalendar for commands that also work on subscriptions.
 func findInHome(ctx context.Context, d *command.Context, word string) (calendar.Calendar, error) {
 	all, err := d.Calendars.CalendarsInHome(ctx, d.Caller())
 	if err != nil {

@@ -37,9 +37,9 @@ type App struct {
 }
 
 const (
-	// CommandWait is how long a command, for which a user waits, waits for an unavailable database.
+	// CommandWait is how long a command waits for an unavailable database. It is short, because a user waits too.
 	CommandWait = 5 * time.Second
-	// ServeWait is how long serve waits, which may start together with the database.
+	// ServeWait is how long serve waits. The database may start at the same time.
 	ServeWait = 2 * time.Minute
 )
 

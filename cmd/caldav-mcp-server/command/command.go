@@ -1,4 +1,4 @@
-// Package command says what a command is: its arguments, its settings, its help, and what runs around it.
+// Package command defines commands: their arguments, settings and help. It calls them, and logs them for the audit.
 package command
 
 import (

@@ -1,6 +1,5 @@
-// Package console holds the surroundings of a command: what it prints for people and programs, and what it asks.
-//
-// It knows no settings and no store.
+// Package console prints tables, JSON and progress, and asks for passwords and confirmations. It knows no settings and
+// no store.
 package console
 
 import (
@@ -13,7 +12,7 @@ import (
 // Program is the name of the program.
 const Program = "caldav-mcp-server"
 
-// Console is the surroundings of a command: the streams, the environment, the clock and the source of ids.
+// Console holds the streams, the environment, the clock and the source of ids of the program.
 type Console struct {
 	Environ        []string
 	Stdin          *os.File
@@ -28,10 +27,10 @@ type Console struct {
 // UsageError is a mistake in the arguments or settings.
 type UsageError struct{ Err error }
 
-// Unwrap returns the error that says what the mistake is.
+// Unwrap returns the description of the mistake.
 func (e UsageError) Unwrap() error { return e.Err }
 
-// Error returns the text of that error.
+// Error returns the text of the mistake.
 func (e UsageError) Error() string { return e.Err.Error() }
 
 // WrongUsage returns a UsageError.

@@ -57,7 +57,7 @@ func New(home *url.URL, user, password string) *Client {
 	return &Client{Transport: NewTransport(), User: user, Password: password, Agent: console.Program, home: home}
 }
 
-// NewTransport returns the transport of a new client, for callers that change its trust.
+// NewTransport returns the transport of a new client. The doctor adds certificate authorities to it.
 func NewTransport() *http.Transport {
 	return &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout}
 }
@@ -137,7 +137,7 @@ func (c *Client) Trusts(to *url.URL) bool {
 // ports are the default ports of the schemes.
 var ports = map[string]string{"http": "80", "https": "443"}
 
-// PortAt is the port of a URL, which its scheme may imply.
+// PortAt is the port of a URL, or the default port of its scheme.
 func PortAt(u *url.URL) string { return cmp.Or(u.Port(), ports[u.Scheme]) }
 
 // The XML namespaces in use.
@@ -156,7 +156,7 @@ type Multistatus struct {
 	From *url.URL
 }
 
-// Response is what a multistatus says about one resource.
+// Response is the part of a multistatus about one resource.
 type Response struct {
 	Href      string `xml:"DAV: href"`
 	Propstats []struct {

@@ -117,7 +117,7 @@ type Examination struct {
 	itself *saysItself
 }
 
-// New returns the examination of the server that the options name. c are the server's settings, if they are known.
+// New returns the examination of the server in the options. c holds the server's settings, if the doctor has them.
 func New(p *console.Console, c settings.Config, o Options) (*Examination, error) {
 	base, err := davclient.ServerURL("--url", o.URL)
 	if err != nil {

@@ -192,7 +192,7 @@ func checkArgument(s Setting, value string) error {
 	return nil
 }
 
-// ReadSecret reads a secret from a file, and returns its source and its value.
+// ReadSecret reads a secret from a file. It returns the source's name and the value.
 func ReadSecret(from, file string) (string, string, error) {
 	data, err := os.ReadFile(file) //nolint:gosec // the administrator names the program's files
 	switch {

@@ -22,7 +22,7 @@ func (s Setting) Help() string {
 	return text
 }
 
-// ShownDefault is the default of a flag in its description; "" if it goes without saying.
+// ShownDefault is the default of a flag in its description; "" for an empty text and for false.
 func ShownDefault(value string) string {
 	if value == "" || value == "false" {
 		return ""

@@ -1,4 +1,4 @@
-// Package transfer has the commands that move data in and out, and those that bring back an earlier state.
+// Package transfer has the commands for backup, restore, export, import, the journal and undo.
 package transfer
 
 import (
