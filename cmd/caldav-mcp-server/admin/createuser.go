@@ -1,5 +1,5 @@
-// Package admin has the commands that list and change what is in the store: users, groups, rooms, tokens, calendars,
-// shares, links, linked accounts, webhooks, and the settings of the service.
+// Package admin has the commands for the content of the store: users, groups, rooms, tokens, calendars, shares, links,
+// linked accounts, webhooks, and the settings of the service.
 package admin
 
 import (
