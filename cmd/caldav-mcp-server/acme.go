@@ -11,55 +11,48 @@ import (
 	"strings"
 
 	"caldav-mcp-server/acme"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
 )
 
-// acmeConfig holds the ACME settings.
-type acmeConfig struct {
-	// directory is empty if ACME is off.
-	directory, email, roots, httpAddr string
-}
-
-// publicURLs are the configured public URLs of the server.
-func (c config) publicURLs() []*url.URL {
-	return slices.DeleteFunc([]*url.URL{c.baseURL, c.mcpAt}, func(u *url.URL) bool { return u == nil })
-}
-
 // newKeeper returns the manager of ACME certificates, or nil if ACME is off.
-func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
-	if c.acme.directory == "" {
-		if c.acme.httpAddr != "" || c.acme.email != "" || c.acme.roots != "" {
-			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
+func (p *program) newKeeper(c settings.Config, log *slog.Logger) (*acme.Keeper, error) {
+	if c.ACME.Directory == "" {
+		if c.ACME.HTTPAddr != "" || c.ACME.Email != "" || c.ACME.Roots != "" {
+			return nil, console.WrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
 		}
 		return nil, nil
 	}
-	names, err := c.certifiedNames()
+	names, err := certifiedNames(c)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := c.acme.authorities()
+	roots, err := authorities(c.ACME)
 	if err != nil {
 		return nil, err
 	}
-	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now, Task: trace.Task}), nil
+	return acme.New(acme.Config{Names: names, Directory: c.ACME.Directory, Email: c.ACME.Email, Roots: roots, Log: log, Now: p.Now, Task: trace.Task}), nil
 }
 
 // certifiedNames are the host names that need a certificate.
-func (c config) certifiedNames() ([]string, error) {
+func certifiedNames(c settings.Config) ([]string, error) {
 	switch {
-	case c.tlsCert != "" || c.tlsKey != "":
-		return nil, wrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
-	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
+	case c.TLSCert != "" || c.TLSKey != "":
+		return nil, console.WrongUsage("ACME and TLS_CERT both give the server a certificate: use only one of them")
+	case c.BaseURL == nil || c.BaseURL.Scheme != "https":
+		return nil, console.WrongUsage(
+			"ACME needs a BASE_URL that begins with https:// and contains the name for the certificate")
 	}
 	var names []string
-	for _, name := range c.hosts() {
+	for _, name := range c.Hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
-			return nil, wrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
+			return nil, console.WrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
-			return nil, wrongUsage("ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
+			return nil, console.WrongUsage(
+				"ACME gets certificates only for names with a dot, but BASE_URL or MCP_URL contains %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -69,39 +62,42 @@ func (c config) certifiedNames() ([]string, error) {
 }
 
 // authorities are the root certificates of the ACME server, or nil for the system's.
-func (a acmeConfig) authorities() (*x509.CertPool, error) {
-	if a.roots == "" {
+func authorities(a settings.ACME) (*x509.CertPool, error) {
+	if a.Roots == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(a.roots)
+	text, err := os.ReadFile(a.Roots)
 	if err != nil {
-		return nil, wrongUsage("ACME_ROOTS cannot be read: %v", err)
+		return nil, console.WrongUsage("ACME_ROOTS cannot be read: %v", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, wrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.roots)
+		return nil, console.WrongUsage("ACME_ROOTS names %s, which contains no certificate (PEM)", a.Roots)
 	}
 	return pool, nil
 }
 
 // plainDoors are the listeners without TLS: the ACME authority uses HTTP, and users type names without https://.
-func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
-	if keeper == nil || c.acme.httpAddr == "" {
+func plainDoors(c settings.Config, keeper *acme.Keeper) []server.Door {
+	if keeper == nil || c.ACME.HTTPAddr == "" {
 		return nil
 	}
 	return []server.Door{{
-		Name: acmeDoor, Addr: c.acme.httpAddr, Plain: true, Handler: keeper.Challenge(http.HandlerFunc(c.toHTTPS)),
+		Name: acmeDoor, Addr: c.ACME.HTTPAddr, Plain: true,
+		Handler: keeper.Challenge(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			redirectToHTTPS(w, r, c.BaseURL.Host)
+		})),
 		Routes: []string{"/.well-known/acme-challenge/{token}"},
 	}}
 }
 
-// toHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than seem to
-// work.
-func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
+// redirectToHTTPS redirects GET and HEAD to HTTPS. Other requests may contain secrets, so they are refused rather than
+// seem to work.
+func redirectToHTTPS(w http.ResponseWriter, r *http.Request, host string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "this server requires HTTPS", http.StatusForbidden)
 		return
 	}
-	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+	to := url.URL{Scheme: "https", Host: host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
 	http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
 }

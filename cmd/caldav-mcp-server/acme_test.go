@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -303,7 +304,7 @@ func TestACMESettings(t *testing.T) {
 		"ACME_ROOTS cannot be read":   {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + filepath.Join(dir, "none")},
 		"ACME_HTTP_ADDR is malformed": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_HTTP_ADDR=80"},
 	} {
-		cmd := exec.CommandContext(t.Context(), name, "serve")
+		cmd := exec.CommandContext(t.Context(), console.Program, "serve")
 		cmd.Env = append(on(testdb.SQLite(t)), env...)
 		said, err := cmd.CombinedOutput()
 		if err == nil || cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(said), want) {

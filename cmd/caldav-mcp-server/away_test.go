@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -54,7 +55,7 @@ func TestStoreLate(t *testing.T) {
 	if err := db.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	r := serveUnready(t, name, on(db.URL()))
+	r := serveUnready(t, console.Program, on(db.URL()))
 	until(t, "the server says that it waits", func() bool { return strings.Contains(r.log.String(), "waiting for the database") })
 	if err := db.Restart(t.Context()); err != nil {
 		t.Fatal(err)

@@ -13,8 +13,10 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
-
 	"caldav-mcp-server/store"
 )
 
@@ -25,23 +27,23 @@ func TestJournalIsShortened(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: data written now seems to be 31 days old.
-		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
+		p := &program{&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString}}
 		h := openForTest(t, database)
-		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
-		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
+		h.Follows.Store(&settings.Service{JournalDays: 30, LineDays: 7})
+		user, err := h.CreateUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(ctx, app.Caller(user), "personal")
 		if err != nil {
 			t.Fatal(err)
 		}
 		token := cal.SyncToken()
 		draft := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}
-		if _, err := h.calendars.Put(ctx, caller(user), cal, draft); err != nil {
+		if _, err := h.Calendars.Put(ctx, app.Caller(user), cal, draft); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.calendars.Delete(ctx, caller(user), cal, "a.ics", calendar.Precondition{}); err != nil {
+		if err := h.Calendars.Delete(ctx, app.Caller(user), cal, "a.ics", calendar.Precondition{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := changesSince(ctx, h, user, token); err != nil {
@@ -55,7 +57,7 @@ func TestJournalIsShortened(t *testing.T) {
 		})
 		// Their bytes stay for longer than lines are asked for, and lines as long as their bytes.
 		until(t, "the lines are gone", func() bool {
-			for _, err := range h.store.Journal(ctx, cal.ID, calendar.JournalQuery{}) {
+			for _, err := range h.Store.Journal(ctx, cal.ID, calendar.JournalQuery{}) {
 				return err != nil
 			}
 			return true
@@ -71,13 +73,13 @@ func TestWordsAreIndexed(t *testing.T) {
 	database := testdb.SQLite(t)
 	h := openForTest(t, database)
 	for _, name := range []string{"ann", "bob"} {
-		user, err := h.createUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
+		user, err := h.CreateUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(t.Context(), caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(t.Context(), app.Caller(user), "personal")
 		if err == nil {
-			_, err = h.calendars.Put(t.Context(), caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
+			_, err = h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -99,38 +101,38 @@ func TestWordsAreIndexed(t *testing.T) {
 	}
 	indexing, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); h.indexWords(indexing, slog.New(slog.DiscardHandler)) }()
+	go func() { defer close(ended); indexWords(indexing, h, slog.New(slog.DiscardHandler)) }()
 	until(t, "the words are in the index", func() bool { return waiting() == 0 })
 	stop()
 	<-ended
 }
 
-// openForTest opens a house in this process.
-func openForTest(t *testing.T, database string) *house {
+// openForTest opens the app in this process.
+func openForTest(t *testing.T, database string) *app.App {
 	t.Helper()
-	p := &program{now: time.Now, newID: uuid.NewString}
-	h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
+	p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
+	h, err := app.Open(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := h.store.Close(); err != nil {
+		if err := h.Store.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := h.store.Migrate(t.Context()); err != nil {
+	if err := h.Store.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
 // changesSince asks for the changes of ann's calendar, as it is now.
-func changesSince(ctx context.Context, h *house, user calendar.User, token calendar.SyncToken) error {
-	cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+func changesSince(ctx context.Context, h *app.App, user calendar.User, token calendar.SyncToken) error {
+	cal, err := h.Calendars.CalendarAt(ctx, app.Caller(user), "personal")
 	if err != nil {
 		return err
 	}
-	for _, err := range h.calendars.Changes(ctx, nil, caller(user), cal, token) {
+	for _, err := range h.Calendars.Changes(ctx, nil, app.Caller(user), cal, token) {
 		if err != nil {
 			return err
 		}
@@ -152,35 +154,35 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{stderr: io.Discard, now: time.Now, newID: uuid.NewString}
-	err = p.inHouse(t.Context(), config{databaseURL: path}, false, func(*house) error { return nil })
+	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
+	err = app.With(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*app.App) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}
 }
 
-// A house without tables is not ready, and says so in words that tell nothing of the inside.
+// An app without tables is not ready, and says so in words that tell nothing of the inside.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
-		p := &program{now: time.Now, newID: uuid.NewString}
-		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
+		p := &program{&console.Console{Now: time.Now, NewID: uuid.NewString}}
+		h, err := app.Open(t.Context(), p.Console, settings.Config{DatabaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer h.store.Close()
-		if err := h.ready(t.Context()); err == nil || err.Error() != "the database has the tables of another version" {
+		defer h.Store.Close()
+		if err := readiness(t.Context(), h); err == nil || err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
-		if err := h.store.Migrate(t.Context()); err != nil {
+		if err := h.Store.Migrate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.ready(t.Context()); err != nil {
+		if err := readiness(t.Context(), h); err != nil {
 			t.Errorf("with tables: %v", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := h.ready(gone); err == nil || err.Error() != "the database does not respond" {
+		if err := readiness(gone, h); err == nil || err.Error() != "the database does not respond" {
 			t.Errorf("with no answer: %v", err)
 		}
 	})
@@ -192,7 +194,7 @@ func TestSessionKey(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		var keys []string
 		for range 2 {
-			key, err := openForTest(t, database).sessionKey(t.Context())
+			key, err := sessionKey(t.Context(), openForTest(t, database))
 			if err != nil {
 				t.Fatal(err)
 			}

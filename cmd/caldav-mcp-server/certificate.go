@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"caldav-mcp-server/acme"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // certificate is a pair of files that a renewal may replace while the server runs.
@@ -26,20 +28,20 @@ type certificate struct {
 }
 
 // tlsConfig is the TLS configuration of the listeners, or nil without TLS. The files must be valid at startup.
-func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
+func tlsConfig(c settings.Config, keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
 	if keeper != nil {
 		return keeper.TLS(), nil
 	}
-	if c.tlsCert == "" && c.tlsKey == "" {
+	if c.TLSCert == "" && c.TLSKey == "" {
 		return nil, nil
 	}
 	switch {
-	case c.tlsCert == "" || c.tlsKey == "":
-		return nil, wrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
-	case c.baseURL == nil || c.baseURL.Scheme != "https":
-		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
+	case c.TLSCert == "" || c.TLSKey == "":
+		return nil, console.WrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
+	case c.BaseURL == nil || c.BaseURL.Scheme != "https":
+		return nil, console.WrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
 	}
-	files := &certificate{chain: c.tlsCert, key: c.tlsKey, log: log}
+	files := &certificate{chain: c.TLSCert, key: c.TLSKey, log: log}
 	if _, err := files.get(nil); err != nil {
 		return nil, err
 	}
@@ -91,12 +93,12 @@ func (f *certificate) modified() (made [2]time.Time, err error) {
 }
 
 // ownTLS is for requests to the server on this machine. It accepts the certificate in the files, under any name.
-func (c config) ownTLS() (*tls.Config, error) {
-	if c.acme.directory != "" {
+func ownTLS(c settings.Config) (*tls.Config, error) {
+	if c.ACME.Directory != "" {
 		//nolint:gosec // The certificate is in the database. The request carries no secret: it only asks our port on this machine for its status.
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil
 	}
-	pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
 	if err != nil {
 		return nil, fmt.Errorf("the certificate cannot be read: %w", err)
 	}

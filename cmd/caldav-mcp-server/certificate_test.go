@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -90,7 +91,7 @@ func TestTLS(t *testing.T) {
 	one.SetHTTP1(true)
 	two.SetHTTP2(true)
 	for want, protocols := range map[string]*http.Protocols{"HTTP/1.1": one, "HTTP/2.0": two} {
-		for door, path := range map[string]string{caldavDoor: "/dav/", mcpDoor: mcpPath} {
+		for door, path := range map[string]string{caldavDoor: "/dav/", mcpDoor: settings.MCPPath} {
 			if said, err := ask(door, path, pool, protocols); err != nil || said != want+" 401 Unauthorized" {
 				t.Errorf("%s at %s: %s, %v", want, door, said, err)
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // triedBlock is a block of docs/clients.md that is marked as tried.
@@ -26,7 +28,7 @@ func aliceAtHome(t *testing.T) *running {
 	t.Helper()
 	env := []string{"DATA_DIR=" + t.TempDir()}
 	call(t, env, "correct horse\n", "create-user", "alice", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
+	r := serveProgram(t, console.Program, env, "--no-first-user")
 	newClient(t, r, "alice", "correct horse", "").must(t, http.StatusCreated, "PUT", "/dav/calendars/alice/personal/choir.ics",
 		strings.ReplaceAll("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:choir\nDTSTAMP:20260101T000000Z\n"+
 			"DTSTART:20270101T100000Z\nDURATION:PT1H\nSUMMARY:Choir practice\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))

@@ -7,6 +7,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const completionDetails = `
@@ -19,16 +23,16 @@ It writes a script with which a shell completes commands and flags. SHELL is bas
 // shells are the supported shells, each with the function that writes its script.
 var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
 
-func completionCommand() command {
-	return command{
-		name: "completion", operands: []string{"SHELL"}, alone: true,
-		summary: "write a shell script that completes commands and flags", details: completionDetails,
-		run: func(_ context.Context, d *desk, operands []string) error {
+func completionCommand() command.Command {
+	return command.Command{
+		Name: "completion", Operands: []string{"SHELL"}, Alone: true,
+		Summary: "write a shell script that completes commands and flags", Details: completionDetails,
+		Run: func(_ context.Context, d *command.Context, operands []string) error {
 			write, known := shells[operands[0]]
 			if !known {
-				return wrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
+				return console.WrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
 			}
-			_, err := io.WriteString(d.stdout, write(d.completions()))
+			_, err := io.WriteString(d.Stdout, write(completionsOf()))
 			return err
 		},
 	}
@@ -46,10 +50,10 @@ type completedFlag struct {
 	takes bool
 }
 
-// completions returns the completions of all commands.
-func (p *program) completions() []completion {
-	return each(commands(), func(c command) completion {
-		return completion{c.name, c.summary, each(flagsOf(c), func(f *flag.Flag) completedFlag {
+// completionsOf returns the completions of all commands.
+func completionsOf() []completion {
+	return console.Each(commands(), func(c command.Command) completion {
+		return completion{c.Name, c.Summary, console.Each(flagsOf(c), func(f *flag.Flag) completedFlag {
 			placeholder, usage := flag.UnquoteUsage(f)
 			return completedFlag{f.Name, usage, placeholder != ""}
 		})}
@@ -57,9 +61,9 @@ func (p *program) completions() []completion {
 }
 
 // flagsOf returns a command's flags by name, including those for settings.
-func flagsOf(c command) (all []*flag.Flag) {
-	flags := c.declared(new(desk))
-	addSettings(flags, c.settings)
+func flagsOf(c command.Command) (all []*flag.Flag) {
+	flags := c.Declared(new(command.Context))
+	settings.AddFlags(flags, c.Settings)
 	flags.VisitAll(func(f *flag.Flag) { all = append(all, f) })
 	return all
 }
@@ -68,18 +72,21 @@ func flagsOf(c command) (all []*flag.Flag) {
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func namesOf(c completion) string {
-	return strings.Join(each(c.flags, func(f completedFlag) string { return "--" + f.name }), " ")
+	return strings.Join(console.Each(c.flags, func(f completedFlag) string { return "--" + f.name }), " ")
 }
 
 func bashCompletion(all []completion) string {
 	var b strings.Builder
 	b.WriteString("_caldav_mcp_server() {\n\tlocal current=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n")
 	fmt.Fprintf(&b, "\t\twords=%s\n\telse\n\t\tcase $current in -*) ;; *) return ;; esac\n\t\tcase ${COMP_WORDS[1]} in\n",
-		quoted(strings.Join(slices.Concat([]string{"help"}, each(all, func(c completion) string { return c.name })), " ")))
+		quoted(strings.Join(slices.Concat([]string{"help"}, console.Each(all, func(c completion) string { return c.name })),
+			" ")))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s) words=%s ;;\n", c.name, quoted(namesOf(c)))
 	}
-	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -F _caldav_mcp_server %s\n", name)
+	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"+
+		"complete -o default -F _caldav_mcp_server %s\n",
+		console.Program)
 	return b.String()
 }
 
@@ -90,23 +97,26 @@ func described(word, about string) string {
 
 func zshCompletion(all []completion) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#compdef %s\n_caldav_mcp_server() {\n\tlocal -a commands flags\n\tcommands=(\n", name)
+	fmt.Fprintf(&b, "#compdef %s\n_caldav_mcp_server() {\n\tlocal -a commands flags\n\tcommands=(\n", console.Program)
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s\n", described(c.name, c.summary))
 	}
 	b.WriteString("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
 	for _, c := range all {
-		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
+		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(console.Each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
 	}
 	fmt.Fprintf(&b, "\tesac\n\tif [[ $PREFIX == -* ]]; then _describe -o flag flags; else _files; fi\n}\n"+
-		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; else compdef _caldav_mcp_server %s; fi\n", name)
+		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; "+
+		"else compdef _caldav_mcp_server %s; fi\n",
+		console.Program)
 	return b.String()
 }
 
 func fishCompletion(all []completion) string {
 	var b strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(&b, "complete -c %s -f -n __fish_use_subcommand -a %s -d %s\n", name, c.name, fishQuoted(c.summary))
+		fmt.Fprintf(&b, "complete -c %s -f -n __fish_use_subcommand -a %s -d %s\n", console.Program, c.name,
+			fishQuoted(c.summary))
 	}
 	for _, c := range all {
 		for _, f := range c.flags {
@@ -114,7 +124,8 @@ func fishCompletion(all []completion) string {
 			if f.takes {
 				takes = " -r"
 			}
-			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", name, c.name, f.name, fishQuoted(f.usage), takes)
+			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", console.Program, c.name,
+				f.name, fishQuoted(f.usage), takes)
 		}
 	}
 	return b.String()

@@ -8,15 +8,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // TestCompletionCompletes lets bash complete, and lets each installed shell parse its script.
 func TestCompletionCompletes(t *testing.T) {
 	t.Parallel()
-	p := &program{now: time.Now}
 	for shell, write := range shells {
 		file := filepath.Join(t.TempDir(), shell)
-		if err := os.WriteFile(file, []byte(write(p.completions())), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(write(completionsOf())), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := exec.LookPath(shell); err != nil {
@@ -50,16 +52,15 @@ func TestCompletionCompletes(t *testing.T) {
 // TestCompletionHasEveryFlag: every flag of every command is completed, in every shell.
 func TestCompletionHasEveryFlag(t *testing.T) {
 	t.Parallel()
-	p := &program{now: time.Now}
 	for shell, write := range shells {
-		text := write(p.completions())
+		text := write(completionsOf())
 		for _, c := range commands() {
-			if !strings.Contains(text, c.name) {
-				t.Errorf("%s: %s is missing", shell, c.name)
+			if !strings.Contains(text, c.Name) {
+				t.Errorf("%s: %s is missing", shell, c.Name)
 			}
 			for _, f := range flagsOf(c) {
 				if !slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" '():\n", r) }), strings.Repeat("-", map[bool]int{true: 0, false: 2}[shell == "fish"])+f.Name) {
-					t.Errorf("%s: %s --%s is missing", shell, c.name, f.Name)
+					t.Errorf("%s: %s --%s is missing", shell, c.Name, f.Name)
 				}
 			}
 		}
@@ -69,17 +70,17 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 // TestManual: the page has every command, flag and setting, and manual page readers can parse it.
 func TestManual(t *testing.T) {
 	t.Parallel()
-	p := &program{now: time.Now, version: "1.2.3"}
-	page := p.manual()
+	p := &program{&console.Console{Now: time.Now, Version: "1.2.3"}}
+	page := manual(p.Console)
 	plain := strings.ReplaceAll(page, `\-`, "-")
 	for _, c := range commands() {
-		if !strings.Contains(plain, `.SS "`+c.name+`"`) {
-			t.Errorf("%s is missing", c.name)
+		if !strings.Contains(plain, `.SS "`+c.Name+`"`) {
+			t.Errorf("%s is missing", c.Name)
 		}
 	}
-	for _, s := range settings(nil) {
-		if !strings.Contains(plain, ".B "+s.env) {
-			t.Errorf("%s is missing", s.env)
+	for _, s := range settings.All(nil) {
+		if !strings.Contains(plain, ".B "+s.Env) {
+			t.Errorf("%s is missing", s.Env)
 		}
 	}
 	groff, err := exec.LookPath("groff")

@@ -9,6 +9,10 @@ import (
 	"log/slog"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 )
@@ -27,25 +31,26 @@ type laterError struct{ error }
 
 func (e laterError) Unwrap() error { return e.error }
 
-func deliverCommand() command {
+func deliverCommand() command.Command {
 	var to []calendar.MailAddress
-	return command{
-		name: "deliver", settings: storeSettings | mailSettings, alone: true,
-		summary: "process one mail from standard input", details: deliverDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "deliver", Settings: settings.StoreGroup | settings.MailGroup, Alone: true,
+		Summary: "process one mail from standard input", Details: deliverDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.Func("to", "recipient `ADDRESS` of the mail; may be given more than once", func(v string) error {
 				address, err := letter.Address(v)
 				to = append(to, address)
 				return err
 			})
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			raw, err := io.ReadAll(io.LimitReader(d.stdin, mail.MailMost+1))
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			raw, err := io.ReadAll(io.LimitReader(d.Stdin, mail.MailMost+1))
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = d.inHouse(ctx, d.config, false, func(h *house) error { return d.deliver(ctx, d.config, h, raw, to) })
-			if _, wrong := errors.AsType[usageError](err); err != nil && !wrong {
+			err = app.With(ctx, d.Console, d.Config, false,
+				func(h *app.App) error { return (&program{d.Console}).deliver(ctx, d.Config, h, raw, to) })
+			if _, wrong := errors.AsType[console.UsageError](err); err != nil && !wrong {
 				return laterError{err}
 			}
 			return err
@@ -53,8 +58,10 @@ func deliverCommand() command {
 	}
 }
 
-func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, to []calendar.MailAddress) error {
-	receiver, err := p.receiver(ctx, c, h, p.logger(slog.LevelError, false))
+func (p *program) deliver(ctx context.Context, c settings.Config, h *app.App, raw []byte,
+	to []calendar.MailAddress,
+) error {
+	receiver, err := p.receiver(ctx, c, h, p.Logger(slog.LevelError, false))
 	if err != nil {
 		return err
 	}
@@ -62,6 +69,6 @@ func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, t
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.stdout, verdict)
+	_, err = fmt.Fprintln(p.Stdout, verdict)
 	return err
 }

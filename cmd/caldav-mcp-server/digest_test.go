@@ -12,6 +12,9 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -41,7 +44,7 @@ func (w *town) lastOutside() (netmail.Header, string) {
 
 func (p *person) putAs(c calendar.Caller, uid, day, title string) {
 	p.Helper()
-	_, err := p.calendars.Put(p.Context(), c, p.cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
+	_, err := p.Calendars.Put(p.Context(), c, p.cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
 		"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:"+uid+"\nDTSTAMP:20260301T100000Z\nDTSTART;TZID=Europe/Berlin:"+day+"T100000\nDTEND;TZID=Europe/Berlin:"+day+
 			"T113000\nSUMMARY:"+title+"\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))})
 	if err != nil {
@@ -57,31 +60,33 @@ func TestMailOfTheDay(t *testing.T) {
 		w := newTown(t)
 		s := w.site("home.example", database)
 		alice, bob := s.person("alice"), s.person("bob")
-		if _, err := s.auth.ChangeUser(t.Context(), "alice", auth.UserEdit{Email: new("alice@elsewhere.example")}); err != nil {
+		if _, err := s.Auth.ChangeUser(t.Context(), "alice", auth.UserEdit{Email: new("alice@elsewhere.example")}); err != nil {
 			t.Fatal(err)
 		}
-		token, _, err := s.auth.CreateToken(t.Context(), auth.TokenSpec{User: "alice", Name: "Claude", Scopes: calendar.ScopeAll})
+		token, _, err := s.Auth.CreateToken(t.Context(), auth.TokenSpec{User: "alice", Name: "Claude", Scopes: calendar.ScopeAll})
 		if err != nil {
 			t.Fatal(err)
 		}
-		assistant := caller(alice.user)
+		assistant := app.Caller(alice.user)
 		assistant.Token, assistant.Agent = token.ID, token.Name
-		alice.putAs(caller(alice.user), "one", "20260302", "Dentist")
+		alice.putAs(app.Caller(alice.user), "one", "20260302", "Dentist")
 		alice.putAs(assistant, "two", "20260302", "<i>Lunch</i>")
-		alice.putAs(caller(alice.user), "three", "20260303", "The day after")
-		bob.putAs(caller(bob.user), "four", "20260302", "Not to be told")
+		alice.putAs(app.Caller(alice.user), "three", "20260303", "The day after")
+		bob.putAs(app.Caller(bob.user), "four", "20260302", "Not to be told")
 		share := func(a calendar.Access) {
 			t.Helper()
-			if _, err := s.calendars.Reshare(t.Context(), caller(bob.user), bob.cal.ID, []calendar.ShareEdit{{With: alice.user, Access: a, Settled: true}}); err != nil {
+			if _, err := s.Calendars.Reshare(t.Context(), app.Caller(bob.user), bob.cal.ID, []calendar.ShareEdit{{With: alice.user, Access: a, Settled: true}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		share(calendar.ReadAccess)
 		p := s.program
 		var out output
-		p.stdout = &out
-		d := &desk{program: p, house: s.house, config: s.config}
-		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
+		p.Stdout = &out
+		d := &command.Context{Console: p.Console, App: s.App, Config: s.config}
+		want := calendar.Digest{Agenda: true, Changes: true, Hour: 18}
+		if err := admin.SetDigest(t.Context(), d, "alice", want); err != nil ||
+			!strings.Contains(out.String(), "alice gets a daily mail at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()
@@ -128,7 +133,7 @@ func TestMailOfTheDay(t *testing.T) {
 			t.Errorf("%d mails by the day on which there is nothing", n)
 		}
 		u, _ := url.Parse(stop)
-		digests, err := p.digests(t.Context(), s.config, s.house)
+		digests, err := app.DigestsOf(t.Context(), p.Console, s.config, s.App)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"crypto/tls"
 	"encoding/pem"
 	"io"
 	"log"
@@ -13,28 +11,36 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
-// examine runs the doctor on a URL and returns its failures: "check: detail → remedy".
-func examine(t *testing.T, at string, transport http.RoundTripper) string {
+// findings runs the doctor on a server, as the user ann.
+func findings(t *testing.T, o doctor.Options) []doctor.Finding {
 	t.Helper()
-	p := &program{now: time.Now, newID: uuid.NewString}
-	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
+	o.User = "ann"
+	p := &console.Console{Now: time.Now, NewID: uuid.NewString}
+	x, err := doctor.New(p, settings.Config{MCP: settings.Address{Port: "0"}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.dav.password = "correct horse"
-	if transport != nil {
-		x.dav.transport, x.bare.transport = transport, transport
-	}
+	return x.Run(t.Context(), "correct horse")
+}
+
+// failures runs the doctor on a server and returns what fails apps: "client, check: detail → remedy".
+func failures(t *testing.T, o doctor.Options) string {
+	t.Helper()
 	var wrong []string
-	for _, f := range x.examine(t.Context(), checks()) {
-		if f.Result == resultFailed && f.Client != assistant {
+	for _, f := range findings(t, o) {
+		if f.Result == "failed" && f.Client != "assistant" {
 			wrong = append(wrong, f.Client+", "+f.Check+": "+f.Detail+" → "+f.Mend)
 		}
 	}
@@ -69,7 +75,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir()}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
+	r := serveProgram(t, console.Program, env, "--no-first-user")
 	refusing := func(status int, methods string) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +128,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
-			found := examine(t, proxied(t, r.caldav(""), test.wrap)+test.path, nil)
+			found := failures(t, doctor.Options{URL: proxied(t, r.caldav(""), test.wrap) + test.path})
 			if test.wants == nil && found != "" {
 				t.Errorf("found\n%s", found)
 			}
@@ -141,8 +147,8 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=https://elsewhere.example.com", "TRUSTED_PROXIES=127.0.0.1"}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
-	found := examine(t, proxied(t, r.caldav(""), forwards), nil)
+	r := serveProgram(t, console.Program, env, "--no-first-user")
+	found := failures(t, doctor.Options{URL: proxied(t, r.caldav(""), forwards)})
 	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
@@ -152,7 +158,11 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	}
 	secure := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }})
 	t.Cleanup(secure.Close)
-	found = examine(t, secure.URL, secure.Client().Transport)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found = failures(t, doctor.Options{URL: secure.URL, CA: file})
 	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
@@ -161,8 +171,14 @@ func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 // TestDoctorSeesAStreamHeldBack: a proxy that waits for the end of an answer holds back what assistants wait for.
 func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 	t.Parallel()
-	r := serveProgram(t, name, []string{"DATA_DIR=" + t.TempDir()})
-	token := regexp.MustCompile(`mcp_[\w-]+`).FindString(r.stdout.String())
+	env := []string{"DATA_DIR=" + t.TempDir()}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	token := filepath.Join(t.TempDir(), "token")
+	made := regexp.MustCompile(`mcp_[\w-]+`).FindString(call(t, env, "", "create-token", "--user", "ann", "--name", "x"))
+	if err := os.WriteFile(token, []byte(made), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := serveProgram(t, console.Program, env, "--no-first-user")
 	held := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			whole := httptest.NewRecorder()
@@ -175,134 +191,19 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 		"":                                     func(next http.Handler) http.Handler { return next },
 		"the proxy buffers responses from the": held,
 	} {
-		p := &program{now: time.Now, newID: uuid.NewString}
-		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.mcp, x.token = x.mcpPlaces[0], token
+		o := doctor.Options{URL: r.caldav(""), MCP: proxied(t, strings.TrimSuffix(r.mcp(), settings.MCPPath), wrap) +
+			settings.MCPPath, TokenFile: token}
 		if want != "" {
-			x.streamPatience = time.Second
+			o.StreamPatience = time.Second
 		}
-		_, err = x.mcpStream(t.Context())
-		mend := ""
-		if err != nil {
-			_, mend = diagnose(err)
+		all := findings(t, o)
+		at := slices.IndexFunc(all, func(f doctor.Finding) bool { return f.Check == "a stream is not held back" })
+		if at < 0 {
+			t.Fatalf("the stream was not tried: %+v", all)
 		}
-		if !strings.Contains(mend, want) || want == "" && err != nil {
-			t.Errorf("%v → %s, want %q", err, mend, want)
-		}
-	}
-}
-
-func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
-	t.Parallel()
-	plain := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(plain.Close)
-	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // that handshakes fail is what is tested
-	secure.StartTLS()
-	t.Cleanup(secure.Close)
-	trusting := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, MinVersion: tls.VersionTLS12}}
-	for _, test := range []struct {
-		name, at, want string
-		transport      http.RoundTripper
-	}{
-		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the port speaks no TLS", nil},
-		{"its own authority", secure.URL, "from an authority that this machine does not trust", nil},
-		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "the certificate is for another name", trusting},
-		{"TLS asked without", strings.Replace(secure.URL, "https:", "http:", 1), "use https: " + secure.URL, nil},
-		{"nobody", "https://127.0.0.1:1", "no program accepts connections there", nil},
-		{"no name", "https://nowhere.invalid", "the name does not resolve", nil},
-	} {
-		if found := examine(t, test.at, test.transport); !strings.Contains(found, test.want) {
-			t.Errorf("%s: there is no %q in\n%s", test.name, test.want, found)
-		}
-	}
-}
-
-// TestMCPPlaces: the endpoint for assistants is looked for where it is without a proxy, too (clients F6).
-func TestMCPPlaces(t *testing.T) {
-	t.Parallel()
-	for base, want := range map[string]string{
-		"https://cal.example.com/":                 "https://cal.example.com/mcp",
-		"https://cal.example.com/cal/":             "https://cal.example.com/cal/mcp",
-		"https://cal.example.com/cal/dav/x/y/":     "https://cal.example.com/cal/mcp",
-		"https://cal.example.com/dav":              "https://cal.example.com/mcp",
-		"https://localhost:8443/":                  "https://localhost:8443/mcp",
-		"http://192.0.2.1/":                        "http://192.0.2.1/mcp",
-		"http://192.0.2.1:5232/":                   "http://192.0.2.1:5232/mcp http://192.0.2.1:6233/mcp",
-		"http://127.0.0.1:5232/":                   "http://127.0.0.1:5232/mcp http://127.0.0.1:6233/mcp",
-		"http://localhost:8080/dav/calendars/ann/": "http://localhost:8080/mcp http://localhost:6233/mcp",
-		"http://[::1]:5232/":                       "http://[::1]:5232/mcp http://[::1]:6233/mcp",
-	} {
-		u, err := url.Parse(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, at := range mcpPlaces(rootOf(u), "6233") {
-			got = append(got, at.String())
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %s, want %s", base, got, want)
-		}
-	}
-}
-
-// TestDoctorSaysACauseOnce lets nothing through a wall, and reads no word of a programmer's.
-func TestDoctorSaysACauseOnce(t *testing.T) {
-	t.Parallel()
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	t.Cleanup(silent.Close)
-	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
-		p := &program{now: time.Now, newID: uuid.NewString}
-		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		found := x.examine(ctx, checks())
-		cancel()
-		if len(found) != 1 || found[0].Mend == "" {
-			t.Errorf("%s: found %+v", at, found)
-		}
-		for _, word := range []string{"context", "dial", "deadline", "lookup"} {
-			if strings.Contains(found[0].Detail, word) {
-				t.Errorf("%s: %q says %q", at, found[0].Detail, word)
-			}
-		}
-	}
-}
-
-// TestDoctorTrustsAnAuthorityOfOnesOwn names the file of its certificate.
-func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
-	t.Parallel()
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
-	t.Cleanup(secure.Close)
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p := &program{now: time.Now, newID: uuid.NewString}
-	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if detail, err := x.reach(t.Context()); err != nil || detail != "with TLS" {
-		t.Errorf("%q, %v", detail, err)
-	}
-}
-
-func TestMessage(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ contentType, body, want string }{
-		{"application/json", `{"a":1}`, `{"a":1}`},
-		{"text/event-stream; charset=utf-8", ": hello\n\nevent: message\ndata: {\"a\":1}\n\n", `{"a":1}`},
-		{"text/event-stream", "data:\n\n", ""},
-	} {
-		if got := strings.TrimSpace(string(message(test.contentType, []byte(test.body)))); got != test.want {
-			t.Errorf("%q: %q, want %q", test.body, got, test.want)
+		f := all[at]
+		if !strings.Contains(f.Mend, want) || want == "" && f.Result != "ok" {
+			t.Errorf("%+v, want %q", f, want)
 		}
 	}
 }

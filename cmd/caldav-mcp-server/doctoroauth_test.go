@@ -10,9 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/google/uuid"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // nameForBoth is a proxy that gives both doors one name, with a fault that changes.
@@ -30,7 +31,7 @@ func newNameForBoth(t *testing.T) *nameForBoth {
 		if fault := n.fault.Load(); fault != nil && (*fault)(w, r) {
 			return
 		}
-		if r.URL.Path == mcpPath {
+		if r.URL.Path == settings.MCPPath {
 			n.mcp.ServeHTTP(w, r)
 			return
 		}
@@ -56,8 +57,9 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 	front := newNameForBoth(t)
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + front.URL}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
-	running := serveProgram(t, name, env, "--no-first-user")
-	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), mcpPath))
+	running := serveProgram(t, console.Program, env, "--no-first-user")
+	front.caldav, front.mcp = passedTo(t, running.caldav("")),
+		passedTo(t, strings.TrimSuffix(running.mcp(), settings.MCPPath))
 	missing := func(path string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			if !strings.HasPrefix(r.URL.Path, path) {
@@ -73,7 +75,7 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 				return false
 			}
 			proxy := *front.caldav.(*httputil.ReverseProxy)
-			if path == mcpPath {
+			if path == settings.MCPPath {
 				proxy = *front.mcp.(*httputil.ReverseProxy)
 			}
 			proxy.ModifyResponse = func(answer *http.Response) error { change(answer); return nil }
@@ -95,24 +97,19 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		{"the way back is changed", changing("/account/allow", func(a *http.Response) {
 			a.Header.Set("Location", strings.Replace(a.Header.Get("Location"), "?code", "?c", 1))
 		}), []string{"they let it in: the answer is", "must not change it"}},
-		{"the challenge is another's", changing(mcpPath, func(a *http.Response) {
+		{"the challenge is another's", changing(settings.MCPPath, func(a *http.Response) {
 			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"), "protected-resource/mcp", "protected-resource/other"))
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)
-		p := &program{now: time.Now, newID: uuid.NewString}
-		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x.dav.password = "correct horse"
-		found := ""
-		for _, f := range x.examine(t.Context(), append(appChecks()[len(appChecks())-4:], oauthChecks()...)) {
-			if f.Result == resultFailed {
+		found, walked := "", false
+		for _, f := range findings(t, doctor.Options{URL: front.URL}) {
+			if f.Result == "failed" {
 				found += f.Check + ": " + f.Detail + " → " + f.Mend + "\n"
 			}
+			walked = f.Client == "claude.ai" && f.Result == "ok"
 		}
-		if test.wants == nil && (found != "" || x.walk == nil || x.walk.access == "") {
+		if test.wants == nil && (found != "" || !walked) {
 			t.Errorf("%s: found\n%s", test.fault, found)
 		}
 		for _, want := range test.wants {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/acme"
@@ -16,6 +14,9 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/trace"
@@ -37,30 +38,32 @@ const realm = "Calendars"
 const spareBody = 1 << 20
 
 // newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
-func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
-	audit, err := p.openAudit(c, log)
+func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+	audit, err := command.OpenAudit(p.Console, c, log)
 	if err != nil {
 		return nil, err
 	}
-	secure, err := c.tlsConfig(keeper, log)
+	secure, err := tlsConfig(c, keeper, log)
 	if err != nil {
 		return nil, err
 	}
 	timeouts := server.DefaultTimeouts()
-	timeouts.Leave = time.Duration(c.stopDelay) * time.Second
+	timeouts.Leave = time.Duration(c.StopDelay) * time.Second
 	return server.New(server.Config{
 		Doors: append([]server.Door{
-			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
-			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
-		}, c.plainDoors(keeper)...),
-		MetricsAddr: c.metricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
-		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
+			{Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), MaxBody: spareBody},
+			{Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: spareBody},
+		}, plainDoors(c, keeper)...),
+		MetricsAddr: c.MetricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.Proxies, Hosts: c.Hosts(),
+		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
 }
 
 // openDoors adds the handlers to the listeners.
-func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
-	front := &frontage{config: c, server: s}
+func (p *program) openDoors(ctx context.Context, c settings.Config, h *app.App, s *server.Server,
+	meter *server.ToolMeter, log *slog.Logger,
+) error {
+	front := &frontage{Config: c, server: s}
 	pages, err := p.pages(ctx, front, h, log)
 	if err != nil {
 		return err
@@ -77,13 +80,15 @@ func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.S
 	return nil
 }
 
-func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
-	told, err := h.davPush(ctx, c)
+func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App, pages *web.Handler,
+	log *slog.Logger,
+) (server.Door, error) {
+	told, err := davPush(ctx, h, c)
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
 	handler, err := caldav.New(caldav.Config{
-		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf, Push: told,
+		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
 		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
@@ -94,9 +99,9 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
 	}
 	return server.Door{
-		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins, AnyOrigin: pages.AnyOrigin,
-		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
-		Handler: pages.Before(handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV))))),
+		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins, AnyOrigin: pages.AnyOrigin,
+		MaxBody: h.Calendars.Limits().ObjectBytes + spareBody,
+		Handler: pages.Before(handler.Public(handler.Links(h.Auth.VerifyLink, h.Auth.Require(door, named(handler.ServeDAV))))),
 		Routes:  append(caldav.Routes(), pages.Routes()...),
 	}, nil
 }
@@ -108,28 +113,30 @@ func wayOf(r *http.Request) string {
 }
 
 // pages returns the handler of the web pages. They share the CalDAV listener, so that one name serves both.
-func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slog.Logger) (*web.Handler, error) {
+func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *slog.Logger) (*web.Handler, error) {
 	oauth, err := front.oauthPages(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	config := web.Config{
-		Auth: h.auth, Service: h.calendars, BaseURL: front.baseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: func() bool { return h.service().createUsers }, Facts: p.facts(h),
-		MCPURL: front.mcpURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
+		Auth: h.Auth, Service: h.Calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
+		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+			return editUser(ctx, h, name, e)
+		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers }, Facts: p.facts(h),
+		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
-		Now:     p.now, Version: p.version, Logger: log,
+		Now:     p.Now, Version: p.Version, Logger: log,
 	}
-	if err := p.mailPages(ctx, front.config, h, &config); err != nil {
+	if err := p.mailPages(ctx, front.Config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
-	if front.push {
-		config.WebhookSecret = h.webhookSecret
+	if front.Push {
+		config.WebhookSecret = h.WebhookSecret
 	}
 	config.Consents = map[string]web.Consent{}
-	for kind, one := range p.consents(front.config, zone.NewDB()) {
+	for kind, one := range app.ConsentsOf(p.Console, front.Config, zone.NewDB()) {
 		config.Consents[kind] = one
 	}
 	pages, err := web.New(config)
@@ -140,85 +147,86 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 }
 
 // mailPages enables the page features that need mail, if mail is configured.
-func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.Config) error {
-	answers, err := p.answers(ctx, c, h)
+func (p *program) mailPages(ctx context.Context, c settings.Config, h *app.App, pages *web.Config) error {
+	answers, err := app.AnswersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if answers != nil {
 		pages.Answers = answers
 	}
-	proofs, err := p.proofs(ctx, c, h)
+	proofs, err := app.ProofsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if proofs != nil {
 		pages.Proofs = proofs
 	}
-	digests, err := p.digests(ctx, c, h)
+	digests, err := app.DigestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return err
 	}
 	if digests != nil {
 		pages.Digests = digests
 	}
-	links, err := p.passlinks(c)
+	links, err := app.PasslinksOf(p.Console, c)
 	if links != nil {
 		pages.Passlinks = links
 	}
 	return err
 }
 
-// mcpPath is the path of the MCP endpoint.
-const mcpPath = "/mcp"
-
-func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
-	key, err := h.sessionKey(ctx)
+func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, pages *web.Handler, meter *server.ToolMeter,
+	log *slog.Logger,
+) (server.Door, error) {
+	key, err := sessionKey(ctx, h)
 	if err != nil {
 		return server.Door{}, err
 	}
-	c := front.config
+	c := front.Config
 	door := auth.Door{Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON}
-	if c.oauth {
+	if c.OAuth {
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.Auth.StillGood,
+		Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
-		Version: p.version, Now: p.now, NewID: p.newID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.now, log),
+		Version: p.Version, Now: p.Now, NewID: p.NewID, Logger: log, Mail: mailbox.New(h.Calendars.Mirrors, p.Now, log),
 	}
-	if c.baseURL != nil {
-		config.BaseURL = c.baseURL.String()
+	if c.BaseURL != nil {
+		config.BaseURL = c.BaseURL.String()
 	}
-	if c.push {
-		config.WebhookSecret = h.webhookSecret
+	if c.Push {
+		config.WebhookSecret = h.WebhookSecret
 	}
 	handler := mcp.New(config)
-	inner := handler.Guard(h.auth.Require(door, named(onlyAsked(handler.ServeMCP))))
+	inner := handler.Guard(h.Auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, inner)
-	if base := c.basePath(); base != "" {
-		mux.Handle(base+mcpPath, inner)
+	mux.Handle(settings.MCPPath, inner)
+	if base := c.BasePath(); base != "" {
+		mux.Handle(base+settings.MCPPath, inner)
 	}
 	mux.HandleFunc("/", notHere)
 	return server.Door{
-		Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: config.Limits.BodyBytes + spareBody,
-		Handler: pages.Discovery(mux), Routes: append([]string{mcpPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
+		Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: config.Limits.BodyBytes + spareBody,
+		Handler: pages.Discovery(mux), Routes: append([]string{settings.MCPPath}, web.DiscoveryRoutes()...),
+		Stop: handler.Close,
 	}, nil
 }
 
 // mcpLimits are the limits for assistants.
-func (c config) mcpLimits() mcp.Limits {
+func mcpLimits(c settings.Config) mcp.Limits {
 	limits := mcp.DefaultLimits()
-	limits.Calls = c.mcpCalls
+	limits.Calls = c.MCPCalls
 	return limits
 }
 
 // notHere answers requests for other paths on the MCP listener. The 404 also tells hosts that there is no OAuth.
 func notHere(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "there is nothing here; assistants connect to "+mcpPath, http.StatusNotFound)
+	http.Error(w, "there is nothing here; assistants connect to "+settings.MCPPath, http.StatusNotFound)
 }
 
 // named puts the user's name into the log line.
@@ -238,13 +246,13 @@ func onlyAsked(next auth.Handler) auth.Handler {
 }
 
 // sessionKey authenticates MCP sessions. All processes on one store share it.
-func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
-	return h.store.Secret(ctx, "mcp sessions")
+func sessionKey(ctx context.Context, h *app.App) ([]byte, error) {
+	return h.Store.Secret(ctx, "mcp sessions")
 }
 
-// ready reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
-func (h *house) ready(ctx context.Context) error {
-	schema, err := h.store.Schema(ctx)
+// readiness reports whether the store is usable. Its errors go to strangers, so they reveal no internals.
+func readiness(ctx context.Context, h *app.App) error {
+	schema, err := h.Store.Schema(ctx)
 	if err != nil {
 		return errors.New("the database does not respond")
 	}
@@ -252,20 +260,4 @@ func (h *house) ready(ctx context.Context) error {
 		return errors.New("the database has the tables of another version")
 	}
 	return nil
-}
-
-// hosts are the public host names of the server.
-func (c config) hosts() []string {
-	if c.baseURL == nil {
-		return nil
-	}
-	return each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
-}
-
-// basePath is the path that a proxy publishes the server under: "" or "/cal".
-func (c config) basePath() string {
-	if c.baseURL == nil {
-		return ""
-	}
-	return c.baseURL.EscapedPath()
 }

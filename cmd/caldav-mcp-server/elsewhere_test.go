@@ -24,6 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
@@ -107,7 +109,7 @@ var agreeAt = regexp.MustCompile(`https://\S+/(?:auth|authorize)\?\S+`)
 func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string) string {
 	t.Helper()
 	var said output
-	cmd := exec.CommandContext(t.Context(), name, "link-account", "--user", user, "--provider", provider)
+	cmd := exec.CommandContext(t.Context(), console.Program, "link-account", "--user", user, "--provider", provider)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &said
@@ -139,7 +141,7 @@ func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string
 	}
 	q := address.Query()
 	back := url.Values{"code": {keys.Agree(q.Get("code_challenge"))}, "state": {q.Get("state")}}
-	if _, err := io.WriteString(paste, agreedAt+"/?"+back.Encode()+"\n"); err != nil {
+	if _, err := io.WriteString(paste, app.AgreedAt+"/?"+back.Encode()+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {

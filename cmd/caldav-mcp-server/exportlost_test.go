@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -38,7 +39,8 @@ func TestExportGoesOnBehindALostText(t *testing.T) {
 		}
 		for _, flags := range [][]string{{"--objects"}, {}} {
 			out := filepath.Join(t.TempDir(), "out")
-			cmd := exec.CommandContext(t.Context(), name, append([]string{"export", "--user", "ann", "--out", out}, flags...)...)
+			cmd := exec.CommandContext(t.Context(), console.Program,
+				append([]string{"export", "--user", "ann", "--out", out}, flags...)...)
 			cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 			said, err := cmd.CombinedOutput()
 			if err == nil || strings.Count(string(said), "has no text") != 1 || !strings.Contains(string(said), "personal/lost.ics: ") ||

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -129,7 +130,7 @@ func floodServer(ctx context.Context, c client, target func(int) string) *flood 
 // build builds the program as users get it: without the race detector and other test instrumentation.
 func build(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), name)
+	program := filepath.Join(t.TempDir(), console.Program)
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -9,6 +9,10 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const healthDetails = `
@@ -19,37 +23,37 @@ engines call it.
 // maxHealthAnswer limits the response, which is one line.
 const maxHealthAnswer = 1000
 
-func healthCommand() command {
+func healthCommand() command.Command {
 	var wait time.Duration
-	return command{
-		name: "health", settings: doorSettings, alone: true,
-		summary: "check whether the server on this machine is ready", details: healthDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "health", Settings: settings.DoorGroup, Alone: true,
+		Summary: "check whether the server on this machine is ready", Details: healthDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the responses")
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error {
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(d.config.askReady(ctx, "CalDAV", d.config.caldav), d.config.askReady(ctx, "MCP", d.config.mcp))
+			err := errors.Join(askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV), askReady(ctx, d.Config, "MCP", d.Config.MCP))
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(d.stdout, "ready")
+			_, err = fmt.Fprintln(d.Stdout, "ready")
 			return err
 		},
 	}
 }
 
-func (c config) askReady(ctx context.Context, door string, at address) error {
+func askReady(ctx context.Context, c settings.Config, door string, at settings.Address) error {
 	scheme, transport := "http://", new(http.Transport)
-	if c.tlsCert != "" || c.acme.directory != "" {
-		own, err := c.ownTLS()
+	if c.TLSCert != "" || c.ACME.Directory != "" {
+		own, err := ownTLS(c)
 		if err != nil {
 			return err
 		}
 		scheme, transport.TLSClientConfig = "https://", own
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.reachable()+"/readyz", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.Reachable()+"/readyz", nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", door, err)
 	}
@@ -64,7 +68,7 @@ func (c config) askReady(ctx context.Context, door string, at address) error {
 		return fmt.Errorf("the %s server does not respond: %w", door, err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return fmt.Errorf("the %s server says: %s", door, shown(strings.TrimSpace(string(text))))
+		return fmt.Errorf("the %s server says: %s", door, console.Shown(strings.TrimSpace(string(text))))
 	}
 	return nil
 }

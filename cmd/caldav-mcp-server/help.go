@@ -1,11 +1,11 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const overviewTail = `
@@ -16,8 +16,9 @@ Exit codes: 0 success, 1 failure, 2 wrong usage.
 
 // overview is the list of commands.
 func overview() string {
-	rows := each(commands(), func(c command) []string { return []string{"  " + c.name, c.summary} })
-	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", name) + columns(rows) + fmt.Sprintf(overviewTail, name)
+	rows := console.Each(commands(), func(c command.Command) []string { return []string{"  " + c.Name, c.Summary} })
+	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", console.Program) + console.Columns(rows) +
+		fmt.Sprintf(overviewTail, console.Program)
 }
 
 // help is the command "help [COMMAND]".
@@ -28,116 +29,8 @@ func (p *program) help(words []string) error {
 		if err != nil {
 			return err
 		}
-		text = p.helpOn(c)
+		text = command.Help(p.Console, c)
 	}
-	_, err := io.WriteString(p.stdout, text)
+	_, err := io.WriteString(p.Stdout, text)
 	return err
-}
-
-// helpOn is the full help text of a command.
-func (p *program) helpOn(c command) string {
-	var b strings.Builder
-	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
-	usage := strings.Join(words, " ")
-	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details))))
-	if table := flagTable(c.declared(new(desk))); table != "" {
-		b.WriteString("\nflags:\n" + table)
-	}
-	b.WriteString(p.settingsHelp(c.settings))
-	return b.String()
-}
-
-// databaseHelp replaces the database settings, which almost every command has. serve's help explains them.
-const databaseHelp = `
-The database must be the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
-%s serve --help explains these settings.
-`
-
-// settingsHelp is the help text for some groups of settings.
-func (p *program) settingsHelp(groups group) string {
-	var b strings.Builder
-	if groups&storeSettings != 0 && groups&serveSettings == 0 {
-		fmt.Fprintf(&b, databaseHelp, name)
-		groups &^= storeSettings
-	}
-	if groups == 0 {
-		return b.String()
-	}
-	b.WriteString("\nsettings, by environment variable or by flag:\n")
-	for _, s := range settings(p.environ) {
-		if s.groups&groups != 0 {
-			b.WriteString(s.help())
-		}
-	}
-	return b.String()
-}
-
-func flagTable(flags *flag.FlagSet) string {
-	var rows [][]string
-	flags.VisitAll(func(f *flag.Flag) {
-		placeholder, usage := flag.UnquoteUsage(f)
-		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + shownDefault(f.DefValue)})
-	})
-	return columns(rows)
-}
-
-// help is the help text for a setting.
-func (s setting) help() string {
-	const indent = 6
-	flag := fmt.Sprintf(" (--%s %s)", s.flag(), s.placeholder)
-	if s.hidden {
-		flag = ""
-	}
-	text := fmt.Sprintf("  %s%s\n", s.env, flag) +
-		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
-	if s.secret {
-		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.env, s.flag()), indent)
-	}
-	return text
-}
-
-func shownDefault(value string) string {
-	if value == "" || value == "false" {
-		return ""
-	}
-	return " (default " + value + ")"
-}
-
-// flowed refills the lines of a text. Lines without indentation form a paragraph, up to an empty line. An indented line
-// stays separate, together with the more deeply indented lines below it.
-func flowed(text string) string {
-	var b strings.Builder
-	var paragraph []string
-	hang := 0
-	flush := func() {
-		if len(paragraph) > 0 {
-			b.WriteString(folded(strings.Join(paragraph, " "), hang))
-		}
-		paragraph, hang = nil, 0
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		trimmed := strings.TrimLeft(line, " ")
-		indent := len(line) - len(trimmed)
-		switch {
-		case trimmed == "":
-			flush()
-			b.WriteString("\n")
-		case indent == 0 && hang == 0, indent > 0 && indent == hang:
-			paragraph = append(paragraph, trimmed)
-		default:
-			flush()
-			paragraph, hang = []string{line}, secondColumn(line)
-		}
-	}
-	flush()
-	return b.String()
-}
-
-// secondColumn is the column of the explanation in a line such as "  list   shows …".
-func secondColumn(line string) int {
-	indent := len(line) - len(strings.TrimLeft(line, " "))
-	if gap := strings.LastIndex(line, "  "); gap >= indent {
-		return gap + columnGap
-	}
-	return indent
 }

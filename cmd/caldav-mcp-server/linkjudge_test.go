@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 )
 
 // judge checks the invariants of a whole walk.
@@ -47,16 +48,16 @@ func (w *linkWalk) judgeWrites() {
 // judgeLost checks that local edits that lost a conflict are in the history.
 func (w *linkWalk) judgeLost() {
 	h := openForTest(w.T, w.database)
-	user, err := h.auth.User(w.Context(), "admin")
+	user, err := h.Auth.User(w.Context(), "admin")
 	if err != nil {
 		w.Fatal(err)
 	}
-	cal, err := h.calendars.Calendar(w.Context(), caller(user), calendar.CalendarID(w.calendar))
+	cal, err := h.Calendars.Calendar(w.Context(), app.Caller(user), calendar.CalendarID(w.calendar))
 	if err != nil {
 		w.Fatal(err)
 	}
 	var history strings.Builder
-	for e, err := range h.store.Journal(w.Context(), cal.ID, calendar.JournalQuery{From: 1, WithBefore: true}) {
+	for e, err := range h.Store.Journal(w.Context(), cal.ID, calendar.JournalQuery{From: 1, WithBefore: true}) {
 		if err != nil {
 			w.Fatal(err)
 		}

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // machineZone returns the IANA name of the machine's time zone. It uses TZ, else the target of /etc/localtime, else
 // /etc/timezone. It returns "" for UTC, because that does not reveal where the users live, and containers are almost
 // always in UTC.
 func machineZone(environ []string, etc string) string {
-	name, set := environment(environ)["TZ"]
+	name, set := settings.Environment(environ)["TZ"]
 	if !set {
 		if to, err := filepath.EvalSymlinks(filepath.Join(etc, "localtime")); err == nil {
 			_, name, _ = strings.Cut(filepath.ToSlash(to), "/zoneinfo/")

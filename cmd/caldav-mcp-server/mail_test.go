@@ -20,6 +20,9 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -46,9 +49,9 @@ type town struct {
 // site is one server of a town.
 type site struct {
 	*town
-	*house
+	*app.App
 	program *program
-	config  config
+	config  settings.Config
 	room    *mailroom
 	domain  string
 	// killed is the process that users make changes through, if it is one that is killed; otherwise they make them
@@ -77,24 +80,28 @@ func (w *town) now() time.Time { return time.Unix(w.clock.Load(), 0).UTC() }
 // site makes a server on a database.
 func (w *town) site(domain, database string) *site {
 	w.Helper()
-	p := &program{stdout: io.Discard, stderr: &w.log, now: w.now, newID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}
-	s := &site{town: w, program: p, domain: domain, config: config{
-		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}},
-		mail: mailConfig{
-			smtpURL: "smtp://" + w.addr, from: "calendar@" + domain, fromDomains: []string{domain}, perHour: 500,
-			lmtpAddr: "127.0.0.1:0", authServer: "town.example",
+	p := &program{&console.Console{
+		Stdout: io.Discard, Stderr: &w.log, Now: w.now,
+		NewID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) },
+	}}
+	s := &site{town: w, program: p, domain: domain, config: settings.Config{
+		DatabaseURL: database, BaseURL: &url.URL{Scheme: "https", Host: "cal." + domain},
+		Service: settings.Service{Policy: calendar.Policy{NeedAcceptance: true}},
+		Mail: settings.Mail{
+			SMTPURL: "smtp://" + w.addr, From: "calendar@" + domain, FromDomains: []string{domain}, PerHour: 500,
+			LMTPAddr: "127.0.0.1:0", AuthServer: "town.example",
 		},
 	}}
 	log := slog.New(slog.NewTextHandler(&w.log, nil))
 	var err error
-	if s.house, err = p.openHouse(w.Context(), s.config, store.Options{Logger: log}); err != nil {
+	if s.App, err = app.Open(w.Context(), p.Console, s.config, store.Options{Logger: log}); err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { _ = s.store.Close() })
-	if err := s.store.Migrate(w.Context()); err != nil {
+	w.Cleanup(func() { _ = s.Store.Close() })
+	if err := s.Store.Migrate(w.Context()); err != nil {
 		w.Fatal(err)
 	}
-	if s.room, err = p.openMailroom(w.Context(), s.config, s.house, log); err != nil {
+	if s.room, err = p.openMailroom(w.Context(), s.config, s.App, log); err != nil {
 		w.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(w.Context())
@@ -219,11 +226,11 @@ type person struct {
 
 func (s *site) person(name string) *person {
 	s.Helper()
-	u, err := s.createUser(s.Context(), auth.NewUser{Name: name, Password: "correct horse battery", Email: name + "@" + s.domain, Timezone: "Europe/Berlin"})
+	u, err := s.CreateUser(s.Context(), auth.NewUser{Name: name, Password: "correct horse battery", Email: name + "@" + s.domain, Timezone: "Europe/Berlin"})
 	if err != nil {
 		s.Fatal(err)
 	}
-	all, err := s.ownCalendars(s.Context(), u)
+	all, err := s.OwnCalendars(s.Context(), u)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -239,7 +246,7 @@ func (s *site) person(name string) *person {
 // event is a person's copy of an event; empty where there is none.
 func (p *person) event(uid string) string {
 	p.Helper()
-	o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid))
+	o, err := p.Calendars.ObjectByUID(p.Context(), nil, app.Caller(p.user), p.cal, calendar.UID(uid))
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		return ""
 	}
@@ -257,10 +264,10 @@ func (p *person) put(uid, text string) {
 		return
 	}
 	name := calendar.ObjectName(uid + ".ics")
-	if o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid)); err == nil {
+	if o, err := p.Calendars.ObjectByUID(p.Context(), nil, app.Caller(p.user), p.cal, calendar.UID(uid)); err == nil {
 		name = o.Name
 	}
-	_, err := p.calendars.Put(p.Context(), caller(p.user), p.cal, calendar.Draft{Name: name, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
+	_, err := p.Calendars.Put(p.Context(), app.Caller(p.user), p.cal, calendar.Draft{Name: name, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -322,7 +329,7 @@ func TestTwoServersByMail(t *testing.T) {
 		w.settle()
 		want("bob accepts", alice.status("u", "bob@b.example"), "ACCEPTED")
 
-		answers, err := a.program.answers(t.Context(), a.config, a.house)
+		answers, err := app.AnswersOf(t.Context(), a.program.Console, a.config, a.App)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,11 +349,11 @@ func TestTwoServersByMail(t *testing.T) {
 		last := w.outside[len(w.outside)-1]
 		want("the guest reads what changed", fmt.Sprint(strings.Contains(last, "Subject: Updated: Plan") && strings.Contains(last, "What changed")), "true")
 
-		o, err := alice.calendars.ObjectByUID(t.Context(), nil, caller(alice.user), alice.cal, "u")
+		o, err := alice.Calendars.ObjectByUID(t.Context(), nil, app.Caller(alice.user), alice.cal, "u")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := alice.calendars.Delete(t.Context(), caller(alice.user), alice.cal, o.Name, calendar.Precondition{}); err != nil {
+		if err := alice.Calendars.Delete(t.Context(), app.Caller(alice.user), alice.cal, o.Name, calendar.Precondition{}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle()

@@ -63,7 +63,7 @@ func TestHostileMailChangesNothing(t *testing.T) {
 		w := newTown(t)
 		a := w.site("a.example", database)
 		alice := a.person("alice")
-		receiver, err := a.program.receiver(t.Context(), a.config, a.house, slog.New(slog.DiscardHandler))
+		receiver, err := a.program.receiver(t.Context(), a.config, a.App, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -29,7 +30,7 @@ func (s *site) start(t *testing.T, database string) {
 	if _, err := s.room.sender.Round(t.Context()); err != nil { // which takes the lease of the sender
 		t.Fatal(err)
 	}
-	s.killed = &killable{env: append(on(database), "SMTP_URL="+s.config.mail.smtpURL, "MAIL_FROM="+s.config.mail.from, "MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain)}
+	s.killed = &killable{env: append(on(database), "SMTP_URL="+s.config.Mail.SMTPURL, "MAIL_FROM="+s.config.Mail.From, "MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain)}
 	s.killed.client = newClient(t, serve(t, s.killed.env), "", "correct horse battery", "")
 }
 
@@ -52,7 +53,7 @@ func (k *killable) killIn(t *testing.T, while time.Duration) (again func()) {
 func (k *killable) do(p *person, method, uid, text string) {
 	p.Helper()
 	name := calendar.ObjectName(uid + ".ics")
-	if o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid)); err == nil {
+	if o, err := p.Calendars.ObjectByUID(p.Context(), nil, app.Caller(p.user), p.cal, calendar.UID(uid)); err == nil {
 		name = o.Name
 	}
 	c := k.client
@@ -132,7 +133,7 @@ func TestKillInsideTheWalk(t *testing.T) {
 		w.quiet()
 		w.agree()
 		for _, s := range w.inOrder() {
-			if waiting, _, err := s.store.WaitingLetters(t.Context()); err != nil || waiting > 0 {
+			if waiting, _, err := s.Store.WaitingLetters(t.Context()); err != nil || waiting > 0 {
 				t.Errorf("%s: %d letters are left over, %v", s.domain, waiting, err)
 			}
 		}

@@ -7,12 +7,10 @@ import (
 	"net"
 	"sync"
 
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/digest"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mail"
-	"caldav-mcp-server/mail/letter"
 	"caldav-mcp-server/trace"
-	"caldav-mcp-server/web"
 )
 
 // mailroom sends and receives mail in the background. Parts that the settings do not enable are nil.
@@ -25,116 +23,40 @@ type mailroom struct {
 	log   *slog.Logger
 }
 
-// mailKey authenticates the server's mails and links.
-func (h *house) mailKey(ctx context.Context) (mail.Key, error) {
-	key, err := h.store.Secret(ctx, "mail")
-	return key, err
-}
-
-// answers lets people respond by links in mails. It is nil unless mail is sent and BASE_URL is set.
-func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answers, error) {
-	if !c.mail.sends() || c.baseURL == nil {
-		return nil, nil
-	}
-	key, err := h.mailKey(ctx)
-	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.baseURL.JoinPath(web.AnswerPath), Now: p.now}, err
-}
-
-// proofs verifies users' mail addresses, under the same conditions.
-func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs, error) {
-	relay, ok, err := c.relay()
-	if !ok || err != nil {
-		return nil, err
-	}
-	key, err := h.mailKey(ctx)
-	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
-}
-
-// passlinks mails password links, under the same conditions.
-func (p *program) passlinks(c config) (*mail.Passlinks, error) {
-	relay, ok, err := c.relay()
-	if !ok || err != nil {
-		return nil, err
-	}
-	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.now, NewID: p.newID}, nil
-}
-
-// relay returns the relay for the server's own mails. The result is false unless mail is sent and BASE_URL is set.
-func (c config) relay() (mail.Relay, bool, error) {
-	if !c.mail.sends() || c.baseURL == nil {
-		return mail.Relay{}, false, nil
-	}
-	relay, err := mail.ParseRelay(c.mail.smtpURL)
-	if err != nil {
-		return relay, false, fmt.Errorf("the mail: %w", err)
-	}
-	relay.Hello = letter.Domain(c.mail.post().From)
-	return relay, true, nil
-}
-
-// digests sends users daily mails, under the same conditions.
-func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digests, error) {
-	if !c.mail.sends() || c.baseURL == nil {
-		return nil, nil //nolint:nilnil // there are none
-	}
-	key, err := h.mailKey(ctx)
-	day := &digest.Maker{Service: h.calendars, Journal: c.baseURL.JoinPath(web.JournalPath)}
-	return &mail.Digests{
-		Store: h.store, Day: day.Note, Key: key, Page: c.baseURL.JoinPath(web.StopPath), Settings: c.baseURL.JoinPath(web.SettingsPath),
-		Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID, Task: trace.Task,
-	}, err
-}
-
-// endings sends mails about webhooks that were turned off, under the same conditions.
-func (p *program) endings(c config, h *house) *mail.Endings {
-	if !c.mail.sends() || c.baseURL == nil {
-		return nil
-	}
-	return &mail.Endings{
-		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.WebhooksPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
-	}
-}
-
-// offers sends mails about pending shares, under the same conditions.
-func (p *program) offers(c config, h *house) *mail.Offers {
-	if !c.mail.sends() || c.baseURL == nil {
-		return nil
-	}
-	return &mail.Offers{
-		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.OffersPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
-	}
-}
-
 // receiver processes incoming mail.
-func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
-	key, err := h.mailKey(ctx)
+func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger,
+) (*mail.Receiver, error) {
+	key, err := h.MailKey(ctx)
 	return &mail.Receiver{
-		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.now, Logger: log, Task: trace.Task,
+		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
 	}, err
 }
 
 // openMailroom creates the parts that the settings enable.
-func (p *program) openMailroom(ctx context.Context, c config, h *house, log *slog.Logger) (*mailroom, error) {
+func (p *program) openMailroom(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger,
+) (*mailroom, error) {
 	room := &mailroom{log: log}
 	receiver, err := p.receiver(ctx, c, h, log)
 	if err != nil {
 		return nil, fmt.Errorf("the mail: %w", err)
 	}
-	if c.mail.sends() {
+	if c.Mail.Sends() {
 		if room.sender, err = p.newSender(ctx, c, h, log); err != nil {
 			return nil, fmt.Errorf("the mail: %w", err)
 		}
 	}
-	if c.mail.imapURL != "" {
-		m, err := mail.ParseMailbox(c.mail.imapURL)
+	if c.Mail.IMAPURL != "" {
+		m, err := mail.ParseMailbox(c.Mail.IMAPURL)
 		if err != nil {
 			return nil, fmt.Errorf("IMAP_URL: %w", err)
 		}
-		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.store, p.now, p.newID, log
+		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.Store, p.Now, p.NewID, log
 		room.mailbox = m
 	}
-	if c.mail.lmtpAddr != "" {
-		room.door = &mail.Door{Addr: c.mail.lmtpAddr, Receiver: receiver, Logger: log}
+	if c.Mail.LMTPAddr != "" {
+		room.door = &mail.Door{Addr: c.Mail.LMTPAddr, Receiver: receiver, Logger: log}
 		if room.hatch, err = room.door.Listen(ctx); err != nil {
 			return nil, fmt.Errorf("LMTP_ADDR: %w", err)
 		}
@@ -143,37 +65,35 @@ func (p *program) openMailroom(ctx context.Context, c config, h *house, log *slo
 	return room, nil
 }
 
-func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Sender, error) {
-	relay, err := mail.ParseRelay(c.mail.smtpURL)
+func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger,
+) (*mail.Sender, error) {
+	relay, err := mail.ParseRelay(c.Mail.SMTPURL)
 	if err != nil {
 		return nil, err
 	}
-	key, err := h.mailKey(ctx)
+	key, err := h.MailKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.answers(ctx, c, h)
+	answers, err := app.AnswersOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	if answers == nil {
 		log.WarnContext(ctx, "mails have no links for responding, because BASE_URL is not set")
 	}
-	digests, err := p.digests(ctx, c, h)
+	digests, err := app.DigestsOf(ctx, p.Console, c, h)
 	if err != nil {
 		return nil, err
 	}
 	limits := mail.DefaultLimits()
-	limits.User = c.mail.perHour
+	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h), Offers: p.offers(c, h),
-		Limits: limits, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
+		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests,
+		Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
+		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
-}
-
-// post holds the sender addresses for outgoing mail.
-func (m mailConfig) post() letter.Post {
-	return letter.Post{From: calendar.MailAddress(m.from), Domains: m.fromDomains}
 }
 
 // run works until the context ends.

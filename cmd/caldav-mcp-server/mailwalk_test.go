@@ -11,6 +11,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -128,11 +129,11 @@ func (p *person) remove(uid string) {
 		p.killed.remove(p, uid)
 		return
 	}
-	o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid))
+	o, err := p.Calendars.ObjectByUID(p.Context(), nil, app.Caller(p.user), p.cal, calendar.UID(uid))
 	if err != nil {
 		p.Fatal(err)
 	}
-	if err := p.calendars.Delete(p.Context(), caller(p.user), p.cal, o.Name, calendar.Precondition{}); err != nil {
+	if err := p.Calendars.Delete(p.Context(), app.Caller(p.user), p.cal, o.Name, calendar.Precondition{}); err != nil {
 		p.Fatal(err)
 	}
 }

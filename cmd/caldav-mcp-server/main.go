@@ -13,6 +13,8 @@ import (
 	_ "time/tzdata" // time zones must not depend on the machine
 
 	"github.com/google/uuid"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // release is the version, and is raised at each release.
@@ -38,9 +40,9 @@ func realMain() exitCode {
 	defer stop()
 	// A second signal ends the program at once, because the first one unregistered the handler.
 	context.AfterFunc(ctx, stop)
-	p := &program{
-		environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		version: version(), now: time.Now, newID: uuid.NewString,
-	}
+	p := &program{&console.Console{
+		Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Version: version(), Now: time.Now, NewID: uuid.NewString,
+	}}
 	return p.run(ctx, os.Args[1:])
 }

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 const manDetails = `
@@ -13,31 +17,32 @@ It writes a manual page of all commands and settings, for man:
   caldav-mcp-server man > caldav-mcp-server.1
 `
 
-func manCommand() command {
-	return command{
-		name: "man", summary: "write the manual page", details: manDetails, alone: true,
-		run: func(_ context.Context, d *desk, _ []string) error {
-			_, err := io.WriteString(d.stdout, d.manual())
+func manCommand() command.Command {
+	return command.Command{
+		Name: "man", Summary: "write the manual page", Details: manDetails, Alone: true,
+		Run: func(_ context.Context, d *command.Context, _ []string) error {
+			_, err := io.WriteString(d.Stdout, manual(d.Console))
 			return err
 		},
 	}
 }
 
 // manual is the manual page, generated from the tables of commands and settings.
-func (p *program) manual() string {
+func manual(p *console.Console) string {
 	var m manPage
-	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(name)), quotedMan(name+" "+p.version))
+	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(console.Program)),
+		quotedMan(console.Program+" "+p.Version))
 	m.section("NAME")
-	m.line(name + " - a calendar server for apps (CalDAV) and assistants (MCP)")
+	m.line(console.Program + " - a calendar server for apps (CalDAV) and assistants (MCP)")
 	m.section("SYNOPSIS")
-	m.add(".B %s\n.I COMMAND\n[\\-\\-\\fIFLAG\\fR ...] [\\fIARGUMENT\\fR ...]\n", manText(name))
+	m.add(".B %s\n.I COMMAND\n[\\-\\-\\fIFLAG\\fR ...] [\\fIARGUMENT\\fR ...]\n", manText(console.Program))
 	m.section("COMMANDS")
 	for _, c := range commands() {
 		m.command(c)
 	}
 	m.section("SETTINGS")
 	m.line("They come from the environment; flags override it.")
-	for _, s := range settings(nil) {
+	for _, s := range settings.All(nil) {
 		m.setting(s)
 	}
 	m.section("EXIT STATUS")
@@ -101,23 +106,23 @@ func (m *manPage) entry(word, about string) {
 	m.line(about)
 }
 
-func (m *manPage) command(c command) {
-	m.add(".SS %s\n", quotedMan(c.name))
-	m.line(c.summary + ".")
-	if c.details != "" {
+func (m *manPage) command(c command.Command) {
+	m.add(".SS %s\n", quotedMan(c.Name))
+	m.line(c.Summary + ".")
+	if c.Details != "" {
 		m.add(".PP\n")
-		m.paragraphs(c.details)
+		m.paragraphs(c.Details)
 	}
-	c.declared(new(desk)).VisitAll(func(f *flag.Flag) {
+	c.Declared(new(command.Context)).VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
-		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+shownDefault(f.DefValue))
+		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+settings.ShownDefault(f.DefValue))
 	})
 }
 
-func (m *manPage) setting(s setting) {
-	word := s.env
-	if !s.hidden {
-		word += " (--" + s.flag() + " " + s.placeholder + ")"
+func (m *manPage) setting(s settings.Setting) {
+	word := s.Env
+	if !s.Hidden {
+		word += " (--" + s.Flag() + " " + s.Placeholder + ")"
 	}
-	m.entry(word, s.about+shownDefault(s.fallback))
+	m.entry(word, s.About+settings.ShownDefault(s.Fallback))
 }

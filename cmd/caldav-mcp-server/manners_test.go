@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // withoutJSON are the commands that print nothing for a program to take apart, and why.
@@ -31,22 +33,22 @@ func TestEveryCommandHasManners(t *testing.T) {
 		for _, f := range flags {
 			json = json || f.Name == "json"
 		}
-		if _, without := withoutJSON[c.name]; without == json {
-			t.Errorf("%s: it has --json: %v", c.name, json)
+		if _, without := withoutJSON[c.Name]; without == json {
+			t.Errorf("%s: it has --json: %v", c.Name, json)
 		}
-		operands := make([]string, len(c.operands))
+		operands := make([]string, len(c.Operands))
 		for i := range operands {
 			operands[i] = "x"
 		}
-		called(t, append([]string{c.name}, operands...)...)
+		called(t, append([]string{c.Name}, operands...)...)
 		for _, f := range flags {
 			for _, value := range []string{"nonsense?", "", "-1", "99999999999999999999"} {
-				called(t, append([]string{c.name, "--" + f.Name + "=" + value}, operands...)...)
+				called(t, append([]string{c.Name, "--" + f.Name + "=" + value}, operands...)...)
 			}
-			called(t, c.name, "--"+f.Name)
-			called(t, c.name, "--"+f.Name+"x")
+			called(t, c.Name, "--"+f.Name)
+			called(t, c.Name, "--"+f.Name+"x")
 		}
-		called(t, append([]string{c.name}, append(operands, "1", "2", "3", "4")...)...)
+		called(t, append([]string{c.Name}, append(operands, "1", "2", "3", "4")...)...)
 	}
 }
 
@@ -62,10 +64,10 @@ func called(t *testing.T, args ...string) {
 	}
 	defer func() { _ = nothing.Close() }()
 	var out, said bytes.Buffer
-	p := &program{
-		environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, stdin: nothing, stdout: &out, stderr: &said,
-		version: "1", now: time.Now, newID: func() string { return "id" },
-	}
+	p := &program{&console.Console{
+		Environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, Stdin: nothing, Stdout: &out, Stderr: &said,
+		Version: "1", Now: time.Now, NewID: func() string { return "id" },
+	}}
 	code := p.run(ctx, args)
 	for line := range strings.SplitSeq(said.String(), "\n") {
 		if found := goPhrases.FindString(line); found != "" {

@@ -8,6 +8,10 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/mcp"
 )
 
@@ -32,17 +36,17 @@ type mcpOptions struct {
 	who           calendar.Caller
 }
 
-func mcpCommand() command {
+func mcpCommand() command.Command {
 	var o mcpOptions
-	return command{
-		name: "mcp", user: "`NAME` of the user that it acts for", settings: storeSettings | postSettings,
-		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
-		check: func(*desk, []string) (err error) {
+	return command.Command{
+		Name: "mcp", User: "`NAME` of the user that it acts for", Settings: settings.StoreGroup | settings.PostGroup,
+		Summary: "serve one assistant on standard input and output", Details: mcpDetails, Flags: o.declare,
+		Check: func(*command.Context, []string) (err error) {
 			o.who.Agent = lineAgent
-			o.who.Tools, o.who.Scopes, err = parseReach(o.tools, o.scopes)
+			o.who.Tools, o.who.Scopes, err = admin.ParseReach(o.tools, o.scopes)
 			return err
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.serveLines(ctx, o) },
+		Run: func(ctx context.Context, d *command.Context, _ []string) error { return serveLines(ctx, d, o) },
 	}
 }
 
@@ -55,25 +59,25 @@ func (o *mcpOptions) declare(f *flag.FlagSet) {
 	})
 }
 
-func (d *desk) serveLines(ctx context.Context, o mcpOptions) error {
+func serveLines(ctx context.Context, d *command.Context, o mcpOptions) error {
 	who := o.who
-	who.User = d.who
+	who.User = d.Who
 	for _, word := range o.calendars {
-		cal, err := d.findCalendar(ctx, d.who, word)
+		cal, err := d.FindCalendar(ctx, d.Who, word)
 		if err != nil {
 			return err
 		}
 		who.Calendars = append(who.Calendars, cal.ID)
 	}
-	log := d.logger(slog.LevelWarn, false)
+	log := d.Logger(slog.LevelWarn, false)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	go d.follow(following, followEvery, log)
+	go d.Follow(following, app.FollowEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{
-		Service: d.calendars, Limits: limits, Version: d.version, Now: d.now, NewID: d.newID,
+		Service: d.Calendars, Limits: limits, Version: d.Version, Now: d.Now, NewID: d.NewID,
 		Logger: log,
 	})
-	return handler.ServeLines(ctx, who, d.stdin, d.stdout)
+	return handler.ServeLines(ctx, who, d.Stdin, d.Stdout)
 }

@@ -1,19 +1,17 @@
 package main
 
 import (
-	"context"
-	"log/slog"
 	"sync/atomic"
-	"time"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
 
-// measures exposes the metrics of the house once it is open.
+// measures exposes the metrics of the app once it is open.
 type measures struct {
-	house  atomic.Pointer[house]
+	app    atomic.Pointer[app.App]
 	tracer *trace.Tracer
 }
 
@@ -26,13 +24,13 @@ func counter(name, help string, value float64) server.Measure {
 }
 
 func (m *measures) read() []server.Measure {
-	h := m.house.Load()
+	h := m.app.Load()
 	if h == nil {
 		return nil
 	}
-	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
+	pool, logins, done, cached := h.Store.Pool(), h.Auth.Load(), h.Store.Done(), h.Calendars.Cached()
 	sent, dropped := m.tracer.Counted()
-	return append(secondMeasures(h.store.Second()), []server.Measure{
+	return append(secondMeasures(h.Store.Second()), []server.Measure{
 		gauge("db_connections", "Open database connections.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Database connections in use.", float64(pool.InUse)),
 		gauge("db_connections_max", "Highest number of database connections.", float64(pool.MaxOpenConnections)),
@@ -50,9 +48,9 @@ func (m *measures) read() []server.Measure {
 		counter("cache_asked_total", "Calendar reads that could use the cache.", float64(cached.Asked)),
 		counter("cache_shown_total", "Calendar reads served from the cache.", float64(cached.Shown)),
 		counter("cache_made_total", "Cache entries loaded or updated.", float64(cached.Made)),
-		gauge("streams", "Open event streams of assistants.", float64(h.calendars.Waiting())),
-		gauge("prune_last_success_timestamp_seconds", "Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.pruned.Load())),
-		counter("prune_failures_total", "Failures to prune the journal.", float64(h.unpruned.Load())),
+		gauge("streams", "Open event streams of assistants.", float64(h.Calendars.Waiting())),
+		gauge("prune_last_success_timestamp_seconds", "Last time the journal was pruned, in Unix time; 0 if not since the start.", float64(h.Pruned.Load())),
+		counter("prune_failures_total", "Failures to prune the journal.", float64(h.Unpruned.Load())),
 		counter("journal_bodies_forgotten_total", "Old object versions removed from the journal.", float64(done.Bodies)),
 		counter("spans_sent_total", "Trace spans accepted by the collector.", float64(sent)),
 		counter("spans_dropped_total", "Trace spans dropped, because the collector did not respond or there were too many.", float64(dropped)),
@@ -82,34 +80,4 @@ var secondHelp = map[store.SecondOutcome]string{
 	store.SecondOther:    "Reads refused because the replica followed another primary.",
 	store.SecondFailed:   "Reads that failed on the replica.",
 	store.SecondResting:  "Reads not sent to the replica because it had failed recently.",
-}
-
-// forget prunes the journal and deleted objects. Journal lines are never removed before their bodies.
-func (h *house) forget(ctx context.Context, now time.Time) error {
-	keep := h.service()
-	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.journalDays)); err != nil {
-		return err
-	}
-	if keep.lineDays > 0 {
-		if err := h.store.PruneLines(ctx, now.AddDate(0, 0, -max(keep.lineDays, keep.journalDays))); err != nil {
-			return err
-		}
-	}
-	return h.store.Shrink(ctx)
-}
-
-// prune runs forget, and records the outcome.
-func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
-	ctx, end := trace.Task(ctx, "prune")
-	before := h.store.Done()
-	err := h.forget(ctx, now)
-	after := h.store.Done()
-	end(err != nil, slog.Int64("bodies", after.Bodies-before.Bodies), slog.Int64("tombstones", after.Tombstones-before.Tombstones))
-	switch {
-	case err == nil:
-		h.pruned.Store(now.Unix())
-	case ctx.Err() == nil:
-		h.unpruned.Add(1)
-		log.WarnContext(ctx, "the journal could not be pruned", "error", err)
-	}
 }

@@ -5,11 +5,13 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // notify reports the service's state to systemd (sd_notify(3)), if systemd asks for it. Errors are ignored.
 func (p *program) notify(lines ...string) {
-	path := environment(p.environ)["NOTIFY_SOCKET"]
+	path := settings.Environment(p.Environ)["NOTIFY_SOCKET"]
 	if path == "" {
 		return
 	}
@@ -22,7 +24,7 @@ func (p *program) notify(lines ...string) {
 	}
 	defer func() { _ = conn.Close() }()
 	// A receiver that does not read must not block us.
-	_ = conn.SetWriteDeadline(p.now().Add(time.Second))
+	_ = conn.SetWriteDeadline(p.Now().Add(time.Second))
 	_, _ = conn.Write([]byte(strings.Join(lines, "\n")))
 }
 

@@ -3,42 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
-	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
-	"caldav-mcp-server/outbound"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/web"
 )
 
-// Limits for a client's metadata document (draft-ietf-oauth-client-id-metadata-document §6.6).
-const (
-	descriptionTime  = 5 * time.Second
-	descriptionBytes = 5 << 10
-)
-
-// newOAuth returns the authorization server.
-func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "client"})
-	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
-	return oauth.New(oauth.Config{
-		Store: s, Now: p.now, Limits: oauth.DefaultLimits(), Logger: log,
-		Fetch: func(ctx context.Context, address string) ([]byte, string, error) {
-			d, err := guard.Get(ctx, address, "application/json", limits)
-			return d.Body, d.Header.Get("Cache-Control"), err
-		},
-	})
-}
-
 // frontage is the server as seen from outside.
 type frontage struct {
-	config
+	settings.Config
 	// server knows the ports of its listeners.
 	server *server.Server
 }
@@ -46,17 +25,17 @@ type frontage struct {
 // site returns the public URLs for a request. Without BASE_URL, only requests to a loopback name have any: the Host
 // header proves nothing, and OAuth without TLS is safe only on the loopback interface.
 func (f *frontage) site(r *http.Request) (oauth.Site, bool) {
-	if f.baseURL != nil {
-		return oauth.Site{Issuer: f.baseURL.String(), Resource: auth.Resource(f.mcpURL())}, true
+	if f.BaseURL != nil {
+		return oauth.Site{Issuer: f.BaseURL.String(), Resource: auth.Resource(f.MCPURL())}, true
 	}
 	host := hostOf(r.Host)
-	if !isLoopback(host) {
+	if !settings.IsLoopback(host) {
 		return oauth.Site{}, false
 	}
 	at := func(door string) string { return "http://" + net.JoinHostPort(host, portOf(f.server.Addr(door))) }
-	resource := at(mcpDoor) + mcpPath
-	if f.mcpAt != nil {
-		resource = f.mcpURL()
+	resource := at(mcpDoor) + settings.MCPPath
+	if f.MCPAt != nil {
+		resource = f.MCPURL()
 	}
 	return oauth.Site{Issuer: at(caldavDoor), Resource: auth.Resource(resource)}, true
 }
@@ -69,11 +48,6 @@ func hostOf(header string) string {
 	return strings.Trim(header, "[]")
 }
 
-func isLoopback(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && addr.IsLoopback()
-}
-
 // protected describes the MCP endpoint as an OAuth resource.
 func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 	site, ok := f.site(r)
@@ -84,13 +58,13 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 }
 
 // oauthPages configures the OAuth pages; nil if OAUTH is off.
-func (f *frontage) oauthPages(ctx context.Context, h *house) (*web.OAuth, error) {
-	if !f.oauth {
+func (f *frontage) oauthPages(ctx context.Context, h *app.App) (*web.OAuth, error) {
+	if !f.OAuth {
 		return nil, nil //nolint:nilnil // OAuth is off
 	}
-	key, err := h.store.Secret(ctx, "oauth consent")
+	key, err := h.Store.Secret(ctx, "oauth consent")
 	if err != nil {
 		return nil, fmt.Errorf("the key of consent: %w", err)
 	}
-	return &web.OAuth{Service: h.oauth, Site: f.site, Key: key}, nil
+	return &web.OAuth{Service: h.OAuth, Site: f.site, Key: key}, nil
 }

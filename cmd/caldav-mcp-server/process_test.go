@@ -18,12 +18,15 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 )
 
 // TestMain puts the program itself into PATH, as this test binary under another name, so that
 // the tests run it as people do.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){name: main})
+	testscript.Main(m, map[string]func(){console.Program: main})
 }
 
 // patience bounds every wait of these tests; nothing takes that long unless it is broken.
@@ -148,7 +151,7 @@ func (r *running) wait() error {
 }
 
 func (r *running) caldav(path string) string { return "http://" + r.addrs[caldavDoor] + path }
-func (r *running) mcp() string               { return "http://" + r.addrs[mcpDoor] + mcpPath }
+func (r *running) mcp() string               { return "http://" + r.addrs[mcpDoor] + settings.MCPPath }
 
 var shownSecret = regexp.MustCompile(`(?m)^ +(password|token) +(\S+)$`)
 
@@ -164,7 +167,7 @@ func (r *running) credentials() (password, token string) {
 // serve starts a server for a test, and stops it at the end.
 func serve(t *testing.T, env []string) *running {
 	t.Helper()
-	return serveProgram(t, name, env)
+	return serveProgram(t, console.Program, env)
 }
 
 func serveProgram(t *testing.T, program string, env []string, args ...string) *running {
@@ -201,13 +204,13 @@ func on(database string) []string { return []string{"DATABASE_URL=" + database} 
 // call runs a command of the program to its end.
 func call(t *testing.T, env []string, stdin string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(t.Context(), console.Program, args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
+		t.Fatalf("%s %s: %v\n%s", console.Program, strings.Join(args, " "), err, stderr.String())
 	}
 	return stdout.String()
 }

@@ -3,15 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"os"
-	"regexp"
-	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // exitCode is the program's exit code.
@@ -25,29 +20,8 @@ const (
 	exitLater  exitCode = 75 // from deliver only: a temporary failure (EX_TEMPFAIL), which mail servers retry
 )
 
-// name is the name of the program.
-const name = "caldav-mcp-server"
-
-// program holds the environment of a command.
-type program struct {
-	environ        []string
-	stdin          *os.File
-	stdout, stderr io.Writer
-	version        string
-	now            func() time.Time
-	newID          func() string
-	// database describes the open database for people.
-	database string
-}
-
-// usageError is a mistake in the arguments or settings.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func wrongUsage(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
-}
+// program is the program with its console.
+type program struct{ *console.Console }
 
 // errInterrupted replaces the error of a command that was interrupted by Ctrl-C.
 var errInterrupted = errors.New("interrupted")
@@ -61,12 +35,12 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 		err = errInterrupted
 	}
-	p.say("%s: %v\n", name, err)
-	if p.database != "" {
-		p.say("  (the database is %s)\n", p.database)
+	p.Say("%s: %v\n", console.Program, err)
+	if p.Database != "" {
+		p.Say("  (the database is %s)\n", p.Database)
 	}
 	// Invalid input for the service layer came from the arguments, such as a malformed color.
-	if _, wrong := errors.AsType[usageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
+	if _, wrong := errors.AsType[console.UsageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
 		return exitUsage
 	}
 	if _, passes := errors.AsType[laterError](err); passes {
@@ -75,15 +49,10 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	return exitFailed
 }
 
-// say prints to standard error. Write errors are ignored.
-func (p *program) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(p.stderr, format, args...)
-}
-
 func (p *program) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		p.say("%s", overview())
-		return wrongUsage("no command given")
+		p.Say("%s", overview())
+		return console.WrongUsage("no command given")
 	}
 	if isHelp(args[0]) {
 		return p.help(args[1:])
@@ -95,130 +64,9 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.invoke(ctx, c, args[1:])
+	return command.Invoke(ctx, p.Console, c, args[1:])
 }
 
 func isHelp(word string) bool {
 	return word == "help" || word == "-h" || word == "-help" || word == "--help"
-}
-
-// invoke parses a command's flags and settings, and runs it.
-func (p *program) invoke(ctx context.Context, c command, args []string) error {
-	d := &desk{program: p}
-	flags := c.declared(d)
-	flags.SetOutput(io.Discard)
-	flags.Usage = func() {}
-	given := addSettings(flags, c.settings)
-	operands, err := parseFlags(flags, args)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(p.stdout, p.helpOn(c))
-		return err
-	}
-	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
-		err = wrongOperands(c, operands)
-	}
-	if err == nil {
-		err = missing(flags)
-	}
-	if err == nil && c.check != nil {
-		err = c.check(d, operands)
-	}
-	if err != nil {
-		return usageError{fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, name, c.name)}
-	}
-	if d.config, err = loadConfig(c.settings, p.environ, given); err != nil {
-		return usageError{err}
-	}
-	err = d.work(ctx, c, operands)
-	return errors.Join(err, p.audit(c, d.config, flags, operands, err))
-}
-
-// work opens the store and runs a command; a command that works alone gets no store.
-func (d *desk) work(ctx context.Context, c command, operands []string) error {
-	if c.alone {
-		return c.run(ctx, d, operands)
-	}
-	return d.inHouse(ctx, d.config, c.begins, func(h *house) (err error) {
-		d.house = h
-		if d.user != "" {
-			if d.who, err = h.auth.User(ctx, d.user); err != nil {
-				return err
-			}
-		}
-		return c.run(ctx, d, operands)
-	})
-}
-
-// parseFlags parses flags and arguments in any order.
-func parseFlags(flags *flag.FlagSet, args []string) (operands []string, err error) {
-	for {
-		if err := flags.Parse(args); err != nil {
-			return nil, betterFlagError(flags, err)
-		}
-		rest := flags.Args()
-		if len(rest) == 0 {
-			return operands, nil
-		}
-		if consumed := len(args) - len(rest); consumed > 0 && args[consumed-1] == "--" {
-			return append(operands, rest...), nil
-		}
-		operands, args = append(operands, rest[0]), rest[1:]
-	}
-}
-
-// betterFlagError suggests the nearest flag for an unknown one. Package flag has no type for this error, so its text is
-// parsed.
-func betterFlagError(flags *flag.FlagSet, err error) error {
-	unknown, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	if !ok {
-		return plainFlagError(flags, err)
-	}
-	var names []string
-	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), didYouMean("--", nearest(strings.TrimLeft(unknown, "-"), names)))
-}
-
-// plainFlagError explains an invalid flag value in plain words.
-func plainFlagError(flags *flag.FlagSet, err error) error {
-	if name, missing := strings.CutPrefix(err.Error(), "flag needs an argument: -"); missing {
-		return fmt.Errorf("--%s needs a value", strings.TrimLeft(name, "-"))
-	}
-	parts := badValue.FindStringSubmatch(err.Error())
-	if parts == nil {
-		return err
-	}
-	why := parts[3]
-	if f := flags.Lookup(parts[2]); f != nil {
-		if wants := wanted(f); wants != "" {
-			why = wants
-		}
-	}
-	return fmt.Errorf("--%s: %s %s", parts[2], parts[1], why)
-}
-
-// badValue matches package flag's text for an invalid value, because there is no type for this error.
-var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([^:]+): (.*)$`)
-
-// wanted describes the values of a flag; "" if the flag's own error is good enough.
-func wanted(f *flag.Flag) string {
-	getter, ok := f.Value.(flag.Getter)
-	if !ok {
-		return ""
-	}
-	switch getter.Get().(type) {
-	case time.Duration:
-		return "is not a time such as 30s, 5m or 2h"
-	case int, int64, uint, uint64:
-		return "is not a whole number"
-	case bool:
-		return "is not true or false"
-	}
-	return ""
-}
-
-func wrongOperands(c command, operands []string) error {
-	if len(operands) < len(c.operands) {
-		return fmt.Errorf("%s is missing", c.operands[len(operands)])
-	}
-	return fmt.Errorf("%q is one argument too many", operands[len(c.operands)+len(c.optional)])
 }

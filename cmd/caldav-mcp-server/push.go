@@ -11,6 +11,9 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/trace"
@@ -24,24 +27,24 @@ const (
 )
 
 // pushKeys returns the keys for signing messages and deriving topics. All processes on the store share them.
-func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.TopicKey, err error) {
-	secret, err := h.store.Secret(ctx, "web push")
+func pushKeys(ctx context.Context, h *app.App) (key webpush.Key, topics calendar.TopicKey, err error) {
+	secret, err := h.Store.Secret(ctx, "web push")
 	if err != nil {
 		return key, nil, err
 	}
 	if key, err = webpush.NewKey(secret); err != nil {
 		return key, nil, err
 	}
-	topics, err = h.store.Secret(ctx, "push topics")
+	topics, err = h.Store.Secret(ctx, "push topics")
 	return key, topics, err
 }
 
 // davPush configures push for the CalDAV listener; nil if push is off.
-func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
-	if !c.push || c.baseURL == nil {
+func davPush(ctx context.Context, h *app.App, c settings.Config) (*caldav.Push, error) {
+	if !c.Push || c.BaseURL == nil {
 		return nil, nil //nolint:nilnil // push is off
 	}
-	key, topics, err := h.pushKeys(ctx)
+	key, topics, err := pushKeys(ctx, h)
 	return &caldav.Push{
 		Key: key.Public(), Topics: topics,
 		Parse: func(endpoint, key, auth string) (calendar.PushSubscription, error) {
@@ -51,62 +54,58 @@ func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
 	}, err
 }
 
-// webhookKey is the key that webhook secrets are derived from.
-func (h *house) webhookKey(ctx context.Context) ([]byte, error) {
-	return h.store.Secret(ctx, "webhooks")
-}
-
-// webhookSecret is the key that signs messages to a webhook.
-func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, error) {
-	key, err := h.webhookKey(ctx)
-	if err != nil {
-		return "", err
-	}
-	return push.WebhookSecret(key, w)
-}
-
 // newCourier returns the sender of push messages; nil if push is off.
-func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.Logger) (*push.Courier, error) {
-	if !c.push {
+func (p *program) newCourier(ctx context.Context, c settings.Config, h *app.App,
+	log *slog.Logger,
+) (*push.Courier, error) {
+	if !c.Push {
 		return nil, nil //nolint:nilnil // push is off
 	}
-	key, topics, err := h.pushKeys(ctx)
+	key, topics, err := pushKeys(ctx, h)
 	if err != nil {
 		return nil, fmt.Errorf("the keys of push messages: %w", err)
 	}
-	secret, err := h.webhookKey(ctx)
+	secret, err := h.WebhookKey(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the key of webhooks: %w", err)
 	}
 	from := webpush.Sender{Key: key}
-	if c.baseURL != nil && c.baseURL.Scheme == "https" {
-		from.Subject = c.baseURL.String()
-	} else if c.mail.from != "" {
-		from.Subject = "mailto:" + c.mail.from
+	if c.BaseURL != nil && c.BaseURL.Scheme == "https" {
+		from.Subject = c.BaseURL.String()
+	} else if c.Mail.From != "" {
+		from.Subject = "mailto:" + c.Mail.From
 	}
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "push"})
+	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
-	if endings := p.endings(c, h); endings != nil {
+	if endings := app.EndingsOf(p.Console, c, h); endings != nil {
 		ending = endings.News
 	}
 	return push.NewCourier(push.Config{
 		Ending: ending,
-		Store:  h.store, Calendar: h.calendars.Calendar, Program: h.programOf, Owner: h.ownerOf,
+		Store:  h.Store, Calendar: h.Calendars.Calendar,
+		Program: func(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
+			return programOf(ctx, h, id, token)
+		},
+		Owner: func(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
+			return ownerOf(ctx, h, id)
+		},
 		Send: func(r *http.Request) (push.Answer, error) {
 			answer, err := guard.Send(r, limits)
 			return push.Answer(answer), err
 		},
-		From: from, Topics: topics, Secret: secret, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
+		From: from, Topics: topics, Secret: secret, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil
 }
 
 // programOf returns the current caller for a user's password or token. The result is false if it was revoked.
-func (h *house) programOf(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
-	user, err := h.store.UserByID(ctx, id)
+func programOf(ctx context.Context, h *app.App, id calendar.UserID,
+	token calendar.TokenID,
+) (calendar.Caller, bool, error) {
+	user, err := h.Store.UserByID(ctx, id)
 	if err == nil {
 		var c calendar.Caller
-		if c, err = h.auth.Standing(ctx, user, token); err == nil {
+		if c, err = h.Auth.Standing(ctx, user, token); err == nil {
 			return c, true, nil
 		}
 	}
@@ -117,8 +116,8 @@ func (h *house) programOf(ctx context.Context, id calendar.UserID, token calenda
 }
 
 // ownerOf returns a user as their own caller.
-func (h *house) ownerOf(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
-	user, err := h.store.UserByID(ctx, id)
+func ownerOf(ctx context.Context, h *app.App, id calendar.UserID) (calendar.Caller, bool, error) {
+	user, err := h.Store.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Caller{}, false, nil
 	}

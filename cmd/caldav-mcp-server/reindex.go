@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
@@ -16,42 +19,42 @@ const reindexDetails = `
 It rebuilds the index of every object from the stored text. Clients see no difference, and the server can keep running.
 `
 
-func reindexCommand() command {
-	return command{
-		name: "reindex", settings: storeSettings, json: true,
-		summary: "rebuild the index of all objects", details: reindexDetails,
-		run: func(ctx context.Context, d *desk, _ []string) error {
-			n, err := d.reindex(ctx, calendar.Walk{})
+func reindexCommand() command.Command {
+	return command.Command{
+		Name: "reindex", Settings: settings.StoreGroup, JSON: true,
+		Summary: "rebuild the index of all objects", Details: reindexDetails,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			n, err := reindex(ctx, d.App, calendar.Walk{})
 			if err != nil {
 				return err
 			}
-			return d.done(map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
+			return d.Done(map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
 		},
 	}
 }
 
 // reindex rebuilds the index of all objects in a walk, and stores the version of its rules.
-func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
-	n, err := h.calendars.Reindex(ctx, walk)
+func reindex(ctx context.Context, h *app.App, walk calendar.Walk) (int, error) {
+	n, err := h.Calendars.Reindex(ctx, walk)
 	if err != nil {
 		return n, err
 	}
-	if err := h.store.Recount(ctx); err != nil {
+	if err := h.Store.Recount(ctx); err != nil {
 		return n, fmt.Errorf("counting the objects of the calendars: %w", err)
 	}
-	return n, h.store.SetDerivation(ctx, calendar.Derivation)
+	return n, h.Store.SetDerivation(ctx, calendar.Derivation)
 }
 
 // errRefreshed ends a walk because another process has finished the index.
 var errRefreshed = errors.New("the index is up to date")
 
 // refreshBlind rebuilds the index before serving, if the old one would hide events from searches.
-func (h *house) refreshBlind(ctx context.Context, up *startup) error {
-	made, err := h.store.Derivation(ctx)
+func refreshBlind(ctx context.Context, h *app.App, up *startup) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil || made >= calendar.Findable {
 		return err
 	}
-	return h.refreshIndex(ctx, up, 0)
+	return refreshIndex(ctx, h, up, 0)
 }
 
 // refreshAgain is the delay before a failed rebuild is retried.
@@ -59,9 +62,9 @@ const refreshAgain = time.Minute
 
 // refreshMeanwhile rebuilds the index while the server runs. It pauses as long as it works, so that requests come
 // first.
-func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
+func refreshMeanwhile(ctx context.Context, h *app.App, up *startup) {
 	for ctx.Err() == nil {
-		err := h.refreshIndex(ctx, up, 1)
+		err := refreshIndex(ctx, h, up, 1)
 		if err == nil {
 			up.notify(statusReady)
 			return
@@ -75,32 +78,35 @@ func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
 
 // refreshIndex rebuilds an index from an older program; it leaves one from a newer program. An interrupted run
 // continues where it stopped. After each step it pauses rests times as long as the step took.
-func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error {
-	made, err := h.store.Derivation(ctx)
+func refreshIndex(ctx context.Context, h *app.App, up *startup, rests int) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
 		return err
 	}
-	begun, err := h.store.Deriving(ctx, calendar.Derivation)
+	begun, err := h.Store.Deriving(ctx, calendar.Derivation)
 	if err != nil {
 		return err
 	}
 	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
 	noted, rested := up.now(), time.Now()
 	within, end := trace.Task(ctx, "reindex")
-	n, err := h.reindex(within, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
-		at := begun
-		at.Last, at.Walked = last, begun.Walked+int64(walked)
-		up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
-		if up.now().Sub(noted) >= noteEvery {
-			noted = up.now()
-			if err := h.noteDeriving(ctx, at); err != nil {
-				return err
+	n, err := reindex(within, h, calendar.Walk{
+		After: begun.Last,
+		Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
+			at := begun
+			at.Last, at.Walked = last, begun.Walked+int64(walked)
+			up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
+			if up.now().Sub(noted) >= noteEvery {
+				noted = up.now()
+				if err := noteDeriving(ctx, h, at); err != nil {
+					return err
+				}
 			}
-		}
-		err := idle(ctx, time.Duration(rests)*time.Since(rested))
-		rested = time.Now()
-		return err
-	}})
+			err := idle(ctx, time.Duration(rests)*time.Since(rested))
+			rested = time.Now()
+			return err
+		},
+	})
 	end(err != nil && !errors.Is(err, errRefreshed), slog.Int("objects", n))
 	if errors.Is(err, errRefreshed) {
 		return nil
@@ -116,15 +122,15 @@ func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error 
 const noteEvery = 2 * time.Second
 
 // noteDeriving saves the position, unless another process has finished the index.
-func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
-	made, err := h.store.Derivation(ctx)
+func noteDeriving(ctx context.Context, h *app.App, at store.Deriving) error {
+	made, err := h.Store.Derivation(ctx)
 	if err != nil {
 		return err
 	}
 	if made >= calendar.Derivation {
 		return errRefreshed
 	}
-	return h.store.NoteDeriving(ctx, calendar.Derivation, at)
+	return h.Store.NoteDeriving(ctx, calendar.Derivation, at)
 }
 
 // idle sleeps until d has passed or ctx ends.

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -31,15 +32,15 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, up := t.Context(), quiet()
 		h := openForTest(t, database)
-		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
+		user, err := h.CreateUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(ctx, app.Caller(user), "personal")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.calendars.Put(ctx, caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}); err != nil {
+		if _, err := h.Calendars.Put(ctx, app.Caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}); err != nil {
 			t.Fatal(err)
 		}
 		spoil := func(o calendar.Object) calendar.Derived {
@@ -47,13 +48,13 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			return o.Derived
 		}
 		summary := func() string {
-			o, err := h.store.Object(ctx, cal.ID, "a.ics")
+			o, err := h.Store.Object(ctx, cal.ID, "a.ics")
 			if err != nil {
 				t.Fatal(err)
 			}
 			return o.Summary
 		}
-		if made, err := h.store.Derivation(ctx); err != nil || made != calendar.Derivation {
+		if made, err := h.Store.Derivation(ctx); err != nil || made != calendar.Derivation {
 			t.Errorf("a new store says %d, %v", made, err)
 		}
 		for _, c := range []struct {
@@ -66,23 +67,23 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			{calendar.Derivation, "stale", "stale"},
 			{calendar.Derivation + 1, "stale", "stale"},
 		} {
-			if _, err := h.store.Rederive(ctx, calendar.Walk{}, spoil); err != nil {
+			if _, err := h.Store.Rederive(ctx, calendar.Walk{}, spoil); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.store.SetDerivation(ctx, c.made); err != nil {
+			if err := h.Store.SetDerivation(ctx, c.made); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.refreshBlind(ctx, up); err != nil {
+			if err := refreshBlind(ctx, h, up); err != nil {
 				t.Fatal(err)
 			}
 			if got := summary(); got != c.served {
 				t.Errorf("made by rules %d: served with the summary %q, want %q", c.made, got, c.served)
 			}
-			h.refreshMeanwhile(ctx, up)
+			refreshMeanwhile(ctx, h, up)
 			if got := summary(); got != c.want {
 				t.Errorf("made by rules %d: summary %q, want %q", c.made, got, c.want)
 			}
-			if made, err := h.store.Derivation(ctx); err != nil || made != max(c.made, calendar.Derivation) {
+			if made, err := h.Store.Derivation(ctx); err != nil || made != max(c.made, calendar.Derivation) {
 				t.Errorf("the store says %d, %v", made, err)
 			}
 		}
@@ -94,22 +95,22 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		h := openForTest(t, database)
-		user, err := h.createUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"})
+		user, err := h.CreateUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		cal, err := h.calendars.CalendarAt(t.Context(), caller(user), "personal")
+		cal, err := h.Calendars.CalendarAt(t.Context(), app.Caller(user), "personal")
 		if err != nil {
 			t.Fatal(err)
 		}
 		const objects = 150
 		for n := range objects {
 			uid := fmt.Sprintf("e%03d", n)
-			if _, err := h.calendars.Put(t.Context(), caller(user), cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, "A"))}); err != nil {
+			if _, err := h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, "A"))}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := h.store.SetDerivation(t.Context(), 0); err != nil {
+		if err := h.Store.SetDerivation(t.Context(), 0); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
@@ -120,7 +121,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 				stop()
 			}
 		}
-		if err := h.refreshBlind(ctx, up); !errors.Is(err, context.Canceled) {
+		if err := refreshBlind(ctx, h, up); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped in the midst of it: %v", err)
 		}
 		if says := up.ask(t.Context()); says == nil || !strings.Contains(says.Error(), "of 150 objects") {
@@ -129,13 +130,13 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		var log bytes.Buffer
 		up = quiet()
 		up.log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := h.refreshBlind(t.Context(), up); err != nil {
+		if err := refreshBlind(t.Context(), h, up); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) || !strings.Contains(log.String(), "rebuilt the index") {
 			t.Errorf("it began anew:\n%s", log.String())
 		}
-		if made, err := h.store.Derivation(t.Context()); err != nil || made != calendar.Derivation {
+		if made, err := h.Store.Derivation(t.Context()); err != nil || made != calendar.Derivation {
 			t.Errorf("the store says %d, %v", made, err)
 		}
 	})
@@ -147,16 +148,16 @@ func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		h := openForTest(t, database)
-		if _, err := h.createUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"}); err != nil {
+		if _, err := h.CreateUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"}); err != nil {
 			t.Fatal(err)
 		}
 		for made, want := range map[int64][]string{0: {"rebuilt the index", "ready"}, calendar.Findable: {"ready", "rebuilt the index"}} {
-			if err := h.store.SetDerivation(t.Context(), made); err != nil {
+			if err := h.Store.SetDerivation(t.Context(), made); err != nil {
 				t.Fatal(err)
 			}
 			server := serve(t, on(database))
 			until(t, "the index is rebuilt", func() bool {
-				made, err := h.store.Derivation(t.Context())
+				made, err := h.Store.Derivation(t.Context())
 				return err == nil && made == calendar.Derivation && strings.Contains(server.log.String(), "rebuilt the index")
 			})
 			if err := server.interrupt(); err != nil {

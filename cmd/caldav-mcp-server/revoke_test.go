@@ -22,7 +22,7 @@ func TestRevokedWhileSyncing(t *testing.T) {
 		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false") // it asks as fast as it can
 		owner := firstClient(t, serve(t, env))
 		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
-		_, token, err := openForTest(t, database).auth.CreateToken(t.Context(), auth.TokenSpec{User: "bob", Name: "assistant", Scopes: calendar.ScopeAll})
+		_, token, err := openForTest(t, database).Auth.CreateToken(t.Context(), auth.TokenSpec{User: "bob", Name: "assistant", Scopes: calendar.ScopeAll})
 		if err != nil {
 			t.Fatal(err)
 		}

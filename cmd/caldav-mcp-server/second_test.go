@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/store"
 )
@@ -62,12 +64,13 @@ func TestSecondNode(t *testing.T) {
 	if n := strings.Count(asking.log.String(), "the read replica does not answer"); n > rounds/15+1 {
 		t.Errorf("%d times the log said that the read replica does not answer", n)
 	}
-	x := &examination{config: config{databaseURL: p.primary.URL(), secondURL: p.standby.URL()}}
-	if detail, err := x.trySecond(t.Context()); err != nil || !strings.HasSuffix(detail, "bytes behind the primary") {
+	c := settings.Config{DatabaseURL: p.primary.URL(), SecondURL: p.standby.URL()}
+	if detail, err := doctor.TrySecond(t.Context(), c); err != nil ||
+		!strings.HasSuffix(detail, "bytes behind the primary") {
 		t.Errorf("the doctor says of the second node: %s, %v", detail, err)
 	}
 	p.run(t, p.standby, `SELECT pg_promote()`)
-	if detail, err := x.trySecond(t.Context()); err == nil {
+	if detail, err := doctor.TrySecond(t.Context(), c); err == nil {
 		t.Errorf("the doctor says of a node that took over: %s", detail)
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
@@ -34,17 +37,18 @@ type serveOptions struct {
 	noFirstUser         bool
 }
 
-func serveCommand() command {
+func serveCommand() command.Command {
 	var o serveOptions
-	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings | secondSettings, alone: true,
-		summary: "run the server", details: serveDetails,
-		flags: func(f *flag.FlagSet) {
+	return command.Command{
+		Name: "serve", Settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup | settings.ServiceGroup |
+			settings.ServeGroup | settings.MailGroup | settings.SecondGroup, Alone: true,
+		Summary: "run the server", Details: serveDetails,
+		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start creates")
 			f.StringVar(&o.timezone, "timezone", "", "time `ZONE` of that user, such as Europe/Berlin")
 			f.BoolVar(&o.noFirstUser, "no-first-user", false, "create no user")
 		},
-		check: func(*desk, []string) error {
+		Check: func(*command.Context, []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {
 				return fmt.Errorf("--first-user: %w", err)
 			}
@@ -53,12 +57,14 @@ func serveCommand() command {
 			}
 			return nil
 		},
-		run: func(ctx context.Context, d *desk, _ []string) error { return d.serve(ctx, d.config, o) },
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			return (&program{d.Console}).serve(ctx, d.Config, o)
+		},
 	}
 }
 
-func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
-	log := p.logger(c.logLevel, c.logJSON)
+func (p *program) serve(ctx context.Context, c settings.Config, o serveOptions) (err error) {
+	log := p.Logger(c.LogLevel, c.LogJSON)
 	up, meter := p.newStartup(log), server.NewToolMeter()
 	if up.measures.tracer, err = p.newTracer(c, log); err != nil {
 		return err
@@ -75,7 +81,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	if err := s.Listen(ctx); err != nil {
 		return err
 	}
-	c.caldav.port, c.mcp.port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
+	c.CalDAV.Port, c.MCP.Port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
 	p.announce(ctx, s, log)
 	told := ctx
 	defer p.notifyStop(told)()
@@ -88,7 +94,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	}()
 	h, err := p.prepare(ctx, c, o, up, log)
 	if h != nil {
-		defer func() { err = errors.Join(err, h.store.Close()) }()
+		defer func() { err = errors.Join(err, h.Store.Close()) }()
 	}
 	var stop func()
 	if err == nil {
@@ -108,7 +114,9 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 }
 
 // open adds the handlers to the listeners and starts the background tasks; the returned function ends the tasks.
-func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
+func (p *program) open(ctx context.Context, c settings.Config, h *app.App, s *server.Server, keeper *acme.Keeper,
+	meter *server.ToolMeter, up *startup,
+) (stop func(), err error) {
 	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
@@ -121,31 +129,36 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, up), nil
+	return p.background(ctx, h, keeper, c.ACME.HTTPAddr != "", room, courier, up), nil
 }
 
-// prepare opens the store and prepares it for serving. It may return a house together with an error; the caller closes
+// prepare opens the store and prepares it for serving. It may return an app together with an error; the caller closes
 // it.
-func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
+func (p *program) prepare(ctx context.Context, c settings.Config, o serveOptions, up *startup,
+	log *slog.Logger,
+) (*app.App, error) {
 	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
-	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
-		up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
-	}})
+	h, err := app.Open(ctx, p.Console, c, store.Options{
+		Wait: app.ServeWait, Logger: log,
+		Migrating: func(file string, n, of int) {
+			up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
+	log.InfoContext(ctx, "starting", "version", p.Version, "database", p.Database)
 	within, end := trace.Task(ctx, "migrate")
-	err = h.store.Migrate(within)
+	err = h.Store.Migrate(within)
 	end(err != nil)
 	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
-	if err := h.declare(ctx, c.declared); err != nil {
+	if err := h.Declare(ctx, c.Declared); err != nil {
 		return h, err
 	}
-	if err := h.refreshBlind(ctx, up); err != nil {
+	if err := refreshBlind(ctx, h, up); err != nil {
 		return h, err
 	}
 	if o.noFirstUser {
@@ -173,14 +186,14 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 
 // welcomeFirstUser creates a user if there is none. If two processes find the same empty database, one of them creates
 // the user and the other continues.
-func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o serveOptions) error {
-	users, err := h.auth.Users(ctx)
+func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *app.App, o serveOptions) error {
+	users, err := h.Auth.Users(ctx)
 	if err != nil || len(users) > 0 {
 		return err
 	}
 	password := auth.NewPassword()
-	user, err := h.createUser(ctx, auth.NewUser{
-		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.environ, "/etc")), Admin: true,
+	user, err := h.CreateUser(ctx, auth.NewUser{
+		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")), Admin: true,
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil
@@ -188,33 +201,35 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	if err != nil {
 		return err
 	}
-	_, secret, err := h.auth.CreateToken(ctx, auth.TokenSpec{User: user.Name, Name: "first start", Scopes: calendar.ScopeAll})
+	_, secret, err := h.Auth.CreateToken(ctx, auth.TokenSpec{User: user.Name, Name: "first start", Scopes: calendar.ScopeAll})
 	if err != nil {
 		return err
 	}
-	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
+	return welcome{c.PagesURL(), c.CalDAVURL(), c.MCPURL(), user.Name, password, user.Timezone, secret}.write(p.Stdout)
 }
 
 // pruneEvery is how often the journal is pruned.
 const pruneEvery = 24 * time.Hour
 
 // background starts the background tasks; the returned function ends them.
-func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, up *startup) (stop func()) {
+func (p *program) background(ctx context.Context, h *app.App, keeper *acme.Keeper, plain bool, room *mailroom,
+	courier *push.Courier, up *startup,
+) (stop func()) {
 	log := up.log
 	// Not ctx: requests in flight still record the use of their tokens while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	all.Go(func() { h.auth.Run(ctx) })
-	all.Go(func() { h.follow(ctx, followEvery, log) })
+	all.Go(func() { h.Auth.Run(ctx) })
+	all.Go(func() { h.Follow(ctx, app.FollowEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
-	all.Go(func() { h.indexWords(ctx, log) })
-	all.Go(func() { h.refreshMeanwhile(ctx, up) })
+	all.Go(func() { indexWords(ctx, h, log) })
+	all.Go(func() { refreshMeanwhile(ctx, h, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
-	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
+	all.Go(func() { app.ReturnMemory(ctx, h.Calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
-	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
+	all.Go(func() { h.Calendars.Mirrors.Run(ctx) })
 	if keeper != nil {
-		all.Go(func() { keeper.Run(ctx, h.store, plain) })
+		all.Go(func() { keeper.Run(ctx, h.Store, plain) })
 	}
 	if courier != nil {
 		all.Go(func() { courier.Run(ctx) })
@@ -226,12 +241,12 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 }
 
 // pruneDaily prunes the journal and ended sign-ins. Several processes can run it at once.
-func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
+func (p *program) pruneDaily(ctx context.Context, h *app.App, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		h.prune(ctx, p.now(), log)
-		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
+		h.Prune(ctx, p.Now(), log)
+		if err := h.Auth.Tidy(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "ended sign-ins could not be deleted", "error", err)
 		}
 		select {
@@ -246,12 +261,12 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 const indexEvery, indexAgain = time.Second, time.Minute
 
 // indexWords indexes the words of invitations, shortly after they were stored.
-func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
+func indexWords(ctx context.Context, h *app.App, log *slog.Logger) {
 	ticker := time.NewTicker(indexEvery)
 	defer ticker.Stop()
 	for {
 		next := indexEvery
-		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
+		if err := h.Store.IndexWords(ctx); err != nil && ctx.Err() == nil {
 			next = indexAgain
 			log.WarnContext(ctx, "indexing words for the search failed and will be retried", "error", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -72,7 +73,7 @@ func TestTwoProcessesStartAtOnce(t *testing.T) {
 		for i := range servers {
 			all.Go(func() {
 				var err error
-				if servers[i], err = launch(context.WithoutCancel(t.Context()), name, on(database)); err != nil {
+				if servers[i], err = launch(context.WithoutCancel(t.Context()), console.Program, on(database)); err != nil {
 					t.Error(err)
 				}
 			})

@@ -2,85 +2,36 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net/url"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oidc"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/web"
 )
 
-// signInConfig is the identity provider for signing in to the web pages.
-type signInConfig struct {
-	issuer, clientID, clientSecret string
-}
-
-// signInRows are the settings of signInConfig.
-func signInRows() []setting {
-	return []setting{
-		{
-			env: "OIDC_ISSUER", placeholder: "URL", groups: serveSettings,
-			about: "issuer URL of an OpenID Connect provider for signing in, such as https://id.example.org", set: setIssuer,
-		},
-		{
-			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "client id of this server there",
-			set: func(c *config, value string) error { c.signIn.clientID = value; return nil },
-		},
-		{
-			env: "OIDC_CLIENT_SECRET", placeholder: "SECRET", groups: serveSettings, secret: true, hidden: true,
-			about: "client secret of this server there",
-			set:   func(c *config, value string) error { c.signIn.clientSecret = value; return nil },
-		},
-		{
-			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true creates an account for each new user of that provider",
-			set:   setSwitch(func(c *config) *bool { return &c.service.createUsers }),
-		},
-	}
-}
-
-func setIssuer(c *config, value string) error {
-	u, err := url.Parse(value)
-	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return errors.New("is not an address such as https://id.example.org")
-	}
-	c.signIn.issuer = value
-	return nil
-}
-
-// check refuses incomplete settings. creating is set if unknown users of the identity provider get an account.
-func (c signInConfig) check(creating bool) error {
-	if (c.issuer == "") != (c.clientID == "") {
-		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID must be set together: one of them is not set")
-	}
-	if c.issuer == "" && (c.clientSecret != "" || creating) {
-		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
-	}
-	return nil
-}
-
 // provider is the identity provider, or nil.
-func (p *program) provider(c signInConfig) *oidc.Provider {
-	if c.issuer == "" {
+func (p *program) provider(c settings.SignIn) *oidc.Provider {
+	if c.Issuer == "" {
 		return nil
 	}
-	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.now})
+	return oidc.New(oidc.Config{Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: c.ClientSecret, Now: p.Now})
 }
 
-// editUser is changeUser for the web pages, which do not list the moved calendars.
-func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
-	u, _, err := h.changeUser(ctx, name, e)
+// editUser is ChangeUser for the web pages, which do not list the moved calendars.
+func editUser(ctx context.Context, h *app.App, name string, e auth.UserEdit) (calendar.User, error) {
+	u, _, err := h.ChangeUser(ctx, name, e)
 	return u, err
 }
 
 // facts describes the state of the server for administrators.
-func (p *program) facts(h *house) func(context.Context) web.Health {
+func (p *program) facts(h *app.App) func(context.Context) web.Health {
 	return func(ctx context.Context) web.Health {
 		state := "ready"
-		if err := h.ready(ctx); err != nil {
+		if err := readiness(ctx, h); err != nil {
 			state = err.Error()
 		}
-		return web.Health{{Name: "Database", Value: p.database}, {Name: "State", Value: state}}
+		return web.Health{{Name: "Database", Value: p.Database}, {Name: "State", Value: state}}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
 )
 
 // tellEvery is how often a long step is logged. systemd is asked to wait three times as long.
@@ -31,7 +33,7 @@ type startup struct {
 }
 
 func (p *program) newStartup(log *slog.Logger) *startup {
-	return &startup{log: log, now: p.now, notify: p.notify, doing: "starting", logged: p.now()}
+	return &startup{log: log, now: p.Now, notify: p.notify, doing: "starting", logged: p.Now()}
 }
 
 // tell publishes the current step at /readyz, to systemd and, if it takes long, in the log. Anyone can read it.
@@ -51,11 +53,11 @@ func (s *startup) tell(ctx context.Context, format string, args ...any) {
 }
 
 // over ends the startup: the server is ready.
-func (s *startup) over(h *house) {
-	s.measures.house.Store(h)
+func (s *startup) over(h *app.App) {
+	s.measures.app.Store(h)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ready = h.ready
+	s.ready = func(ctx context.Context) error { return readiness(ctx, h) }
 	s.notify("READY=1", statusReady)
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -88,7 +90,7 @@ func storyServer(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Setenv("CALDAV_PORT", "")
 		ts.Setenv("MCP_PORT", "")
 	default:
-		started, err := launch(context.Background(), name, storyEnvironment(ts), args...)
+		started, err := launch(context.Background(), console.Program, storyEnvironment(ts), args...)
 		ts.Check(err)
 		ts.Defer(func() { _ = started.kill() })
 		*place = started
@@ -105,9 +107,9 @@ func storyServer(ts *testscript.TestScript, neg bool, args []string) {
 // storyEnvironment returns the settings that the story has set.
 func storyEnvironment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, s := range settings(nil) {
-		if value := ts.Getenv(s.env); value != "" && s.env != "CALDAV_PORT" && s.env != "MCP_PORT" {
-			env = append(env, s.env+"="+value)
+	for _, s := range settings.All(nil) {
+		if value := ts.Getenv(s.Env); value != "" && s.Env != "CALDAV_PORT" && s.Env != "MCP_PORT" {
+			env = append(env, s.Env+"="+value)
 		}
 	}
 	return env

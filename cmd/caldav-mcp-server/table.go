@@ -1,155 +1,92 @@
 package main
 
 import (
-	"io"
-	"slices"
-	"strings"
-	"unicode"
-
-	"golang.org/x/text/width"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/doctor"
+	"caldav-mcp-server/cmd/caldav-mcp-server/transfer"
 )
 
-const (
-	// lineWidth is the longest line, in columns.
-	lineWidth = 100
-	// columnGap is the space between two cells.
-	columnGap = 2
-	// narrowest is the width below which a cell is not shortened.
-	narrowest = 8
-)
-
-// wholeColumns are never shortened: a truncated time would be wrong, and users type ids again.
-var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
-
-// printTable prints rows in columns with headings. If a line would be too long, the widest cells are shortened.
-func (p *program) printTable(heads []string, rows [][]string) error {
-	table := [][]string{heads}
-	for _, row := range rows {
-		table = append(table, each(row, shown))
-	}
-	widths := columnWidths(table)
-	for sum(widths)+columnGap*(len(widths)-1) > lineWidth {
-		widest := -1
-		for i, w := range widths {
-			if w > narrowest && !slices.Contains(wholeColumns, heads[i]) && (widest < 0 || w > widths[widest]) {
-				widest = i
-			}
-		}
-		if widest < 0 {
-			break
-		}
-		widths[widest]--
-	}
-	for _, row := range table {
-		for i, cell := range row {
-			row[i] = shortenedTo(cell, widths[i])
-		}
-	}
-	_, err := io.WriteString(p.stdout, columns(table))
-	return err
-}
-
-// columns aligns rows in columns. A long last cell continues on further lines.
-func columns(rows [][]string) string {
-	widths := columnWidths(rows)
-	var text strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row[:len(row)-1] {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-displayWidth(cell)+columnGap))
-		}
-		hang := displayWidth(line.String())
-		text.WriteString(folded(line.String()+row[len(row)-1], hang))
-	}
-	return text.String()
-}
-
-// folded breaks a long line between words, and indents the continuation.
-func folded(line string, hang int) string {
-	var text strings.Builder
-	begin := min(hang, len(line)) // an indent is no place to break
-	for displayWidth(line) > lineWidth {
-		at := lastBreak(line, begin)
-		if at < 0 {
-			break
-		}
-		text.WriteString(strings.TrimRight(line[:at], " ") + "\n")
-		line = strings.Repeat(" ", hang) + line[at+1:]
-		begin = hang
-	}
-	return text.String() + strings.TrimRight(line, " ") + "\n"
-}
-
-// lastBreak finds the last blank where the line fits, else the first blank after that, or -1.
-func lastBreak(line string, begin int) int {
-	used, best := 0, -1
-	for i, r := range line {
-		if r == ' ' && i > begin {
-			if used > lineWidth && best >= 0 {
-				return best
-			}
-			best = i
-			if used > lineWidth {
-				return best
-			}
-		}
-		used += runeWidth(r)
-	}
-	return best
-}
-
-func columnWidths(rows [][]string) []int {
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], displayWidth(cell))
-		}
-	}
-	return widths
-}
-
-// shortenedTo truncates a cell to a width, with an ellipsis.
-func shortenedTo(cell string, most int) string {
-	if displayWidth(cell) <= most {
-		return cell
-	}
-	used := 0
-	for i, r := range cell {
-		if used += runeWidth(r); used > most-1 {
-			return cell[:i] + "…"
-		}
-	}
-	return cell
-}
-
-// displayWidth is the width of a text on a terminal, in columns.
-func displayWidth(text string) int {
-	n := 0
-	for _, r := range text {
-		n += runeWidth(r)
-	}
-	return n
-}
-
-func runeWidth(r rune) int {
-	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
-		return 0 // it combines with the previous letter
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	default:
-		return 1
+// commands are all commands, in the order of the overview.
+func commands() []command.Command {
+	return []command.Command{
+		serveCommand(),
+		admin.SetServerCommand(),
+		admin.ShowServerCommand(),
+		admin.CreateUserCommand(),
+		admin.InviteUserCommand(),
+		admin.ImportUsersCommand(),
+		admin.ListUsersCommand(),
+		admin.SetUserCommand(),
+		admin.SetDigestCommand(),
+		admin.SetPasswordCommand(),
+		admin.EndAccessCommand(),
+		admin.DeleteUserCommand(),
+		admin.CreateGroupCommand(),
+		admin.ListGroupsCommand(),
+		admin.AddMembersCommand(),
+		admin.RemoveMembersCommand(),
+		admin.DeleteGroupCommand(),
+		admin.CreateRoomCommand(),
+		admin.SetRoomCommand(),
+		admin.ListRoomsCommand(),
+		admin.CreateTokenCommand(),
+		admin.ListTokensCommand(),
+		admin.RevokeTokenCommand(),
+		admin.AddClientCommand(),
+		admin.ListClientsCommand(),
+		admin.RemoveClientCommand(),
+		admin.CreateCalendarCommand(),
+		admin.ListCalendarsCommand(),
+		admin.SetCalendarCommand(),
+		admin.DeleteCalendarCommand(),
+		admin.ShareCommand(),
+		admin.UnshareCommand(),
+		admin.AnswerShareCommand(),
+		admin.ListSharesCommand(),
+		admin.BlockSharerCommand(),
+		admin.UnblockSharerCommand(),
+		admin.CreateLinkCommand(),
+		admin.ListLinksCommand(),
+		admin.RevokeLinkCommand(),
+		admin.LinkCalendarCommand(),
+		admin.LinkAccountCommand(),
+		admin.ListAccountsCommand(),
+		admin.RefreshCommand(),
+		admin.UnlinkAccountCommand(),
+		admin.RotateKeyCommand(),
+		admin.AddWebhookCommand(),
+		admin.ListWebhooksCommand(),
+		admin.ListDeliveriesCommand(),
+		admin.SetWebhookCommand(),
+		admin.RemoveWebhookCommand(),
+		admin.TrashCommand(),
+		transfer.JournalCommand(),
+		deliverCommand(),
+		transfer.ImportCommand(),
+		transfer.ExportCommand(),
+		transfer.BackupCommand(),
+		transfer.RestoreCommand(),
+		transfer.MigrateCommand(),
+		reindexCommand(),
+		mcpCommand(),
+		healthCommand(),
+		doctor.Command(),
+		completionCommand(),
+		manCommand(),
+		versionCommand(),
 	}
 }
 
-func sum(numbers []int) int {
-	total := 0
-	for _, n := range numbers {
-		total += n
+func findCommand(word string) (command.Command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.Name == word {
+			return c, nil
+		}
+		names = append(names, c.Name)
 	}
-	return total
+	return command.Command{}, console.WrongUsage("there is no command %q%s (%s help lists them)", word,
+		console.DidYouMean("", console.Nearest(word, names)), console.Program)
 }

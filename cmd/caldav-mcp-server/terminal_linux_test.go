@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/term"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // TestPromptRestoresTheTerminal: a password prompt shows no input; after Ctrl-C the terminal is restored (clients F9).
@@ -26,10 +28,10 @@ func TestPromptRestoresTheTerminal(t *testing.T) {
 	}
 	before := state()
 	ctx, interrupt := context.WithCancel(t.Context())
-	p := &program{stdin: terminal, stderr: io.Discard}
+	p := &program{&console.Console{Stdin: terminal, Stderr: io.Discard}}
 	answer := make(chan error)
 	go func() {
-		_, err := p.askSecret(ctx, "password: ")
+		_, err := p.AskSecret(ctx, "password: ")
 		answer <- err
 	}()
 	until(t, "what is typed is hidden", func() bool { return state() != before })

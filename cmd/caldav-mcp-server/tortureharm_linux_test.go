@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 const (
@@ -36,9 +38,15 @@ type harm struct {
 }
 
 var harms = []harm{
-	{name: "a server is killed", does: func(x *torture) { x.replace(x.t, x.random.IntN(2), true, x.some(300), name) }},
+	{name: "a server is killed", does: func(x *torture) {
+		x.replace(x.t, x.random.IntN(2), true, x.some(300),
+			console.Program)
+	}},
 	{name: "all servers are killed", does: (*torture).killAll},
-	{name: "a server is stopped", does: func(x *torture) { x.replace(x.t, x.random.IntN(2), false, x.some(300), name) }, says: `"msg":"stopping"`},
+	{name: "a server is stopped", does: func(x *torture) {
+		x.replace(x.t, x.random.IntN(2), false, x.some(300),
+			console.Program)
+	}, says: `"msg":"stopping"`},
 	{name: "a server is frozen", does: (*torture).freeze},
 	{name: "Postgres is killed", does: (*torture).killPostgres, needs: func(x *torture) bool { return x.db != nil }, says: `"why":"the (connection to the database was lost|database cannot be reached)"`},
 	{name: "the disk is full", does: (*torture).fillDisk, needs: func(x *torture) bool { return x.bounded }, says: `"level":"ERROR","msg":"the database failed","why":"the disk of the database is full"`},
@@ -62,7 +70,7 @@ func (x *torture) killAll() {
 		}
 	}
 	for n := range x.servers {
-		x.replace(x.t, n, true, 0, name)
+		x.replace(x.t, n, true, 0, console.Program)
 	}
 }
 
@@ -181,7 +189,8 @@ func (x *torture) takeMemory() {
 	if x.group != "" {
 		bound = "echo $$ >" + filepath.Join(x.group, "cgroup.procs")
 	}
-	if err := os.WriteFile(shell, []byte("#!/bin/sh\n"+bound+" || exit 1\nexec "+name+" \"$@\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(shell, []byte("#!/bin/sh\n"+bound+" || exit 1\nexec "+console.Program+" \"$@\"\n"),
+		0o700); err != nil {
 		x.t.Fatal(err)
 	}
 	x.replace(x.t, n, false, 0, shell)
@@ -223,7 +232,7 @@ func (x *torture) takeMemory() {
 		x.t.Fatalf("with %d MiB the server ended: %v\n%s", tightMemory>>20, c.failure, lastLines(c))
 	default:
 	}
-	x.replace(x.t, n, false, 0, name)
+	x.replace(x.t, n, false, 0, console.Program)
 }
 
 // dawdle opens connections that send and read a byte now and then; others go on beside.

@@ -3,14 +3,17 @@ package main
 import (
 	"context"
 	"runtime"
+
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
-func versionCommand() command {
-	return command{
-		name: "version", summary: "print the version", json: true, alone: true,
-		run: func(_ context.Context, d *desk, _ []string) error {
-			return d.done(map[string]string{"version": d.version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH},
-				"%s %s (%s, %s/%s)\n", name, d.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+func versionCommand() command.Command {
+	return command.Command{
+		Name: "version", Summary: "print the version", JSON: true, Alone: true,
+		Run: func(_ context.Context, d *command.Context, _ []string) error {
+			return d.Done(map[string]string{"version": d.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH},
+				"%s %s (%s, %s/%s)\n", console.Program, d.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

@@ -1,11 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/cmd/caldav-mcp-server/admin"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 )
 
 // welcome is the message of the first start, which is shown once.
@@ -17,7 +18,7 @@ type welcome struct {
 }
 
 func (v welcome) write(w io.Writer) error {
-	block, err := hostBlock(v.mcpURL, v.token)
+	block, err := admin.HostBlock(v.mcpURL, v.token)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ This is the first start, and what follows is shown only now: keep it.
 
 %s
 
-`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block, v.zone())
+`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, admin.ClaudeLine(v.mcpURL, v.token), block, v.zone())
 	if err != nil {
 		return fmt.Errorf("showing the first user: %w", err)
 	}
@@ -55,77 +56,9 @@ This is the first start, and what follows is shown only now: keep it.
 
 // zone tells the user their time zone, while changing it is still easy.
 func (v welcome) zone() string {
-	how := fmt.Sprintf("%s set-user %s --timezone ZONE", name, v.user)
+	how := fmt.Sprintf("%s set-user %s --timezone ZONE", console.Program, v.user)
 	if v.timezone == "" {
 		return fmt.Sprintf("  The time zone is UTC. To set yours:\n    %s", how)
 	}
 	return fmt.Sprintf("  The time zone is %s. To set another:\n    %s", v.timezone, how)
-}
-
-// writeTokenHelp prints a new token, with instructions for using it.
-func writeTokenHelp(w io.Writer, apps, url string, t auth.Token, secret auth.Secret) error {
-	block, err := hostBlock(url, secret)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, `The token of %s for %q is shown only now: keep it.
-
-  URL       %s
-  token     %s
-  id        %s   (for revoke-token)
-  good for  %s
-%s
-  Claude Code
-    %s
-
-  Other hosts
-%s
-`, t.UserName, shown(t.Name), url, secret, t.ID, goodFor(t), appLines(apps, t), claudeLine(url, secret), block)
-	if err != nil {
-		return fmt.Errorf("showing the token: %w", err)
-	}
-	return nil
-}
-
-// goodFor describes a token's rights and expiry.
-func goodFor(t auth.Token) string {
-	text := scopesText(t.Scopes)
-	if t.Calendars != nil {
-		text += ", in " + fmt.Sprintf("%d of the calendars", len(t.Calendars))
-	}
-	if t.Tools != nil {
-		text += ", by the tools " + toolsText(t.Tools)
-	}
-	if !t.Expires.IsZero() {
-		return text + ", until " + shownTime(t.Expires)
-	}
-	return text + ", until it is revoked"
-}
-
-// appLines are the instructions for calendar apps. A token restricted to some tools does not work with them.
-func appLines(url string, t auth.Token) string {
-	if t.Tools != nil {
-		return ""
-	}
-	return fmt.Sprintf("\n  Calendar apps\n    address %s, user name %s, and the token as the password\n", url, t.UserName)
-}
-
-func claudeLine(url string, token auth.Secret) string {
-	return fmt.Sprintf(`claude mcp add --transport http calendar %s --header "Authorization: Bearer %s"`, url, token)
-}
-
-// hostBlock is the configuration that most MCP hosts read.
-func hostBlock(url string, token auth.Secret) (string, error) {
-	type server struct {
-		Type    string            `json:"type"`
-		URL     string            `json:"url"`
-		Headers map[string]string `json:"headers"`
-	}
-	block, err := json.MarshalIndent(map[string]map[string]server{
-		"mcpServers": {"calendar": {"http", url, map[string]string{"Authorization": "Bearer " + string(token)}}},
-	}, "    ", "  ")
-	if err != nil {
-		return "", fmt.Errorf("writing JSON: %w", err)
-	}
-	return "    " + string(block), nil
 }

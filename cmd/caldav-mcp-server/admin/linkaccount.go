@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/cmd/caldav-mcp-server/app"
+	"caldav-mcp-server/cmd/caldav-mcp-server/command"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+)
+
+const linkAccountDetails = `
+Each calendar of the account becomes one of the user's own calendars here. Changes on the other server appear here within
+minutes. Changes made here are written there first: if the other server does not respond, nothing changes. URL is the name of
+the server, or the provider's URL for CalDAV; only HTTPS is used. Use an app password if the provider has them (iCloud,
+Fastmail, Nextcloud).
+
+The password is asked for, or is the first line of standard input with --password-stdin. It is encrypted with the master
+key (MASTER_KEY, or master.key in DATA_DIR).
+
+Accounts at Google and Microsoft (--provider google, --provider microsoft) have no password here, nor has the mail of Gmail
+accounts (--provider gmail), which assistants with the scope mail can read. The command prints a URL, where the account's
+owner signs in and agrees. The browser then shows an error page, whose URL begins with
+` + app.AgreedAt + `. Paste that whole URL into the command, within ten
+minutes. docs/linked-providers.md explains how to enable these providers.
+`
+
+// linkAccountOptions are the flags of link-account.
+type linkAccountOptions struct {
+	provider, url, username, name string
+	every                         time.Duration
+	fromStdin                     bool
+}
+
+func (o *linkAccountOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.provider, "provider", "caldav", "`KIND` of account: caldav, google, gmail or microsoft")
+	f.StringVar(&o.url, "url", "", "`URL` or name of the other server (needed for caldav)")
+	f.StringVar(&o.username, "username", "", "`NAME` of the account there (needed for caldav)")
+	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for that server from standard input")
+	f.StringVar(&o.name, "name", "", "name `TEXT` for the account")
+	f.DurationVar(&o.every, "every", 0, "refresh interval `TIME`, such as 30m")
+}
+
+// check validates the flags for the kind of account.
+func (o *linkAccountOptions) check(*command.Context, []string) error {
+	switch {
+	case slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider):
+		return nil
+	case o.provider != "caldav":
+		return fmt.Errorf("--provider must be %q, google, gmail or microsoft, not %q; for a published feed use link-calendar", "caldav", o.provider)
+	case o.url == "" || o.username == "":
+		return errors.New("it needs --user, --url and --username")
+	}
+	return nil
+}
+
+// LinkAccountCommand is the command link-account.
+func LinkAccountCommand() command.Command {
+	var o linkAccountOptions
+	return command.Command{
+		Name: "link-account", User: "`NAME` of the user who gets its calendars",
+		Settings: settings.StoreGroup | settings.LinkGroup, JSON: true,
+		Summary: "link the calendars of an account on another server, in both directions", Details: linkAccountDetails,
+		Flags: o.declare, Check: o.check,
+		Run: func(ctx context.Context, d *command.Context, _ []string) error {
+			if o.provider != "caldav" {
+				return linkByConsent(ctx, d, o)
+			}
+			password, err := d.OldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
+			if err != nil {
+				return err
+			}
+			return linkNew(ctx, d, mirror.NewAccount{
+				Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
+			})
+		},
+	}
+}

@@ -1,0 +1,218 @@
+package admin
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// wantedUser is a line in a list of users. Fields that it lacks stay unchanged.
+type wantedUser struct {
+	line int
+	name string
+	edit auth.UserEdit
+	// wrong is the error in the line.
+	wrong error
+}
+
+// userFields are the fields of a line. In JSON they have the same names as in the output of list-users.
+var userFields = map[string]func(w *wantedUser, text string) error{
+	"name": func(w *wantedUser, text string) (err error) {
+		w.name, err = auth.CanonicalName(text)
+		return err
+	},
+	"display_name":    userText(func(e *auth.UserEdit) **string { return &e.DisplayName }),
+	"email":           userText(func(e *auth.UserEdit) **string { return &e.Email }),
+	"timezone":        userText(func(e *auth.UserEdit) **string { return &e.Timezone }),
+	"admin":           userSwitch(func(e *auth.UserEdit) **bool { return &e.Admin }),
+	"disabled":        userSwitch(func(e *auth.UserEdit) **bool { return &e.Disabled }),
+	"quota_calendars": userQuota(func(e *auth.UserEdit) **int64 { return &e.QuotaCalendars }),
+	"quota_objects":   userQuota(func(e *auth.UserEdit) **int64 { return &e.QuotaObjects }),
+	"quota_bytes":     userQuota(func(e *auth.UserEdit) **int64 { return &e.QuotaBytes }),
+}
+
+func userText(field func(*auth.UserEdit) **string) func(*wantedUser, string) error {
+	return func(w *wantedUser, text string) error {
+		*field(&w.edit) = &text
+		return nil
+	}
+}
+
+func userSwitch(field func(*auth.UserEdit) **bool) func(*wantedUser, string) error {
+	return func(w *wantedUser, text string) error { return parseSwitch(field(&w.edit), text) }
+}
+
+func userQuota(field func(*auth.UserEdit) **int64) func(*wantedUser, string) error {
+	return func(w *wantedUser, text string) error { return parseQuota(field(&w.edit), text) }
+}
+
+// set parses one field. An empty one is ignored, like an empty cell in a table.
+func (w *wantedUser) set(field, text string) error {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	if err := userFields[field](w, text); err != nil {
+		if calendar.ReasonOf(err) == calendar.Invalid {
+			return err
+		}
+		return fmt.Errorf("%s: %q %w", field, text, err)
+	}
+	return nil
+}
+
+// known refuses an unknown field.
+func known(field string) error {
+	switch {
+	case userFields[field] != nil:
+		return nil
+	case strings.Contains(field, "password"):
+		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are printed", field)
+	}
+	return fmt.Errorf("there is no field %q; the fields are %s", field, strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
+}
+
+// mostListed limits a list of users, in bytes.
+const mostListed = 64 << 20
+
+// readUsers parses a list: JSON lines if it starts with a brace, otherwise CSV with a header line.
+func readUsers(r io.Reader) ([]wantedUser, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostListed+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the list: %w", err)
+	}
+	if len(data) > mostListed {
+		return nil, fmt.Errorf("the list has more than %s: split it", calendar.SizeText(mostListed))
+	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if !utf8.Valid(data) {
+		return nil, errors.New("the list is not UTF-8: save it as such")
+	}
+	read := readUserTable
+	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) > 0 && first[0] == '{' {
+		read = readUserLines
+	}
+	all, err := read(data)
+	if err == nil && len(all) == 0 {
+		err = errors.New("the list contains no users")
+	}
+	if err == nil {
+		checkNames(all)
+	}
+	return all, err
+}
+
+// checkNames refuses a line without a name, and a second line with the same name.
+func checkNames(all []wantedUser) {
+	first := map[string]int{}
+	for i := range all {
+		w := &all[i]
+		switch before := first[w.name]; {
+		case w.wrong != nil:
+		case w.name == "":
+			w.wrong = errors.New("it has no name")
+		case before != 0:
+			w.wrong = fmt.Errorf("line %d is about %s, too", before, w.name)
+		default:
+			first[w.name] = w.line
+			w.wrong = w.edit.Validate()
+		}
+	}
+}
+
+func readUserTable(data []byte) ([]wantedUser, error) {
+	r := csv.NewReader(bytes.NewReader(data))
+	r.FieldsPerRecord, r.TrimLeadingSpace = -1, true
+	if head, _, _ := bytes.Cut(data, []byte("\n")); bytes.Count(head, []byte(";")) > bytes.Count(head, []byte(",")) {
+		r.Comma = ';' // spreadsheets write it where the comma is the decimal separator
+	}
+	heads, err := r.Read()
+	if err != nil {
+		return nil, fmt.Errorf("the list has no header line, such as name,email: %w", err)
+	}
+	for i, head := range heads {
+		heads[i] = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(head)), " ", "_")
+		if err := known(heads[i]); err != nil {
+			return nil, err
+		}
+	}
+	var all []wantedUser
+	for {
+		cells, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the list cannot be read: %w", err)
+		}
+		w := wantedUser{}
+		w.line, _ = r.FieldPos(0)
+		if len(cells) > len(heads) {
+			w.wrong = fmt.Errorf("it has %d cells, but the header has %d", len(cells), len(heads))
+		}
+		for i, cell := range cells[:min(len(cells), len(heads))] {
+			if err := w.set(heads[i], cell); err != nil && w.wrong == nil {
+				w.wrong = err
+			}
+		}
+		all = append(all, w)
+	}
+}
+
+func readUserLines(data []byte) ([]wantedUser, error) {
+	var all []wantedUser
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		w := wantedUser{line: n}
+		w.wrong = w.read(line)
+		all = append(all, w)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("the list cannot be read: %w", err)
+	}
+	return all, nil
+}
+
+// read parses a line of JSON.
+func (w *wantedUser) read(line []byte) error {
+	var fields map[string]any
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&fields); err != nil || d.More() {
+		return errors.New("it is not a JSON object")
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if err := known(field); err != nil {
+			return err
+		}
+		var text string
+		switch value := fields[field].(type) {
+		case nil:
+		case string:
+			text = value
+		case bool, json.Number:
+			text = fmt.Sprint(value)
+		default:
+			return fmt.Errorf("%s is neither a text, a number nor true or false", field)
+		}
+		if err := w.set(field, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

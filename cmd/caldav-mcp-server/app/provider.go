@@ -1,0 +1,48 @@
+package app
+
+import (
+	"path/filepath"
+
+	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
+	"caldav-mcp-server/linked/caldav"
+	"caldav-mcp-server/linked/ics"
+	"caldav-mcp-server/outbound"
+)
+
+// MasterKeyFile is the name of the master key's file in DATA_DIR, which is used unless MASTER_KEY is set.
+const MasterKeyFile = "master.key"
+
+// sealer encrypts the secrets of linked accounts.
+type sealer struct{ *vault.Vault }
+
+// Seal implements [mirror.Sealer].
+func (s sealer) Seal(secret []byte, user, account string) (sealed []byte, key string, err error) {
+	return s.Vault.Seal(secret, vault.Owner{User: user, Account: account})
+}
+
+// Open implements [mirror.Sealer].
+func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
+	return s.Vault.Open(sealed, vault.Owner{User: user, Account: account})
+}
+
+// sealerOf returns the sealer for the configured master keys.
+func sealerOf(c settings.Config) mirror.Sealer {
+	if len(c.MasterKeys) > 0 {
+		return sealer{vault.New(vault.Given(c.MasterKeys))}
+	}
+	return sealer{vault.New(vault.In(filepath.Join(c.DataDir, MasterKeyFile)))}
+}
+
+// providers are the kinds of accounts that can be linked.
+func providers(p *console.Console, c settings.Config) map[string]mirror.Provider {
+	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
+	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
+	for kind, one := range ConsentsOf(p, c, zone.NewDB()) {
+		all[kind] = one.Offer
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/cmd/caldav-mcp-server/console"
+)
+
+// ChangeUser changes a user, and lists the calendars that moved to a new time zone. The calendars change first, because
+// they are recognized by the user's old zone: an interrupted command can simply be repeated.
+func (h *App) ChangeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
+	user, err := h.Auth.User(ctx, name)
+	if err != nil {
+		return user, "", err
+	}
+	if err := e.Validate(); err != nil {
+		return user, "", err
+	}
+	if e.Timezone != nil && *e.Timezone != "" {
+		if moved, err = h.moveToZone(ctx, user, *e.Timezone); err != nil {
+			return user, "", err
+		}
+	}
+	user, err = h.Auth.ChangeUser(ctx, name, e)
+	return user, moved, err
+}
+
+// moveToZone changes the time zone of the user's calendars that are in the user's current zone. It skips a calendar
+// whose zone definition was set by a client.
+func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
+	all, err := h.OwnCalendars(ctx, u)
+	if err != nil {
+		return "", err
+	}
+	former := cmp.Or(u.Timezone, "UTC")
+	var moved strings.Builder
+	for _, cal := range all {
+		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
+			continue
+		}
+		err := h.Calendars.PatchCalendar(ctx, Caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			p.Timezone = zone
+			return nil, nil
+		})
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&moved, "\nthe calendar %q is now in %s", console.Shown(cal.Name), zone)
+	}
+	return moved.String(), nil
+}
+
+// CreateUser creates a user together with the first calendars, or nothing.
+func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+	user, err := h.Auth.CreateUser(ctx, n)
+	if err != nil {
+		return user, err
+	}
+	for _, cal := range firstCalendars() {
+		if _, err := h.Calendars.CreateCalendar(ctx, Caller(user), cal); err != nil {
+			undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
+			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
+		}
+	}
+	return user, nil
+}
+
+// firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
+// in Calendar or in Reminders.
+func firstCalendars() []calendar.NewCalendar {
+	return []calendar.NewCalendar{
+		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Kinds: calendar.Kinds{calendar.Event}}},
+		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}}},
+	}
+}

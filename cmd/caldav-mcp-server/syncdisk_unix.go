@@ -1,8 +1,0 @@
-//go:build unix
-
-package main
-
-import "syscall"
-
-// syncDisks waits until all written data is on disk.
-func syncDisks() { syscall.Sync() }
