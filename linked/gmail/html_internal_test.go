@@ -1,6 +1,7 @@
 package gmail
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,9 +38,44 @@ func TestTextOfHTML(t *testing.T) {
 		`<img title="a>b" src=x>seen`:                                           "seen",
 		"<ul><li>one<li>two</ul>":                                               "- one\n- two",
 		"<title>t</title><table><tr><td>a</td><td>b</td></tr></table>":          "a b",
-		"<b":              "",
-		"&lt;script&gt;x": "<script>x",
-		"":                "",
+		"<th>a<th>b":                          "a b",
+		"<p>a\t\f \u00a0\r\nb&nbsp; c":        "a b c",
+		"a\u3000b<pre>c  d</pre>":             "a\u3000b\nc d",
+		"<b":                                  "",
+		"a</":                                 "a</",
+		"</3 x><3":                            "<3",
+		"&lt;script&gt;x&eacute &AMP;&bogus;": "<script>xé &&bogus;",
+		`<img alt="&amp;lt;">`:                "&lt;",
+		"":                                    "",
+		"\xff<p title=\xff>\xfe":              "\uFFFD\n\uFFFD",
+		"<P>A<BR>b</bR >c":                    "A\nb\nc",
+		"<o:p></o:p><my-tag hidden>x</my-tag>seen": "seen",
+
+		// The first attribute of a name counts; entities in an address need a semicolon before "=".
+		`<p style="color:red" style="display:none">seen`:                "seen",
+		`<a href="https://e.example/" href=x>y</a>`:                     "y (https://e.example/)",
+		`<a href=https://e.example/?a&copy=1&timestamp=2>x</a>`:         "x (https://e.example/?a&copy=1&timestamp=2)",
+		"<a href=' https://e.example/a\n b '>x</a>":                     "x (https://e.example/ab)",
+		"<a href=https://e.example/>x</a></a>":                          "x (https://e.example/)",
+		"<a href=https://e.example/ hidden>x</a>seen":                   "seen",
+		`<p title="x"hidden>secret</p>seen`:                             "seen",
+		`<p title = 'a"' hidden>secret</p>seen`:                         "seen",
+		"<input hidden>seen<img hidden alt=secret><br style=opacity:0>": "seen",
+
+		// A hidden element ends at its own end tag, whatever is in it.
+		"<div hidden><p>a</p><div>b</div></span>c</div>seen":       "seen",
+		"<span hidden><a href=https://e.example/>x</a></span>seen": "seen",
+		"<div hidden><script></div></script>secret</div>seen":      "seen",
+		"<svg><svg/><path/>secret</svg>seen":                       "seen",
+		"<svg a=/>secret</svg>seen":                                "seen",
+
+		// Text that is not HTML, and comments, end where they end in browsers.
+		"<script>a</scriptx>b</SCRIPT >seen":                  "seen",
+		"<script><!--<script></script>secret--></script>seen": "seen",
+		"<title><b>secret</b></title>seen<style>secret":       "seen",
+		"<textarea><b>seen</b></textarea>":                    "<b>seen</b>",
+		"<!-->seen<!--secret--!><!---><!DOCTYPE html><?x y?>": "seen",
+		"<![if !mso]>seen<![endif]><!x hidden><!--<p>secret":  "seen",
 	} {
 		if got := tidy(textOfHTML(in)); strings.TrimSpace(got) != want {
 			t.Errorf("%.80q is %q, want %q", in, got, want)
@@ -47,20 +83,89 @@ func TestTextOfHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLCostsItsLength: no text makes the scanner go back and forth.
-func TestHTMLCostsItsLength(t *testing.T) {
+// TestElementsOfHTML covers each element and style in the tables.
+func TestElementsOfHTML(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", `<p style="`, "<p =", `<p a = "b" `, `<p style="/*`, "<p a=b ", "<b></b>"} {
-		began := time.Now()
-		_ = tidy(textOfHTML(strings.Repeat(piece, (1<<20)/len(piece))))
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("%q took %s", piece, took)
+	for name := range unseen {
+		if got := textOfHTML("a<" + name + "><b>secret</b></" + name + ">b"); got != "ab" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	for name := range breaks {
+		want := "a\nb"
+		if name == "li" {
+			want = "a\n- b"
+		}
+		if got := textOfHTML("a<" + name + ">b"); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	for name := range void {
+		if got := tidy(textOfHTML("<" + name + " hidden>seen")); got != "seen" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	for style := range hiding {
+		if got := textOfHTML(`a<p style="` + style + `">secret</p>b`); got != "ab" {
+			t.Errorf("%s is %q", style, got)
 		}
 	}
 }
 
+func TestLongHTML(t *testing.T) {
+	t.Parallel()
+	long, image := strings.Repeat("x", textMost-100), strings.Repeat("A", textMost/2)
+	for name, c := range map[string]struct{ in, want string }{
+		"text":       {long + "<p>seen", long + "\nseen"},
+		"limit":      {long + "<p>" + long + "<p>secret", long + "\n" + long},
+		"image":      {`<img src="data:image/png;base64,` + image + `">seen`, "seen"},
+		"large tag":  {"seen<p " + long + long + ">secret", "seen"},
+		"deep":       {strings.Repeat("<b><i>", 1<<18) + "seen", "seen"},
+		"hidden":     {strings.Repeat("<b hidden>", 1000) + strings.Repeat("</b>", 1000) + "seen", "seen"},
+		"still":      {strings.Repeat("<b hidden>", 1000) + strings.Repeat("</b>", 999) + "secret", ""},
+		"no end tag": {"seen<script>" + long, "seen"},
+	} {
+		if got := textOfHTML(c.in); got != c.want {
+			t.Errorf("%s: %d bytes %.40q, want %d bytes", name, len(got), got, len(c.want))
+		}
+	}
+}
+
+// TestHTMLCostsItsLength: no text makes the scanner go back and forth.
+func TestHTMLCostsItsLength(t *testing.T) {
+	t.Parallel()
+	for _, piece := range []string{
+		"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", "&a", "&#1",
+		`<p style="`, "<p =", `<p a = "b" `, `<p style="/*`, "<p a=b ", "<b></b>", "<script><!--", "<title></titl",
+		"<!", "\r", "<p " + many(200) + ">",
+	} {
+		costsItsLength(t, piece, strings.Repeat(piece, (1<<20)/len(piece)))
+	}
+	costsItsLength(t, "a large tag", "<p "+many(1<<16)+">"+strings.Repeat("<b a>", 1<<17))
+}
+
+// many returns attributes of different names.
+func many(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strconv.Itoa(i) + " ")
+	}
+	return b.String()
+}
+
+func costsItsLength(t *testing.T, name, in string) {
+	t.Helper()
+	began := time.Now()
+	_ = tidy(textOfHTML(in))
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("%.20q took %s", name, took)
+	}
+}
+
 func FuzzTextOfHTML(f *testing.F) {
-	for _, seed := range []string{"<p>x</p>", "<a href='x'>y", "<!-- -->", "<style></style", "\xff<", "<td hidden=", "=\"<"} {
+	for _, seed := range []string{
+		"<p>x</p>", "<a href='x'>y", "<!-- -->", "<style></style", "\xff<", "<td hidden=", "=\"<", "&nGt;<textarea>",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
