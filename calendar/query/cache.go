@@ -19,35 +19,35 @@ import (
 // last. See docs/decisions/0024-images.md.
 type cache struct {
 	store calendar.Reader
-	// bytes bounds the memory of all images, approximately.
+	// bytes bounds the memory of all cached calendars, approximately.
 	bytes int64
 
 	mu    sync.Mutex
 	slots map[calendar.CalendarID]*slot
-	// held is the memory of all images; clock counts the visits.
+	// held is the memory of all cached calendars; clock counts the visits.
 	held, clock int64
-	// shown counts the queries answered from an image, made the images that were built or updated.
+	// shown counts the queries answered from a cached calendar, made the cached calendars that were built or updated.
 	shown, made atomic.Int64
 }
 
 // slot is a calendar's entry in the cache.
 type slot struct {
 	id    calendar.CalendarID
-	image atomic.Pointer[image]
-	// missed counts the patient reads without an image.
+	image atomic.Pointer[cachedCalendar]
+	// missed counts the patient reads without a cached calendar.
 	missed atomic.Int64
-	// making is held while the image is built or updated. Other readers do not wait for it.
+	// making is held while the cached calendar is built or updated. Other readers do not wait for it.
 	making sync.Mutex
 
-	// days are the days of a piece, whole is the slot of its calendar; nil for the calendar itself.
+	// days are the cached days, whole is the slot of its calendar; nil for the calendar itself.
 	days  days
 	whole *slot
 
-	// The cache's mu guards the rest. used is the clock of the last visit, wait the number of visits until an image may
-	// be built, and held the memory of the image.
+	// The cache's mu guards the rest. used is the clock of the last visit, wait the number of visits until a cached
+	// calendar may be built, and held the memory of the cached calendar.
 	used, wait, held int64
-	// idle is set if there was no visit since the last Rest, gone if the slot was dropped, and large if the image would
-	// take too much memory.
+	// idle is set if there was no visit since the last Rest, gone if the slot was dropped, and large if the cached
+	// calendar would take too much memory.
 	idle, gone, large bool
 	// pieces are the cached days of a large calendar.
 	pieces []*slot
@@ -56,11 +56,11 @@ type slot struct {
 const (
 	// slotsMost bounds the number of slots.
 	slotsMost = 4096
-	// imageMost bounds the objects of an image. A larger calendar is read from the store.
+	// imageMost bounds the objects of a cached calendar. A larger calendar is read from the store.
 	imageMost = 20_000
-	// catchUpMost bounds the changes applied to an image; with more, it is built again.
+	// catchUpMost bounds the changes applied to a cached calendar; with more, it is built again.
 	catchUpMost = 256
-	// patience is how many patient reads it takes to build the image.
+	// patience is how many patient reads it takes to build the cached calendar.
 	patience = 8
 	// largeWait is the number of visits until a too large calendar is tried again.
 	largeWait = 1000
@@ -71,7 +71,7 @@ func newCache(store calendar.Reader, bytes int64) *cache {
 }
 
 // of returns a view of a calendar that is at least as new as its row, or nil if there is none without waiting. A single
-// patient read does not bring the image up to date.
+// patient read does not bring the cached calendar up to date.
 func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *view {
 	if c.bytes == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *vi
 	return c.look(ctx, c.visit(cal.ID), cal, patient)
 }
 
-// look returns a view of a slot, if its image is or can be made as new as the calendar's row.
+// look returns a view of a slot, if its cached calendar is or can be made as new as the calendar's row.
 func (c *cache) look(ctx context.Context, s *slot, cal calendar.Calendar, patient bool) *view {
 	if s == nil {
 		return nil
@@ -102,7 +102,7 @@ func (c *cache) look(ctx context.Context, s *slot, cal calendar.Calendar, patien
 	return &view{c, s, m}
 }
 
-// visit counts a visit to a calendar. It returns nil while the calendar gets no image.
+// visit counts a visit to a calendar. It returns nil while the calendar gets no cached calendar.
 func (c *cache) visit(id calendar.CalendarID) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,9 +126,9 @@ func (c *cache) visited(s *slot) *slot {
 	return s
 }
 
-// renew returns an up-to-date image of the calendar, from the previous one if possible. It returns nil after an error;
-// the caller then reads from the store and gets that error there.
-func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calendar) *image {
+// renew returns an up-to-date cached calendar of the calendar, from the previous one if possible. It returns nil after
+// an error; the caller then reads from the store and gets that error there.
+func (c *cache) renew(ctx context.Context, s *slot, m *cachedCalendar, cal calendar.Calendar) *cachedCalendar {
 	c.made.Add(1)
 	if m.isOf(cal) {
 		changes, last, err := read(ctx, c.store, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
@@ -154,8 +154,8 @@ func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calen
 	return next
 }
 
-// wholeImage builds an image of the calendar's current state.
-func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*image, error) {
+// wholeImage builds a cached calendar of the calendar's current state.
+func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*cachedCalendar, error) {
 	changes, last, err := read(ctx, c.store.At(cal), cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
 	if err != nil {
 		return nil, err
@@ -186,8 +186,8 @@ func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarI
 	return changes, last, nil
 }
 
-// note applies a change that was just committed, if the image has the state before it. A client usually reads the
-// changes after it writes, and this saves reading its own.
+// note applies a change that was just committed, if the cached calendar has the state before it. A client usually reads
+// the changes after it writes, and this saves reading its own.
 func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []calendar.Object) {
 	c.mu.Lock()
 	s := c.slots[cal.ID]
@@ -223,8 +223,8 @@ func bytesOf(entries []*entry) (sum int64) {
 	return sum
 }
 
-// hang stores an image, unless it exceeds the share of one calendar.
-func (c *cache) hang(s *slot, m *image, more int64) *image {
+// hang stores a cached calendar, unless it exceeds the share of one calendar.
+func (c *cache) hang(s *slot, m *cachedCalendar, more int64) *cachedCalendar {
 	s.image.Store(m)
 	if c.room(s, more) {
 		return m
@@ -233,7 +233,7 @@ func (c *cache) hang(s *slot, m *image, more int64) *image {
 	return nil
 }
 
-// take drops a slot's image.
+// take drops a slot's cached calendar.
 func (c *cache) take(s *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,8 +248,8 @@ func (c *cache) postpone(s *slot) {
 	s.wait, s.large = largeWait, true
 }
 
-// room reserves memory for an image. It returns false if the image would take more than two thirds of the cache or was
-// dropped.
+// room reserves memory for a cached calendar. It returns false if the cached calendar would take more than two thirds
+// of the cache or was dropped.
 func (c *cache) room(s *slot, more int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -276,7 +276,7 @@ func (c *cache) shrink(but *slot) {
 	}
 }
 
-// all yields the calendars and the pieces of large ones.
+// all yields the calendars and the cached days of large ones.
 func (c *cache) all() iter.Seq[*slot] {
 	return func(yield func(*slot) bool) {
 		for _, s := range c.slots {
@@ -299,7 +299,7 @@ func oldest(of iter.Seq[*slot], may func(*slot) bool) (found *slot) {
 	return found
 }
 
-// drop evicts a piece, or a calendar with all its pieces.
+// drop evicts cached days, or a calendar with all its cached days.
 func (c *cache) drop(s *slot) {
 	c.forget(s)
 	for _, p := range s.pieces {

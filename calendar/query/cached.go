@@ -4,7 +4,7 @@ package query
 type Cached struct {
 	// Bytes is the approximate memory in use, Most its limit.
 	Bytes, Most int64
-	// Asked counts the visits, Shown the hits, Made the images that were built or updated.
+	// Asked counts the visits, Shown the hits, Made the cached calendars that were built or updated.
 	Asked, Shown, Made int64
 }
 

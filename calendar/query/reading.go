@@ -12,11 +12,11 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// view is an image with its slot, so that reads can fill the cache.
+// view is a cached calendar with its slot, so that reads can fill the cache.
 type view struct {
 	*cache
 	slot  *slot
-	image *image
+	image *cachedCalendar
 }
 
 // candidate is an object that may match, with its cache entry if it has one.
@@ -127,7 +127,7 @@ func unlessLost(err error) error {
 }
 
 const (
-	// fetchMost and fetchBytes bound one batch of objects that is read for an image.
+	// fetchMost and fetchBytes bound one batch of objects that is read for a cached calendar.
 	fetchMost  = 64
 	fetchBytes = 1 << 20
 	// walkLeast is the number of missing objects that makes a scan of the store faster than reads by name.
@@ -169,7 +169,7 @@ func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar
 }
 
 // learn makes a candidate from an object that was read from the store, and caches it. An object that is newer than the
-// image is a valid result, but cannot be cached.
+// cached calendar is a valid result, but cannot be cached.
 func (v *view) learn(e *entry, o calendar.Object) candidate {
 	if e == nil || e.head.Version != o.Version || len(o.Data) == 0 && !o.Light() {
 		return candidate{Object: o}

@@ -12,22 +12,22 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// image is a snapshot of a calendar's objects at one version, in memory. Its slices never change; its entries cache
-// data that was read later.
-type image struct {
+// cachedCalendar is a snapshot of a calendar's objects at one version, in memory. Its slices never change; its entries
+// cache data that was read later.
+type cachedCalendar struct {
 	epoch   calendar.Epoch
 	edition calendar.Edition
-	// version is the calendar's version, born the version of the first image in this chain. Earlier deletions are
-	// unknown.
+	// version is the calendar's version, born the version of the first cached calendar in this chain. Earlier deletions
+	// are unknown.
 	version, born calendar.Version
 	// byName and byVersion hold the same entries, including tombstones.
 	byName, byVersion []*entry
-	// admits selects the objects of a piece. A piece has only the live objects of some days, and nothing in byVersion.
-	// It is nil if the image covers the whole calendar.
+	// admits selects the objects of cached days. A piece has only the live objects of some days, and nothing in
+	// byVersion. It is nil if the cached calendar covers the whole calendar.
 	admits func(*calendar.Object) bool
 }
 
-// entry is an object in an image.
+// entry is an object in a cached calendar.
 type entry struct {
 	// head is the object without data. Its strings share no memory with database rows.
 	head calendar.Object
@@ -60,9 +60,9 @@ func compareName(e *entry, name calendar.ObjectName) int {
 
 func compareVersion(e *entry, v calendar.Version) int { return cmp.Compare(e.head.Version, v) }
 
-// newImage builds an image from a calendar's changes, in the order of their versions. An object that changed during the
-// read appears twice; the later entry wins.
-func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *image {
+// newImage builds a cached calendar from a calendar's changes, in the order of their versions. An object that changed
+// during the read appears twice; the later entry wins.
+func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *cachedCalendar {
 	latest := make(map[calendar.ObjectName]*entry, len(read))
 	for _, e := range read {
 		latest[e.head.Name] = e
@@ -74,22 +74,25 @@ func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *i
 	return m
 }
 
-// imageAt returns an empty image of a calendar at a version.
-func imageAt(cal calendar.Calendar, version calendar.Version) *image {
+// imageAt returns an empty cached calendar of a calendar at a version.
+func imageAt(cal calendar.Calendar, version calendar.Version) *cachedCalendar {
 	// A substring would keep the calendar's whole row in memory.
-	return &image{epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version}
+	return &cachedCalendar{epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version}
 }
 
-// isOf reports whether the image belongs to this calendar, shows whether it is also at least as new.
-func (m *image) isOf(cal calendar.Calendar) bool {
+// isOf reports whether the cached calendar belongs to this calendar, shows whether it is also at least as new.
+func (m *cachedCalendar) isOf(cal calendar.Calendar) bool {
 	return m != nil && m.epoch == cal.Epoch && m.edition == cal.Edition
 }
 
-func (m *image) shows(cal calendar.Calendar) bool { return m.isOf(cal) && m.version >= cal.Version }
+func (m *cachedCalendar) shows(cal calendar.Calendar) bool {
+	return m.isOf(cal) && m.version >= cal.Version
+}
 
-// after returns the image with later changes applied up to a version, and the number of bytes that it takes more.
-func (m *image) after(changes []*entry, version calendar.Version) (next *image, more int64) {
-	next = &image{epoch: m.epoch, edition: m.edition, version: version, born: m.born, admits: m.admits}
+// after returns the cached calendar with later changes applied up to a version, and the number of bytes that it takes
+// more.
+func (m *cachedCalendar) after(changes []*entry, version calendar.Version) (next *cachedCalendar, more int64) {
+	next = &cachedCalendar{epoch: m.epoch, edition: m.edition, version: version, born: m.born, admits: m.admits}
 	next.byName, next.byVersion = slices.Clone(m.byName), slices.Clone(m.byVersion)
 	for _, e := range changes {
 		more += next.change(e)
@@ -98,7 +101,7 @@ func (m *image) after(changes []*entry, version calendar.Version) (next *image, 
 }
 
 // change replaces or removes the entry with the same name. It returns the difference in bytes.
-func (m *image) change(e *entry) (more int64) {
+func (m *cachedCalendar) change(e *entry) (more int64) {
 	at, known := slices.BinarySearchFunc(m.byName, e.head.Name, compareName)
 	if known {
 		old := m.byName[at]
@@ -119,7 +122,7 @@ func (m *image) change(e *entry) (more int64) {
 }
 
 // at returns the live object with a name, or nil.
-func (m *image) at(name calendar.ObjectName) *entry {
+func (m *cachedCalendar) at(name calendar.ObjectName) *entry {
 	i, found := slices.BinarySearchFunc(m.byName, name, compareName)
 	if !found || m.byName[i].head.Deleted {
 		return nil
@@ -128,7 +131,7 @@ func (m *image) at(name calendar.ObjectName) *entry {
 }
 
 // changes yields the heads of the changes in a version range, by version, as Store.Changes does.
-func (m *image) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (m *cachedCalendar) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	first, _ := slices.BinarySearchFunc(m.byVersion, in.After+1, compareVersion)
 	return func(yield func(calendar.Object, error) bool) {
 		for _, e := range m.byVersion[first:] {
@@ -139,11 +142,14 @@ func (m *image) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, err
 	}
 }
 
-// tells reports whether the image knows all deletions in a range. A client that starts from nothing needs none.
-func (m *image) tells(in calendar.VersionRange) bool { return in.After == 0 || in.After >= m.born }
+// tells reports whether the cached calendar knows all deletions in a range. A client that starts from nothing needs
+// none.
+func (m *cachedCalendar) tells(in calendar.VersionRange) bool {
+	return in.After == 0 || in.After >= m.born
+}
 
 // matching yields the entries that match a query, by name.
-func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
+func (m *cachedCalendar) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
 	if q.Names != nil {
 		return m.named(q)
 	}
@@ -157,7 +163,7 @@ func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
 	}
 }
 
-func (m *image) named(q calendar.ObjectQuery) iter.Seq[*entry] {
+func (m *cachedCalendar) named(q calendar.ObjectQuery) iter.Seq[*entry] {
 	admits := admission(q)
 	return func(yield func(*entry) bool) {
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(q.Names))) {

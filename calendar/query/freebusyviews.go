@@ -22,15 +22,15 @@ type glanceKey struct {
 // glancesMost bounds the cached busy times of all calendars together: one or two megabytes.
 const glancesMost = 2000
 
-// glances caches free/busy views. Clients poll the tag of each calendar every few minutes, and the tag takes a whole
-// year to compute.
+// freeBusyViews caches free/busy views. Clients poll the tag of each calendar every few minutes, and the tag takes a
+// whole year to compute.
 type glances struct {
 	mu    sync.Mutex
-	known map[glanceKey]glance
+	known map[glanceKey]freeBusyView
 	held  int
 }
 
-func (g *glances) get(at glanceKey) (glance, bool) {
+func (g *glances) get(at glanceKey) (freeBusyView, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	found, known := g.known[at]
@@ -38,12 +38,12 @@ func (g *glances) get(at glanceKey) (glance, bool) {
 }
 
 // put adds a view. If there is no room, it clears the cache first.
-func (g *glances) put(at glanceKey, one glance) {
+func (g *glances) put(at glanceKey, one freeBusyView) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	size := len(one.objects) + 1
 	if g.held+size > glancesMost || g.known == nil {
-		g.known, g.held = make(map[glanceKey]glance), 0
+		g.known, g.held = make(map[glanceKey]freeBusyView), 0
 	}
 	if size > glancesMost {
 		return

@@ -7,15 +7,16 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// A piece caches some days of a calendar that is too large for a whole image. It is an image like any other, validated
-// by the calendar's row. Changes that do not touch its days leave no entry in it. See docs/decisions/0024-images.md.
+// cachedDays holds some days of a calendar that is too large for a whole cached calendar. It is a cached calendar like
+// any other, validated by the calendar's row. Changes that do not touch its days leave no entry in it. See
+// docs/decisions/0024-images.md.
 
-// days is the time range of a piece: whole days in UTC, as Unix seconds.
+// days is the time range of cached days: whole days in UTC, as Unix seconds.
 type days struct{ from, until int64 }
 
 const (
 	day = 24 * 60 * 60
-	// piecesMost bounds the pieces of a calendar, pieceMost the objects of a piece, and pieceDays its days.
+	// piecesMost bounds the cached days of a calendar, pieceMost the objects of cached days, and pieceDays its days.
 	piecesMost, pieceMost, pieceDays = 16, 2000, 62
 	// eternity is outside the range of days that we can compute.
 	eternity = 1 << 50
@@ -68,9 +69,9 @@ func (c *cache) visitPiece(id calendar.CalendarID, d days) *slot {
 	return c.visited(p)
 }
 
-// pieceImage builds an image of a calendar's days. Each page of objects is a snapshot of another moment, all after the
-// calendar's row was read. So it then applies the changes since that row, to reach one consistent state.
-func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) (*image, error) {
+// pieceImage builds a cached calendar of a calendar's days. Each page of objects is a snapshot of another moment, all
+// after the calendar's row was read. So it then applies the changes since that row, to reach one consistent state.
+func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) (*cachedCalendar, error) {
 	m, q, from := imageAt(cal, cal.Version), s.days.query(), c.store.At(cal)
 	m.admits = admission(q)
 	for o, err := range from.Objects(ctx, cal.ID, q) {

@@ -19,9 +19,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// glance is the free/busy view of a calendar, for sharees with free/busy access only. It has an event for each busy
-// time, derived from the time alone. So names, ETags and versions reveal no more than the times do.
-type glance struct {
+// freeBusyView is the free/busy view of a calendar, for sharees with free/busy access only. It has an event for each
+// busy time, derived from the time alone. So names, ETags and versions reveal no more than the times do.
+type freeBusyView struct {
 	// objects are sorted by start and numbered from 1.
 	objects []calendar.Object
 	// version identifies the times: it differs whenever one of them does.
@@ -35,11 +35,11 @@ func (s *Queries) busyDays() (today, from, until time.Time) {
 	return today, today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
 }
 
-// glance returns the free/busy view of a calendar.
-func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (glance, error) {
+// free/busy view returns the free/busy view of a calendar.
+func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (freeBusyView, error) {
 	own, err := s.addresses(ctx, cal)
 	if err != nil {
-		return glance{}, err
+		return freeBusyView{}, err
 	}
 	today, from, until := s.busyDays()
 	at := glanceKey{cal.ID, cal.Epoch, cal.Edition, cal.Version, today.Unix(), cal.Timezone, strings.Join(own, " ")}
@@ -48,9 +48,9 @@ func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller,
 	}
 	busy, err := s.FreeBusy(ctx, c, BusyQuery{Calendars: []calendar.Calendar{cal}, From: from, Until: until, Meter: m})
 	if err != nil {
-		return glance{}, err
+		return freeBusyView{}, err
 	}
-	g, sum := glance{}, sha256.New()
+	g, sum := freeBusyView{}, sha256.New()
 	for i, p := range busy.Periods {
 		o := busyObject(cal.ID, p)
 		o.Version = calendar.Version(i + 1)
@@ -86,7 +86,7 @@ func alias(id calendar.CalendarID, of string) string {
 }
 
 // matching yields the objects that match a query, by name, as a store would.
-func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+func (g freeBusyView) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	admits := admission(q)
 	found := slices.DeleteFunc(slices.Clone(g.objects), func(o calendar.Object) bool {
 		return q.Names != nil && !slices.Contains(q.Names, o.Name) || !admits(&o)
@@ -105,7 +105,7 @@ func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 }
 
 // find returns the first object that is selects.
-func (g glance) find(is func(calendar.Object) bool) (calendar.Object, bool) {
+func (g freeBusyView) find(is func(calendar.Object) bool) (calendar.Object, bool) {
 	i := slices.IndexFunc(g.objects, is)
 	if i < 0 {
 		return calendar.Object{}, false
@@ -115,7 +115,7 @@ func (g glance) find(is func(calendar.Object) bool) (calendar.Object, bool) {
 
 // since yields the objects that a client with this token lacks. Free/busy views have no history: either nothing
 // changed, or the client gets everything again.
-func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[calendar.Object, error] {
+func (g freeBusyView) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[calendar.Object, error] {
 	rest := g.objects
 	switch {
 	case t == calendar.SyncToken{}:

@@ -19,8 +19,8 @@ const (
 	slowBody = time.Second
 )
 
-// vigil re-authorizes a request that takes long.
-type vigil struct {
+// reauthorizer re-authorizes a request that takes long.
+type reauthorizer struct {
 	service *Service
 	door    Door
 	w       http.ResponseWriter
@@ -33,18 +33,18 @@ type vigil struct {
 
 // watch returns wrapped versions of the response writer and the request. Once the credential is no longer valid, the
 // body ends with ErrUnauthorized and the response breaks off.
-func (v *vigil) watch() (http.ResponseWriter, *http.Request) {
+func (v *reauthorizer) watch() (http.ResponseWriter, *http.Request) {
 	r := v.r
 	if r.Body != nil && r.Body != http.NoBody {
 		// The caller of this handler keeps the unwrapped body.
 		r = r.WithContext(r.Context())
-		r.Body = &vouchedBody{r.Body, v}
+		r.Body = &authorizedBody{r.Body, v}
 	}
-	return &vouchedAnswer{v.w, v}, r
+	return &authorizedWriter{v.w, v}, r
 }
 
 // still checks the credential again if the last check is at least this old. A failing store is a separate error.
-func (v *vigil) still(age time.Duration) error {
+func (v *reauthorizer) still(age time.Duration) error {
 	now := v.service.now()
 	if now.Sub(v.asked) < age {
 		return nil
@@ -68,7 +68,7 @@ func sameRights(now, before calendar.Caller) bool {
 }
 
 // lapsed is still, and puts the challenge on an answer that has not begun.
-func (v *vigil) lapsed(age time.Duration) error {
+func (v *reauthorizer) lapsed(age time.Duration) error {
 	err := v.still(age)
 	if errors.Is(err, ErrUnauthorized) && !v.refused {
 		v.refused = true
@@ -78,15 +78,15 @@ func (v *vigil) lapsed(age time.Duration) error {
 }
 
 // renew is for [Proof].
-func (v *vigil) renew() error { return v.lapsed(0) }
+func (v *reauthorizer) renew() error { return v.lapsed(0) }
 
-// vouchedBody is a body that returns EOF only if the credential is still valid then.
-type vouchedBody struct {
+// authorizedBody is a body that returns EOF only if the credential is still valid then.
+type authorizedBody struct {
 	io.ReadCloser
-	*vigil
+	*reauthorizer
 }
 
-func (b *vouchedBody) Read(p []byte) (int, error) {
+func (b *authorizedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if !errors.Is(err, io.EOF) {
 		return n, err
@@ -97,14 +97,14 @@ func (b *vouchedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// vouchedAnswer is a response that continues while the credential is valid. Otherwise it breaks the connection, so that
-// no client takes a partial response for a complete one.
-type vouchedAnswer struct {
+// authorizedWriter is a response that continues while the credential is valid. Otherwise it breaks the connection, so
+// that no client takes a partial response for a complete one.
+type authorizedWriter struct {
 	http.ResponseWriter
-	*vigil
+	*reauthorizer
 }
 
-func (a *vouchedAnswer) Write(p []byte) (int, error) {
+func (a *authorizedWriter) Write(p []byte) (int, error) {
 	if !a.refused && errors.Is(a.still(askAgain), ErrUnauthorized) {
 		a.service.log.InfoContext(a.r.Context(), "an answer breaks off: the credential is no longer good", "user", a.caller.User.Name, "token", a.caller.Token)
 		panic(http.ErrAbortHandler)
@@ -113,4 +113,4 @@ func (a *vouchedAnswer) Write(p []byte) (int, error) {
 }
 
 // Unwrap lets [http.ResponseController] reach the connection.
-func (a *vouchedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *authorizedWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -25,7 +25,7 @@ func TestImageIsOfOneState(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
-	if (*image)(nil).shows(calendar.Calendar{}) {
+	if (*cachedCalendar)(nil).shows(calendar.Calendar{}) {
 		t.Error("no image shows a calendar")
 	}
 }

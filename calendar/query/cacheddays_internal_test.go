@@ -7,7 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestDaysOfAQuestion: the days hold all of the time that is asked for, and a time that has no end or a very long one has none.
+// TestDaysOfAQuestion: the days hold all of the time that is asked for, and a time that has no end or a very long one
+// has none.
 func TestDaysOfAQuestion(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
