@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +12,6 @@ import (
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/auth"
-	"caldav-mcp-server/calendar"
 )
 
 // Clients of versions before 2026-07-28 get an elicitation in the stream that answers their call, and send the response
@@ -43,9 +39,14 @@ type askings struct {
 	closed bool
 }
 
-// errNotAsked refuses a call whose elicitation cannot be sent now.
+// notAsked is the error of an elicitation that cannot be sent now.
+type notAsked struct{ why, hint string }
+
+// Error implements error.
+func (e *notAsked) Error() string { return e.why }
+
 func errNotAsked(hint, why string, args ...any) error {
-	return calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...).Advising(hint)
+	return &notAsked{fmt.Sprintf(why, args...), hint}
 }
 
 // begin opens an elicitation under an id, unless too many are open.
@@ -116,44 +117,47 @@ func (a *askings) answer(of owner, id, action string) bool {
 }
 
 // askID derives the id of an elicitation from its session, so that each process can verify it.
-func (h *Handler) askID(x *exchange, nonce string) string {
-	mac := hmac.New(sha256.New, h.sessions.key)
-	mac.Write(fmt.Appendf(nil, "mcp question %q %q %q %q", x.caller.User.ID, x.caller.Token, x.session, nonce))
-	return "confirm-" + nonce + "." + encode(mac.Sum(nil)[:16])
+func (e *endpoint) askID(x *exchange, nonce string) string {
+	seal := e.sealOf(fmt.Appendf(nil, "mcp question %q %q %q %q", x.caller.user, x.caller.token, x.session, nonce))
+	return "confirm-" + nonce + "." + encode(seal[:16])
 }
 
-// askPerson sends an elicitation and waits for the response.
-func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error {
-	id := h.askID(x, rand.Text())
-	one, err := h.askings.begin(ownerOf(x.caller), id)
+// elicitation is a question for the user.
+type elicitation struct {
+	// digest identifies the question.
+	digest string
+	// params returns the parameters of the request with an id.
+	params func(id string) mcpgo.ElicitationParams
+}
+
+// answerAge is the time that a user has to respond.
+const answerAge = 10 * time.Minute
+
+var errSilent = errors.New("the user did not respond")
+
+// ask sends an elicitation, waits for the response and returns its action.
+func (e *endpoint) ask(ctx context.Context, x *exchange, q elicitation) (action string, err error) {
+	id := e.askID(x, rand.Text())
+	one, err := e.askings.begin(x.caller.owner, id)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer h.askings.end(id)
-	letterbox, _, err := h.box.service.BeginAttempt(ctx, x.caller, id, q.digest())
+	defer e.askings.end(id)
+	box, err := e.content.openLetter(ctx, x, id, q.digest)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { _ = h.box.service.SettleAttempt(context.WithoutCancel(ctx), letterbox, nil) }() // otherwise it expires within a day
-	ctx, cancel := context.WithTimeoutCause(ctx, consentAge, errUnconfirmed(unanswered))
+	defer box.Close(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerAge, errSilent)
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation(id)}); err != nil {
-		return err
+	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.params(id)}); err != nil {
+		return "", err
 	}
-	action, err := h.await(ctx, x, one, letterbox)
-	switch {
-	case err != nil:
-		return err
-	case action != accepted:
-		return errUnconfirmed(action)
-	case h.config.Good == nil:
-		return nil
+	action, err = e.await(ctx, x, one, box)
+	if errors.Is(err, errSilent) {
+		return unanswered, nil
 	}
-	err = h.config.Good(ctx, x.caller) // the token may have been revoked while the call waited
-	if errors.Is(err, auth.ErrUnauthorized) {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
-	}
-	return err
+	return action, err
 }
 
 // elicitRequest is a JSON-RPC request from the server to the client.
@@ -165,8 +169,8 @@ type elicitRequest struct {
 }
 
 // await waits for the user's response. It also polls the store for a response that another process received.
-func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox calendar.Attempt) (action string, err error) {
-	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.config.Limits.StreamPause)
+func (e *endpoint) await(ctx context.Context, x *exchange, one asking, box letter) (action string, err error) {
+	look, pause := time.NewTicker(lookAgain), time.NewTicker(e.limits.StreamPause)
 	defer look.Stop()
 	defer pause.Stop()
 	for {
@@ -174,7 +178,7 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox 
 		case action := <-one.heard:
 			return action, nil
 		case <-look.C:
-			if answer, err := h.box.service.AttemptAnswer(ctx, letterbox); err == nil && answer != nil {
+			if answer, err := box.Answer(ctx); err == nil && answer != nil {
 				return string(answer), nil
 			}
 		case <-pause.C:
@@ -188,21 +192,68 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox 
 }
 
 // heed processes a client's response to one of our elicitations. Responses with an unknown id are ignored.
-func (h *Handler) heed(ctx context.Context, x *exchange) {
+func (e *endpoint) heed(ctx context.Context, x *exchange) {
 	var id string
 	if !x.message.answer || x.version.modern() || json.Unmarshal(x.message.id, &id) != nil {
 		return
 	}
 	action := actionIn(x.message.result)
-	if h.askings.answer(ownerOf(x.caller), id, action) {
+	if e.askings.answer(x.caller.owner, id, action) {
 		return
 	}
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(id, "confirm-"), ".")
-	if !hmac.Equal([]byte(id), []byte(h.askID(x, nonce))) {
+	if !hmac.Equal([]byte(id), []byte(e.askID(x, nonce))) {
 		return
 	}
-	left := calendar.Attempt{User: x.caller.User.ID, Token: x.caller.Token, Name: id}
-	if err := h.box.service.SettleAttempt(ctx, left, []byte(action)); err != nil {
-		h.log.Warn("a user's response was lost", "user", x.caller.User.Name, "error", err)
+	if err := e.content.deliver(ctx, x, id, action); err != nil {
+		e.log.Warn("a user's response was lost", "user", x.caller.name, "error", err)
 	}
 }
+
+// actionIn returns the action of a response. A malformed response counts as unanswered.
+func actionIn(result json.RawMessage) string {
+	var said struct {
+		Action string `json:"action"`
+	}
+	if json.Unmarshal(result, &said) != nil || said.Action != accepted && said.Action != declined {
+		return unanswered
+	}
+	return said.Action
+}
+
+// abilities reports whether a client with these capabilities supports elicitation by form, which {} implies, and by
+// page, which it must declare by name.
+func abilities(capabilities json.RawMessage) (asks, opens bool) {
+	var declared struct {
+		Elicitation map[string]json.RawMessage `json:"elicitation"`
+	}
+	if json.Unmarshal(capabilities, &declared) != nil || declared.Elicitation == nil {
+		return false, false
+	}
+	_, asks = declared.Elicitation["form"]
+	_, opens = declared.Elicitation["url"]
+	return asks || len(declared.Elicitation) == 0, opens
+}
+
+// capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
+// they open a session.
+func (m message) capabilities() json.RawMessage {
+	var params struct {
+		Meta         map[string]json.RawMessage `json:"_meta"`
+		Capabilities json.RawMessage            `json:"capabilities"`
+	}
+	if json.Unmarshal(m.params, &params) != nil {
+		return nil
+	}
+	if declared := params.Meta[mcpgo.MetaKeyClientCapabilities]; declared != nil {
+		return declared
+	}
+	return params.Capabilities
+}
+
+// The actions of a response (MCP "Elicitation", Response Actions).
+const (
+	accepted   = "accept"
+	declined   = "decline"
+	unanswered = "cancel"
+)

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -106,17 +105,6 @@ func remember(a answer) (k kept, err error) {
 	}
 	k.Structured, err = encodeJSON(a.structured)
 	return k, err
-}
-
-// encodeJSON encodes JSON without escaping < and >, like the results.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encoding an answer: %w", err)
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // recall returns the stored result of a call.

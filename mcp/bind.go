@@ -9,6 +9,57 @@ import (
 	"caldav-mcp-server/calendar/edit"
 )
 
+// field is a parameter of a tool. It yields both the schema for the model and the validation of arguments.
+type field struct {
+	name string
+	kind kind
+	// doc describes the parameter, if its name and words are not enough.
+	doc      string
+	optional bool
+	// first is set if clients of the first version must give it, as their contract says.
+	first bool
+	// longest limits a string, in characters. least and most limit a number; most also limits the items of a list. The
+	// schema leaves them out: not every host reads them, and they cost tokens. If users may want more, doc states the
+	// limit.
+	longest, least, most int
+	// words are the only allowed values of a string, if set.
+	words []string
+	// item is the type of a list's items: text or number.
+	item kind
+	// fill parses an argument into the parameter's target, or returns a complaint.
+	fill func(f field, raw json.RawMessage) (complaint string)
+	// writes is set if the tool changes data. names is set if the string is only used to find an object.
+	writes, names bool
+}
+
+// inputSchema returns the schema of a tool's arguments.
+func inputSchema(fields []field, v version) json.RawMessage {
+	var properties members
+	var required []string
+	for _, f := range fields {
+		properties = append(properties, member{f.name, f.schema()})
+		if !f.optional || f.first && v.plain() {
+			required = append(required, f.name)
+		}
+	}
+	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
+	return encodeSchema(append(objectSchema(properties, required), member{"additionalProperties", false}))
+}
+
+func (f field) schema() members {
+	s := members{{"type", f.kind}}
+	words := members{{"enum", f.words}}[:min(len(f.words), 1)]
+	if f.kind == listOf {
+		s = append(s, member{"items", append(members{{"type", f.item}}, words...)})
+	} else {
+		s = append(s, words...)
+	}
+	if f.doc != "" {
+		s = append(s, member{"description", f.doc})
+	}
+	return s
+}
+
 // Parameters are bound to their targets as in package flag: name, type, words, limits and target are declared in one
 // place, and no code looks up an argument by name. A parameter is optional unless marked needed. If it is omitted, its
 // target keeps its value.

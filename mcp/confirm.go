@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
 )
@@ -89,13 +89,6 @@ func askedOf(err error) (*question, bool) { return errors.AsType[*question](err)
 // confirmName is the name of the only input that we request.
 const confirmName = "confirm"
 
-// The actions of a response (MCP "Elicitation", Response Actions).
-const (
-	accepted   = "accept"
-	declined   = "decline"
-	unanswered = "cancel"
-)
-
 // errUnconfirmed ends a call that the user did not agree to.
 func errUnconfirmed(action string) error {
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
@@ -123,7 +116,7 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 		case x.version.modern():
 			return h.inputRequired(c, q), nil
 		}
-		if err = h.askPerson(ctx, x, q); err != nil {
+		if err = h.ask(ctx, x, q); err != nil {
 			return nil, err
 		}
 		c.consent.agreed = append(c.consent.agreed, q.digest())
@@ -164,6 +157,27 @@ func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	}
 }
 
+// ask sends a question to a client of an earlier version and waits for the user's agreement.
+func (h *Handler) ask(ctx context.Context, x *exchange, q *question) error {
+	action, err := h.endpoint.ask(ctx, x, elicitation{q.digest(), q.elicitation})
+	if full, is := errors.AsType[*notAsked](err); is {
+		return calendar.Errorf(calendar.TooLarge, "", "%s: nothing was changed", full.why).Advising(full.hint)
+	}
+	switch {
+	case err != nil:
+		return err
+	case action != accepted:
+		return errUnconfirmed(action)
+	case h.config.Good == nil:
+		return nil
+	}
+	err = h.config.Good(ctx, callerOf(x)) // the token may have been revoked while the call waited
+	if errors.Is(err, auth.ErrUnauthorized) {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
+	}
+	return err
+}
+
 // inputRequired asks clients of 2026-07-28 and later, which repeat the call with the response (MCP "Multi Round-Trip
 // Requests").
 func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
@@ -171,24 +185,19 @@ func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 	return server.NewInputRequestBuilder(h.sealConsent(c, q)).Elicit(confirmName, q.elicitation("")).ToolResult()
 }
 
-// consentAge is the time that a user has to respond.
-const consentAge = 10 * time.Minute
-
 // sealConsent returns the state that a client sends back with the response: its expiry and the digest of the question,
 // sealed for this token, tool and arguments. Earlier questions of the call that the user agreed to come first.
 //
 // "1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
 func (h *Handler) sealConsent(c *call, q *question) string {
 	digests := strings.Join(append(slices.Clone(c.consent.agreed), q.digest()), "+")
-	text := strconv.FormatInt(h.now().Add(consentAge).Unix(), 10) + "." + digests
+	text := strconv.FormatInt(h.now().Add(answerAge).Unix(), 10) + "." + digests
 	return text + "." + encode(h.consentSeal(c, text))
 }
 
 func (h *Handler) consentSeal(c *call, text string) []byte {
 	call, _ := digestOf(c.tool, c.asked) // the arguments were read from JSON, so they marshal
-	mac := hmac.New(sha256.New, h.sessions.key)
-	mac.Write(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
-	return mac.Sum(nil)
+	return h.endpoint.sealOf(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
 }
 
 // recall reads the state and the response that a client of 2026-07-28 sent back. A state of another call is ignored,
@@ -209,45 +218,4 @@ func (h *Handler) recall(c *call, x *exchange) error {
 		c.consent.agreed = strings.Split(digests, "+")
 	}
 	return nil
-}
-
-// actionIn returns the action of a response. A malformed response counts as unanswered.
-func actionIn(result json.RawMessage) string {
-	var said struct {
-		Action string `json:"action"`
-	}
-	if json.Unmarshal(result, &said) != nil || said.Action != accepted && said.Action != declined {
-		return unanswered
-	}
-	return said.Action
-}
-
-// abilities reports whether a client with these capabilities supports elicitation by form, which {} implies, and by
-// page, which it must declare by name.
-func abilities(capabilities json.RawMessage) (asks, opens bool) {
-	var declared struct {
-		Elicitation map[string]json.RawMessage `json:"elicitation"`
-	}
-	if json.Unmarshal(capabilities, &declared) != nil || declared.Elicitation == nil {
-		return false, false
-	}
-	_, asks = declared.Elicitation["form"]
-	_, opens = declared.Elicitation["url"]
-	return asks || len(declared.Elicitation) == 0, opens
-}
-
-// capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
-// they open a session.
-func (m message) capabilities() json.RawMessage {
-	var params struct {
-		Meta         map[string]json.RawMessage `json:"_meta"`
-		Capabilities json.RawMessage            `json:"capabilities"`
-	}
-	if json.Unmarshal(m.params, &params) != nil {
-		return nil
-	}
-	if declared := params.Meta[mcpgo.MetaKeyClientCapabilities]; declared != nil {
-		return declared
-	}
-	return params.Capabilities
 }

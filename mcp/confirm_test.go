@@ -251,7 +251,7 @@ func TestConsentFitsOneCall(t *testing.T) {
 			t.Errorf("an event that changed: %s", said)
 		}
 		seal = state()
-		h.Set(noon.Add(consentAge + time.Minute))
+		h.Set(noon.Add(answerAge + time.Minute))
 		if said := modernCall(t, door, "alice", "delete_event", args, agreed(seal)); !strings.Contains(said, "input_required") {
 			t.Errorf("much later: %s", said)
 		}
@@ -460,7 +460,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	n := 0
 	ask := func(user, token int) error {
 		n++
-		_, err := a.begin(owner{calendar.UserID(fmt.Sprint("u", user)), calendar.TokenID(fmt.Sprint("t", token))}, fmt.Sprint(n))
+		_, err := a.begin(owner{fmt.Sprint("u", user), fmt.Sprint("t", token)}, fmt.Sprint(n))
 		return err
 	}
 	for i := range 64 * mostAskedAtOnce {

@@ -1,9 +1,7 @@
 package mcp
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -11,32 +9,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 )
-
-// rpcCode is a code of JSON-RPC 2.0 §5.1.
-type rpcCode int
-
-// The codes in use. Later versions of MCP forbid new codes between -32000 and -32099, so only clients of the first
-// version get the first two.
-const (
-	codeTool      rpcCode = -32000
-	codeForbidden rpcCode = -32001
-	codeParse     rpcCode = mcpgo.PARSE_ERROR
-	codeRequest   rpcCode = mcpgo.INVALID_REQUEST
-	codeMethod    rpcCode = mcpgo.METHOD_NOT_FOUND
-	codeParams    rpcCode = mcpgo.INVALID_PARAMS
-	codeInternal  rpcCode = mcpgo.INTERNAL_ERROR
-)
-
-// rpcError is the error in a JSON-RPC response.
-type rpcError struct {
-	Code    rpcCode         `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data,omitempty"`
-}
-
-func rpcErrorf(code rpcCode, format string, args ...any) *rpcError {
-	return &rpcError{Code: code, Message: visible(fmt.Sprintf(format, args...))}
-}
 
 // outcomes maps each reason to the error code for clients of the first version. If status is 0, later versions get a
 // result with isError, which the model can read to correct its call. Otherwise every client gets an error with that
@@ -54,16 +26,6 @@ var outcomes = [...]struct {
 	calendar.TooLarge:    {code: codeTool},
 	calendar.Unsupported: {code: codeTool},
 	calendar.Unavailable: {codeInternal, http.StatusServiceUnavailable},
-}
-
-// retryAfter is how long a client waits if the store is unavailable, in seconds.
-const retryAfter = 5
-
-// refusal is a domain error in one version of the protocol: a result, or an error with an HTTP status.
-type refusal struct {
-	result *mcpgo.CallToolResult
-	err    *rpcError
-	status int
 }
 
 // render converts the error of a tool for the client. faultID refers to the log line of an internal error.
@@ -133,11 +95,6 @@ func advised(err error) *calendar.Error {
 	return e
 }
 
-// errFault is the only information that a client gets about an internal error.
-func errFault(faultID string) *rpcError {
-	return rpcErrorf(codeInternal, "the server failed; its log has the details under %s", faultID)
-}
-
 // reasonOf returns the reason from the tools' point of view. The service forbids an event in a calendar for tasks only,
 // as CalDAV does. For tools this is unsupported, because no share and no scope would change it.
 func reasonOf(err error) calendar.Reason {
@@ -155,47 +112,4 @@ type problem struct {
 	Hint    string `json:"hint,omitempty"`
 	// Untrusted covers the text in quotation marks.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
-}
-
-// errorReply is a JSON-RPC error response.
-type errorReply struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id"`
-	Error   *rpcError       `json:"error"`
-}
-
-// encodeError encodes an error as the response to a request.
-func encodeError(id json.RawMessage, e *rpcError) []byte {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	data, err := json.Marshal(errorReply{"2.0", id, e})
-	if err != nil {
-		// The parts are strings, numbers, and JSON that was parsed before.
-		panic(fmt.Sprintf("encoding an error: %v", err))
-	}
-	return data
-}
-
-// sendError sends a JSON-RPC error.
-func sendError(w http.ResponseWriter, status int, id json.RawMessage, e *rpcError) {
-	writeJSON(w, status, encodeError(id, e))
-}
-
-// refuse sends an error for a request that holds no valid message.
-func refuse(w http.ResponseWriter, status int, why string) {
-	sendError(w, status, nil, rpcErrorf(codeRequest, "%s", why))
-}
-
-// statusOf is the HTTP status of an error response. Before 2026-07-28 every valid request gets 200, even if it
-// failed, because clients read the body of no other status.
-func statusOf(v version, code rpcCode) int {
-	switch {
-	case !v.modern() || code == codeInternal:
-		return http.StatusOK
-	case code == codeMethod:
-		return http.StatusNotFound
-	default:
-		return http.StatusBadRequest
-	}
 }

@@ -18,7 +18,10 @@ type gate struct {
 }
 
 func newGate(baseURL string, allowed []string) gate {
-	g := gate{origins: each(allowed, normalOrigin)}
+	var g gate
+	for _, origin := range allowed {
+		g.origins = append(g.origins, normalOrigin(origin))
+	}
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		g.origins = append(g.origins, normalOrigin(u.Scheme+"://"+u.Host))
 	}
@@ -36,11 +39,11 @@ func normalOrigin(s string) string {
 	return s
 }
 
-// Guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
+// guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
 // without credentials.
-func (h *Handler) Guard(next http.Handler) http.Handler {
+func (e *endpoint) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !h.gate.admit(w, r) {
+		if !e.gate.admit(w, r) {
 			return
 		}
 		if r.Method == http.MethodOptions {
@@ -63,7 +66,7 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if w.Header().Get("Access-Control-Allow-Origin") != "" {
-		return true // Guard has already run
+		return true // guard has already run
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origins[0])
 	// We use no cookies, but pages that send requests with credentials get a response too.

@@ -3,21 +3,16 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/auth"
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/service"
 )
 
 // hearing is an event stream that sends notifications of changes.
 type hearing struct {
 	stream
-	caller calendar.Caller
+	caller peer
 	out    sse
 	// begin sends the first message of the stream, if there is one.
 	begin func() error
@@ -51,8 +46,8 @@ func subscriptionMeta(id json.RawMessage) map[string]any {
 }
 
 // hear sends notifications until ctx ends, the client disconnects, or the token becomes invalid.
-func (h *Handler) hear(ctx context.Context, s *hearing) {
-	beat := time.NewTicker(h.config.Limits.StreamPause)
+func (e *endpoint) hear(ctx context.Context, s *hearing) {
+	beat := time.NewTicker(e.limits.StreamPause)
 	defer beat.Stop()
 	var ready <-chan struct{}
 	if s.watch != nil {
@@ -66,19 +61,19 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			if err = h.vouch(ctx, s.caller); err == nil || away(err) {
+			if err = e.content.valid(ctx, s.caller); err == nil || e.content.away(err) {
 				err = s.out.comment()
 			}
 		case <-calm:
 			listening = ready
 		case <-listening:
-			err = h.tell(ctx, s)
+			err = e.tell(ctx, s)
 			// Frequent changes are reported at intervals.
-			listening, calm = nil, time.After(h.config.Limits.Calm)
+			listening, calm = nil, time.After(e.limits.Calm)
 		}
 		if err != nil {
-			h.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.User.Name),
-				slog.String("token", string(s.caller.Token)), slog.String("why", service.ForLog(err)))
+			e.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.name),
+				slog.String("token", s.caller.token), slog.String("why", e.content.forLog(err)))
 			return
 		}
 	}
@@ -86,66 +81,52 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 
 // tell sends notifications for all changes. It checks the token after it has read the changes, so that a token revoked
 // in the meantime gets nothing.
-func (h *Handler) tell(ctx context.Context, s *hearing) error {
+func (e *endpoint) tell(ctx context.Context, s *hearing) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !h.streams.speaks(&s.stream) {
+	if !e.streams.speaks(&s.stream) {
 		return nil
 	}
-	changed, err := s.watch.Changed(ctx, s.caller)
+	changed, err := s.watch.Changed(ctx)
 	if err == nil {
-		err = h.vouch(ctx, s.caller)
+		err = e.content.valid(ctx, s.caller)
 	}
 	switch {
-	case away(err):
+	case e.content.away(err):
 		s.watch.Again()
 		return nil
-	case err != nil && ctx.Err() == nil && !errors.Is(err, auth.ErrUnauthorized):
-		h.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
+	case err != nil && ctx.Err() == nil && !e.content.revoked(err):
+		e.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.name), slog.String("error", e.content.forLog(err)))
 	}
-	for _, sub := range changed {
+	for _, one := range changed {
 		if err != nil {
 			return err
 		}
-		err = s.out.send(s.notificationOf(sub))
+		err = s.out.send(s.notificationOf(one.Name))
 		if err == nil {
-			s.watch.Told(sub)
+			one.Told()
 		}
 	}
 	return err
 }
 
-func (s *hearing) notificationOf(sub calendar.Subscription) notification {
-	if sub.Name == listName {
+func (s *hearing) notificationOf(name string) notification {
+	if name == listName {
 		return s.notify(mcpgo.MethodNotificationResourcesListChanged, nil)
 	}
-	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": sub.Name})
+	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": name})
 }
-
-// vouch checks that the caller's token is still valid, because streams stay open for long.
-func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
-	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
-		return auth.ErrUnauthorized
-	}
-	if h.config.Good == nil {
-		return nil
-	}
-	return h.config.Good(ctx, c)
-}
-
-// away reports whether the store is temporarily unavailable.
-func away(err error) bool { return err != nil && calendar.ReasonOf(err) == calendar.Unavailable }
 
 // closeWatch stops watching, and stores which changes the client has seen.
-func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
+func (e *endpoint) closeWatch(ctx context.Context, s *hearing) {
 	if s.watch == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		h.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", service.ForLog(err)))
+		e.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", e.content.forLog(err)))
 	}
 }
 

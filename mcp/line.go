@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/calendar"
 )
 
 // spareLine lets a line exceed the limit for messages. The message is then refused with a proper response.
@@ -24,8 +22,8 @@ const mostAtOnce = 16
 
 // lines is a connection over a pair of streams.
 type lines struct {
-	handler *Handler
-	caller  calendar.Caller
+	endpoint *endpoint
+	caller   peer
 	// session was opened by the last initialize; unhear ends its stream.
 	session sessionID
 	unhear  context.CancelFunc
@@ -43,13 +41,13 @@ type lines struct {
 	open map[string]context.CancelFunc
 }
 
-// ServeLines serves one caller over a pair of streams (MCP "stdio"), with one message per line in both directions. Each
-// message passes through the same layer as over HTTP. ServeLines returns when the input ends and its requests are
+// serveLines serves one caller over a pair of streams (MCP "stdio"), with one message per line in both directions. Each
+// message passes through the same layer as over HTTP. serveLines returns when the input ends and its requests are
 // answered, or when ctx is done.
-func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
+func (e *endpoint) serveLines(ctx context.Context, caller peer, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &lines{
-		handler: h, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
+		endpoint: e, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
 	}
 	defer func() {
 		cancel()
@@ -73,7 +71,7 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 // read passes on the input line by line. A blocked read cannot be interrupted.
 func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
 	scanner := bufio.NewScanner(in)
-	longest := int(l.handler.config.Limits.BodyBytes) + spareLine
+	longest := int(l.endpoint.limits.BodyBytes) + spareLine
 	scanner.Buffer(nil, 2*longest)
 	scanner.Split(cutLines(longest))
 	for scanner.Scan() {
@@ -155,7 +153,7 @@ func (l *lines) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if l.subscribed {
-		l.handler.forget(ctx, l.session)
+		l.endpoint.content.forget(ctx, l.session)
 	}
 }
 
@@ -211,7 +209,7 @@ func (l *lines) unlisten(m message) {
 // answer passes a message through the layer, and returns the reply.
 func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 	w := &lineReply{verdict{header: make(http.Header)}, l}
-	l.handler.ServeMCP(w, r, l.caller)
+	l.endpoint.serve(w, r, l.caller)
 	if expected {
 		l.write(w.body.Bytes())
 	}

@@ -7,44 +7,32 @@ import (
 	"net/http"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/watch"
 )
 
 // listenTo serves subscriptions/listen (MCP 2026-07-28 "Subscriptions"). The response is a stream: first an
 // acknowledgement of the granted subscriptions, then notifications, and a result when the server ends it. The transport
 // validates the request, but its response is not sent: mcp-go acknowledges any subscription, sometimes loses the
 // acknowledgement, and never notifies.
-func (h *Handler) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+func (e *endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	checked := verdict{header: make(http.Header)}
-	h.transport.Handle(&checked, x.request(r, header))
+	e.transport.Handle(&checked, x.request(r, header))
 	if !checked.good() {
-		status, body := h.settle(w, x, checked.status, checked.body.Bytes())
+		status, body := e.settle(w, x, checked.status, checked.body.Bytes())
 		writeJSON(w, status, body)
 		return
 	}
-	s := &hearing{stream: stream{owner: ownerOf(x.caller), watch: h.box.service.Watch("")}, caller: x.caller, tag: x.message.id}
-	var granted mcpgo.SubscriptionFilter
-	ctx := x.within(r.Context())
-	h.attend(ctx, func(c *call) error {
-		var asked mcpgo.SubscriptionsListenParams
-		err := json.Unmarshal(x.message.params, &asked)
-		if err == nil {
-			granted, err = h.grant(ctx, c, s, asked.Notifications)
-		}
-		return err
-	})
+	watch, granted := e.content.listen(x.within(r.Context()), x)
+	s := &hearing{stream: stream{owner: x.caller.owner, watch: watch}, caller: x.caller, tag: x.message.id}
 	if x.refused != nil {
-		h.closeWatch(r.Context(), s)
-		h.send(w, x, nil)
+		e.closeWatch(r.Context(), s)
+		e.send(w, x, nil)
 		return
 	}
-	h.serveSubscription(w, r, s, granted)
+	e.serveSubscription(w, r, s, granted)
 }
 
 // serveSubscription runs the stream of a subscription. It ends at once if nothing was granted.
-func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
+func (e *endpoint) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s.begin = func() error {
@@ -53,50 +41,9 @@ func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *h
 		}
 		return s.out.send(s.notify(mcpgo.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": granted}))
 	}
-	if h.serveStream(ctx, w, s) && r.Context().Err() == nil {
+	if e.serveStream(ctx, w, s) && r.Context().Err() == nil {
 		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete", "_meta": subscriptionMeta(s.tag)}}) // the client may have disconnected
 	}
-}
-
-// grant subscribes to the requested resources that the caller can read. It silently drops all others, so that callers
-// cannot tell inaccessible resources from missing ones. The lists of tools and prompts never change.
-func (h *Handler) grant(ctx context.Context, c *call, s *hearing, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
-	if len(asked.ResourceSubscriptions) >= watch.MaxFollowed {
-		return granted, errArgument("a subscription names fewer than %d resources", watch.MaxFollowed)
-	}
-	if asked.ResourcesListChanged {
-		if granted.ResourcesListChanged, err = h.follow(ctx, c, s, listName, calendar.Target{}); err != nil {
-			return granted, err
-		}
-	}
-	seen := make(map[string]bool)
-	for _, uri := range asked.ResourceSubscriptions {
-		target, err := targetOf(uri)
-		if err != nil || seen[uri] {
-			continue
-		}
-		seen[uri] = true
-		ok, err := h.follow(ctx, c, s, uri, target)
-		if err != nil {
-			return granted, err
-		}
-		if ok {
-			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
-		}
-	}
-	return granted, nil
-}
-
-// follow subscribes to a target, and reports whether the caller may read it.
-func (h *Handler) follow(ctx context.Context, c *call, s *hearing, name string, target calendar.Target) (bool, error) {
-	err := h.box.follows(ctx, c, target)
-	if err == nil {
-		err = s.watch.Follow(ctx, s.caller, name, target)
-	}
-	if err != nil && (calendar.ReasonOf(err) == calendar.NotFound || calendar.ReasonOf(err) == calendar.Forbidden) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // verdict records the transport's response to a request without sending it. It implements server.HTTPResponseWriter.
@@ -125,4 +72,37 @@ func (v *verdict) CanStream() bool { return false }
 func (v *verdict) good() bool {
 	var answered struct{ Result, Error json.RawMessage }
 	return json.Unmarshal(v.body.Bytes(), &answered) == nil && answered.Result != nil && answered.Error == nil
+}
+
+// subscribe serves resources/subscribe, for versions with sessions. The notifications go over the stream of the
+// session, which may be on another process.
+func (e *endpoint) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	e.serveSession(w, r, x, header, e.content.subscribe)
+}
+
+// unsubscribe serves resources/unsubscribe. It succeeds even without a subscription.
+func (e *endpoint) unsubscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	e.serveSession(w, r, x, header, e.content.unsubscribe)
+}
+
+// serveSession serves a request about a resource that needs a session; the transport knows no sessions.
+func (e *endpoint) serveSession(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header, work func(context.Context, *exchange, session, string)) {
+	if x.version.modern() {
+		e.forward(w, r, x, header) // it knows no such method in this version
+		return
+	}
+	var params struct {
+		URI string `json:"uri"`
+	}
+	if json.Unmarshal(x.message.params, &params) != nil || params.URI == "" {
+		sendError(w, statusOf(x.version, codeParams), x.message.id, rpcErrorf(codeParams, `%s takes "uri", the address of a resource`, x.message.method))
+		return
+	}
+	s, ok := e.sessions.resume(x.caller.owner, x.session)
+	if !ok {
+		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s needs a session: open one with initialize", x.message.method))
+		return
+	}
+	work(x.within(r.Context()), x, s, params.URI)
+	e.send(w, x, struct{}{})
 }

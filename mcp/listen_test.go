@@ -197,7 +197,7 @@ func (h *house) subscriptionsByLines(t *testing.T) int {
 	all := 0
 	for i := range h.IDs() + 1 {
 		s := newSessions(h.config().SessionKey, time.Hour, h.Now, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
-		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.begin(ownerOf(h.callers["alice"]), "2025-11-25")), h.Now())
+		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.begin(peerOf(h.callers["alice"]).owner, "2025-11-25")), h.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

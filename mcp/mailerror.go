@@ -117,7 +117,7 @@ func (h *Handler) hasMail(ctx context.Context, x *exchange) bool {
 	default:
 		return false
 	}
-	has, err := h.box.mail.Linked(ctx, x.caller)
+	has, err := h.box.mail.Linked(ctx, callerOf(x))
 	if err != nil {
 		h.log.WarnContext(ctx, "the mail tools are not listed", slog.String("error", service.ForLog(err)))
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -60,7 +59,7 @@ func TestPaceForgets(t *testing.T) {
 		if i%maxPaced == 0 {
 			now = now.Add(time.Minute)
 		}
-		if wait := p.take(owner{token: calendar.TokenID(fmt.Sprint(i))}); wait > 0 {
+		if wait := p.take(owner{token: fmt.Sprint(i)}); wait > 0 {
 			t.Fatalf("%d waits %v", i, wait)
 		}
 	}

@@ -2,10 +2,9 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
 )
 
 // places limits the number of running calls and of waiting calls. A call may parse objects of several megabytes, and
@@ -33,7 +32,7 @@ func newPlaces() *places {
 	return &places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[owner]int)}
 }
 
-// enter waits for a slot, which leave frees. It returns Unavailable if too many calls wait, or this one waited too
+// enter waits for a slot, which leave frees. It returns errBusy if too many calls wait, or this one waited too
 // long, and ctx's error if ctx ends first.
 func (p *places) enter(ctx context.Context, who owner) (leave func(), err error) {
 	leave = func() { <-p.free }
@@ -43,7 +42,7 @@ func (p *places) enter(ctx context.Context, who owner) (leave func(), err error)
 	default:
 	}
 	if !p.queue(who) {
-		return nil, errBusy()
+		return nil, errBusy
 	}
 	defer p.unqueue(who)
 	timer := time.NewTimer(p.wait)
@@ -52,7 +51,7 @@ func (p *places) enter(ctx context.Context, who owner) (leave func(), err error)
 	case p.free <- struct{}{}:
 		return leave, nil
 	case <-timer.C:
-		return nil, errBusy()
+		return nil, errBusy
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -78,7 +77,5 @@ func (p *places) unqueue(who owner) {
 	}
 }
 
-func errBusy() error {
-	return calendar.Errorf(calendar.Unavailable, "", "too many calls are running").
-		Advising("wait a moment, then repeat the call; send one call at a time")
-}
+// errBusy is the error of a call that found no slot.
+var errBusy = errors.New("too many calls are running")

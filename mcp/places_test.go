@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-
-	"caldav-mcp-server/calendar"
 )
 
 // TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; anyone who goes away leaves the line (security H4).
@@ -21,17 +19,17 @@ func TestCallsInWorkAreBounded(t *testing.T) {
 		}
 		leave = append(leave, left)
 	}
-	one, other := ownerOf(calendar.Caller{Token: "one"}), ownerOf(calendar.Caller{Token: "other"})
+	one, other := owner{token: "one"}, owner{token: "other"}
 	for _, who := range []owner{one, one, other} {
 		if !p.queue(who) {
 			t.Fatal("there is no place in line")
 		}
 	}
-	if _, err := p.enter(t.Context(), other); calendar.ReasonOf(err) != calendar.Unavailable {
+	if _, err := p.enter(t.Context(), other); !errors.Is(err, errBusy) {
 		t.Errorf("a full line: %v", err)
 	}
 	p.unqueue(other)
-	if _, err := p.enter(t.Context(), one); calendar.ReasonOf(err) != calendar.Unavailable {
+	if _, err := p.enter(t.Context(), one); !errors.Is(err, errBusy) {
 		t.Errorf("a full share of the line: %v", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())

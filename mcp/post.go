@@ -13,15 +13,12 @@ import (
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"caldav-mcp-server/auth"
-	"caldav-mcp-server/calendar"
 )
 
 // exchange is a request with its context. The tools find it in their context.Context, because the transport passes
 // only that.
 type exchange struct {
-	caller  calendar.Caller
+	caller  peer
 	version version
 	// session is the session of the request, or "".
 	session sessionID
@@ -35,8 +32,6 @@ type exchange struct {
 	// asks is set if the client supports elicitation by form, opens if by page. reply is where an elicitation is sent.
 	asks, opens bool
 	reply       *reply
-	// mail is set if the caller has linked mail.
-	mail bool
 }
 
 type exchangeKey struct{}
@@ -47,51 +42,51 @@ func exchangeOf(ctx context.Context) *exchange {
 }
 
 // post serves POST: one message, answered in the response.
-func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
-	body, ok := h.readBody(w, r)
+func (e *endpoint) post(w http.ResponseWriter, r *http.Request, caller peer) {
+	body, ok := e.readBody(w, r)
 	if !ok {
 		return
 	}
 	m, err := parse(body)
-	x := &exchange{caller: caller, message: m, faultID: h.faultID(w)}
+	x := &exchange{caller: caller, message: m, faultID: e.faultID(w)}
 	header := r.Header.Clone()
 	switch {
 	case err != nil && err.Code == codeParams:
 		sendError(w, statusOf(headerVersion(r), err.Code), m.id, err)
 	case err != nil:
 		sendError(w, http.StatusBadRequest, m.id, err)
-	case m.id != nil && !h.pace.admit(w, ownerOf(caller)):
-	case !h.agree(w, r, x, header):
+	case m.id != nil && !e.pace.admit(w, caller.owner):
+	case !e.agree(w, r, x, header):
 	case x.isStray():
-		h.heed(r.Context(), x)
+		e.heed(r.Context(), x)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		h.pass(w, r, x, header)
+		e.pass(w, r, x, header)
 	}
 }
 
 // faultID identifies the log line of an internal error. It is the request id that package server has put into the
 // response and its own log.
-func (h *Handler) faultID(w http.ResponseWriter) string {
+func (e *endpoint) faultID(w http.ResponseWriter) string {
 	if id := w.Header().Get("X-Request-Id"); id != "" {
 		return id
 	}
-	return h.config.NewID()
+	return e.newID()
 }
 
 // readBody reads the message, up to the limit.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		return nil, false
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.config.Limits.BodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.limits.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.Is(err, auth.ErrUnauthorized): // it was valid when the body began
-		auth.RefuseJSON(w, http.StatusUnauthorized)
+	case err != nil && e.content.revoked(err): // it was valid when the body began
+		e.content.unauthorized(w)
 	case errors.As(err, &tooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.config.Limits.BodyBytes))
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", e.limits.BodyBytes))
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "the body could not be read")
 	}
@@ -99,7 +94,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool
 }
 
 // agree determines the version and the session, and sets the headers for the transport accordingly.
-func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) bool {
+func (e *endpoint) agree(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) bool {
 	claimed := headerVersion(r)
 	if declared := x.message.declared(); declared.modern() || claimed.modern() {
 		// The transport compares the two, and responds to an unsupported version.
@@ -119,10 +114,10 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 	x.version = max(claimed, first)
 	id := sessionID(r.Header.Get(sessionHeader))
 	if id == "" {
-		header.Set(sessionHeader, string(h.sessions.once()))
+		header.Set(sessionHeader, string(e.sessions.once()))
 		return true
 	}
-	s, ok := h.sessions.resume(ownerOf(x.caller), id)
+	s, ok := e.sessions.resume(x.caller.owner, id)
 	if !ok {
 		refuseSession(w)
 		return false
@@ -151,52 +146,37 @@ func (x *exchange) isStray() bool {
 const cancelled = "notifications/cancelled"
 
 // ours are the requests that we answer without mcp-go.
-var ours = map[string]func(*Handler, http.ResponseWriter, *http.Request, *exchange, http.Header){
-	string(mcpgo.MethodResourcesSubscribe):   (*Handler).subscribe,
-	string(mcpgo.MethodResourcesUnsubscribe): (*Handler).unsubscribe,
-	string(mcpgo.MethodSubscriptionsListen):  (*Handler).listenTo,
+var ours = map[string]func(*endpoint, http.ResponseWriter, *http.Request, *exchange, http.Header){
+	string(mcpgo.MethodResourcesSubscribe):   (*endpoint).subscribe,
+	string(mcpgo.MethodResourcesUnsubscribe): (*endpoint).unsubscribe,
+	string(mcpgo.MethodSubscriptionsListen):  (*endpoint).listenTo,
 }
 
 // pass answers the message.
-func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	x.mail = h.hasMail(r.Context(), x)
+func (e *endpoint) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	e.content.prepare(r.Context(), x)
 	if x.message.method == string(mcpgo.MethodToolsCall) {
 		var err *rpcError
 		if x.call, err = x.message.readToolCall(); err != nil {
 			sendError(w, statusOf(x.version, err.Code), x.message.id, err)
 			return
 		}
-		if lacks := h.lacks(x); lacks != 0 {
-			h.config.StepUp(w, r, x.caller, lacks)
+		if e.content.challenge(w, r, x) {
 			return
 		}
 	}
 	if serve := ours[x.message.method]; serve != nil && x.message.id != nil {
-		serve(h, w, r, x, header)
+		serve(e, w, r, x, header)
 		return
 	}
-	h.forward(w, r, x, header)
-}
-
-// lacks returns the scopes that a call needs and that its OAuth client can request. The check comes before the
-// transport, which could only report a failed call.
-func (h *Handler) lacks(x *exchange) calendar.Scope {
-	if !x.caller.Delegated || h.config.StepUp == nil {
-		return 0
-	}
-	for _, t := range h.tools {
-		if t.named(x.call.Name) && t.offered(x.caller) {
-			return t.needs(x.call.Arguments) &^ x.caller.Scopes
-		}
-	}
-	return 0
+	e.forward(w, r, x, header)
 }
 
 // forward passes the message to the transport and adapts its response.
-func (h *Handler) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	out := newReply(w, func(status int, body []byte) (int, []byte) { return h.settle(w, x, status, body) })
+func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	out := newReply(w, func(status int, body []byte) (int, []byte) { return e.settle(w, x, status, body) })
 	x.reply = out
-	h.transport.Handle(out, x.request(r, header))
+	e.transport.Handle(out, x.request(r, header))
 	out.finish()
 }
 
@@ -211,13 +191,13 @@ func (x *exchange) within(ctx context.Context) context.Context {
 }
 
 // send responds to a request that bypasses the transport: with a result, unless it was refused.
-func (h *Handler) send(w http.ResponseWriter, x *exchange, result any) {
+func (e *endpoint) send(w http.ResponseWriter, x *exchange, result any) {
 	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.message.id, result})
 	if err != nil {
-		x.refused = new(render(err, x.version, x.faultID))
+		x.refused = &refusal{err: errFault(x.faultID), status: http.StatusOK}
 	}
 	x.ran = true
-	status, body := h.settle(w, x, http.StatusOK, body)
+	status, body := e.settle(w, x, http.StatusOK, body)
 	writeJSON(w, status, body)
 }
 
@@ -236,7 +216,7 @@ type resultReply struct {
 }
 
 // settle adapts the transport's response.
-func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []byte) (int, []byte) {
+func (e *endpoint) settle(w http.ResponseWriter, x *exchange, status int, body []byte) (int, []byte) {
 	if x.refused != nil {
 		if x.refused.status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
@@ -251,7 +231,7 @@ func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []
 	}
 	err := json.Unmarshal(body, &answered)
 	if err == nil && answered.Error == nil && x.isAnnouncement() {
-		body, err = h.dress(w, x, body)
+		body, err = e.dress(w, x, body)
 	}
 	if err != nil {
 		answered.Error = rpcErrorf(codeInternal, "reading the transport's answer: %v", err)
@@ -259,8 +239,8 @@ func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []
 	if answered.Error == nil {
 		return status, body
 	}
-	e := h.reword(x, answered.Error)
-	return statusOf(x.version, e.Code), encodeError(x.message.id, e)
+	reworded := e.content.reword(x, answered.Error)
+	return statusOf(x.version, reworded.Code), encodeError(x.message.id, reworded)
 }
 
 // hasResult reports whether a response is a result, without parsing it: a list of tools is long.

@@ -149,7 +149,7 @@ func (h *Handler) visiblePrompts(ctx context.Context, declared []mcpgo.Prompt) [
 	if x.message.method != string(mcpgo.MethodPromptsList) {
 		return declared
 	}
-	if x.caller.Scopes&calendar.ScopeRead == 0 {
+	if callerOf(x).Scopes&calendar.ScopeRead == 0 {
 		return []mcpgo.Prompt{}
 	}
 	visible := slices.Clone(declared)

@@ -7,22 +7,17 @@ import (
 	"log/slog"
 	"strings"
 
-	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
-
-// codeNoResource is the code for a missing resource before 2026-07-28.
-const codeNoResource rpcCode = mcpgo.RESOURCE_NOT_FOUND
 
 // attend runs the work of a request that is not a tool call. It turns errors, including panics, into a response itself:
 // mcp-go would send their text, or drop the connection. The work itself checks the caller's access.
 func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	x := exchangeOf(ctx)
-	c := &call{caller: x.caller}
+	c := &call{caller: callerOf(x)}
 	started := h.now()
-	leave, err := h.places.enter(ctx, ownerOf(x.caller))
+	leave, err := h.enter(ctx, x.caller.owner)
 	if err == nil {
 		err = h.metered(ctx, c, work)
 		leave()
@@ -42,7 +37,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	}
 	refused := renderError(err, x.version, x.faultID, c.foreign...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
-		refused.err.Data = x.askedURI()
+		refused.err.Data = askedURI(x)
 	}
 	x.refused = &refused
 }
@@ -85,13 +80,13 @@ func (h *Handler) errNoPrompt(x *exchange) *rpcError {
 // errNoResource refuses a URI that is not ours.
 func errNoResource(x *exchange, code rpcCode) *rpcError {
 	e := rpcErrorf(code, "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
-	e.Data = x.askedURI()
+	e.Data = askedURI(x)
 	return e
 }
 
 // askedURI returns the requested URI, for the data of an error about a missing resource (MCP "Resources", Error
 // Handling), or nil if the request has none.
-func (x *exchange) askedURI() json.RawMessage {
+func askedURI(x *exchange) json.RawMessage {
 	var asked struct {
 		URI string `json:"uri"`
 	}
@@ -100,4 +95,14 @@ func (x *exchange) askedURI() json.RawMessage {
 	}
 	data, _ := json.Marshal(asked) // strings always marshal
 	return data
+}
+
+// enter waits for a slot for a call, which leave frees.
+func (h *Handler) enter(ctx context.Context, who owner) (leave func(), err error) {
+	leave, err = h.places.enter(ctx, who)
+	if errors.Is(err, errBusy) {
+		return nil, calendar.Errorf(calendar.Unavailable, "", "%v", err).
+			Advising("wait a moment, then repeat the call; send one call at a time")
+	}
+	return leave, err
 }

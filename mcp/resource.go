@@ -80,7 +80,7 @@ func skipped(cursor mcpgo.Cursor) (int, error) {
 
 // listTemplates omits the templates that the caller may not read.
 func (h *Handler) listTemplates(ctx context.Context, _ any, _ *mcpgo.ListResourceTemplatesRequest, result *mcpgo.ListResourceTemplatesResult) {
-	who := exchangeOf(ctx).caller
+	who := callerOf(exchangeOf(ctx))
 	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcpgo.ResourceTemplate) bool {
 		return !templates[t.URITemplate.Raw()].to(who)
 	})

@@ -143,7 +143,7 @@ func TestPromptPanics(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := New(h.config())
-	x := &exchange{caller: h.callers["alice"], version: "2025-11-25", faultID: "request-1"}
+	x := &exchange{caller: peerOf(h.callers["alice"]), version: "2025-11-25", faultID: "request-1"}
 	broken := prompt{name: "broken", asks: func() form { panic("secret of a panic") }}
 	_, err := door.prompter(broken)(context.WithValue(t.Context(), exchangeKey{}, x), mcpgo.GetPromptRequest{})
 	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {

@@ -19,29 +19,6 @@ const (
 	group  kind = "object"
 )
 
-// field is a parameter of a tool. It yields both the schema for the model and the validation of arguments.
-type field struct {
-	name string
-	kind kind
-	// doc describes the parameter, if its name and words are not enough.
-	doc      string
-	optional bool
-	// first is set if clients of the first version must give it, as their contract says.
-	first bool
-	// longest limits a string, in characters. least and most limit a number; most also limits the items of a list. The
-	// schema leaves them out: not every host reads them, and they cost tokens. If users may want more, doc states the
-	// limit.
-	longest, least, most int
-	// words are the only allowed values of a string, if set.
-	words []string
-	// item is the type of a list's items: text or number.
-	item kind
-	// fill parses an argument into the parameter's target, or returns a complaint.
-	fill func(f field, raw json.RawMessage) (complaint string)
-	// writes is set if the tool changes data. names is set if the string is only used to find an object.
-	writes, names bool
-}
-
 // members are the members of a JSON object, in order. Users fill in a form from top to bottom, and a model that is held
 // to a schema writes its arguments in the schema's order.
 type members []member
@@ -73,34 +50,6 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// inputSchema returns the schema of a tool's arguments.
-func inputSchema(fields []field, v version) json.RawMessage {
-	var properties members
-	var required []string
-	for _, f := range fields {
-		properties = append(properties, member{f.name, f.schema()})
-		if !f.optional || f.first && v.plain() {
-			required = append(required, f.name)
-		}
-	}
-	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
-	return encodeSchema(append(objectSchema(properties, required), member{"additionalProperties", false}))
-}
-
-func (f field) schema() members {
-	s := members{{"type", f.kind}}
-	words := members{{"enum", f.words}}[:min(len(f.words), 1)]
-	if f.kind == listOf {
-		s = append(s, member{"items", append(members{{"type", f.item}}, words...)})
-	} else {
-		s = append(s, words...)
-	}
-	if f.doc != "" {
-		s = append(s, member{"description", f.doc})
-	}
-	return s
-}
-
 // objectSchema does not forbid additional properties: results have none, and saying so would cost tokens in each
 // object.
 func objectSchema(properties members, required []string) members {
@@ -118,4 +67,15 @@ func encodeSchema(schema members) json.RawMessage {
 		panic(fmt.Sprintf("encoding a schema: %v", err))
 	}
 	return data
+}
+
+// encodeJSON encodes JSON without escaping < and >, like the results.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encoding an answer: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
 }

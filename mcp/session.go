@@ -1,22 +1,16 @@
 package mcp
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/service"
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -41,11 +35,8 @@ type session struct {
 
 // owner is the owner of a session: a token of a user, so that one client cannot use another's session.
 type owner struct {
-	user  calendar.UserID
-	token calendar.TokenID
+	user, token string
 }
-
-func ownerOf(c calendar.Caller) owner { return owner{c.User.ID, c.Token} }
 
 // maxEnded limits the memory for sessions that were ended early. An id that it forgets becomes valid again, but only
 // for the same token, which could open a new session anyway.
@@ -147,12 +138,6 @@ func (s *sessions) hasEnded(id sessionID) bool {
 	return s.ended[id]
 }
 
-// subscriberOf is the store's name for a session; it cannot be used as an id.
-func subscriberOf(id sessionID) calendar.SubscriberID {
-	sum := sha256.Sum256([]byte(id))
-	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
-}
-
 // once returns an id for a single request without a session. mcp-go stores state by session id; with an empty id, all
 // users would share that state.
 func (s *sessions) once() sessionID { return sessionID("once-" + s.newID()) }
@@ -169,7 +154,7 @@ func (sealed) Validate(string) (bool, error) { return false, nil }
 func (sealed) Terminate(string) (bool, error) { return false, nil }
 
 // endSession serves DELETE: the client ends its session.
-func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
+func (e *endpoint) endSession(w http.ResponseWriter, r *http.Request, caller peer) {
 	if headerVersion(r).modern() {
 		refuseSessionMethod(w, r)
 		return
@@ -179,21 +164,14 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 		refuse(w, http.StatusBadRequest, "name the session in the header "+sessionHeader)
 		return
 	}
-	if _, ok := h.sessions.resume(ownerOf(caller), id); !ok {
+	if _, ok := e.sessions.resume(caller.owner, id); !ok {
 		refuseSession(w)
 		return
 	}
-	h.sessions.end(id)
-	h.streams.end(id)
-	h.forget(r.Context(), id)
+	e.sessions.end(id)
+	e.streams.end(id)
+	e.content.forget(r.Context(), id)
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// forget deletes the subscriptions of an ended session.
-func (h *Handler) forget(ctx context.Context, id sessionID) {
-	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
-	}
 }
 
 // refuseSession refuses an invalid session id. Clients then open a new session (MCP 2025-03-26 "Session Management",

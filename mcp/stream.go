@@ -3,17 +3,12 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/service"
-	"caldav-mcp-server/calendar/watch"
 )
 
 // stream is an open event stream.
@@ -22,7 +17,7 @@ type stream struct {
 	// session is the stream's session, or "" if there is none, as from 2026-07-28 on.
 	session sessionID
 	// watch receives changes; nil if the stream has no subscriptions.
-	watch *watch.Watch
+	watch watching
 	end   context.CancelFunc
 }
 
@@ -107,7 +102,7 @@ func (s *streams) close() {
 
 // listen serves GET: a stream for the server's own messages. It bypasses mcp-go, which would open a stream for any
 // session id, even another user's.
-func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
+func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, caller peer) {
 	claimed := headerVersion(r)
 	id := sessionID(r.Header.Get(sessionHeader))
 	switch {
@@ -121,76 +116,52 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 		refuse(w, http.StatusNotAcceptable, "GET opens a stream of events: accept text/event-stream")
 		return
 	}
-	place := stream{owner: ownerOf(caller)}
+	place := stream{owner: caller.owner}
 	// MCP lets the server decide about GET without a session. This stream sends only keep-alive comments.
 	if id != "" {
-		s, ok := h.sessions.resume(ownerOf(caller), id)
+		s, ok := e.sessions.resume(caller.owner, id)
 		if !ok {
 			refuseSession(w)
 			return
 		}
-		watch, err := h.watchSession(r.Context(), caller, id, s)
+		watch, err := e.content.watch(r.Context(), caller, id, s)
 		if err != nil {
-			h.refuseFault(w, r, caller, err)
+			e.refuseFault(w, r, caller, err)
 			return
 		}
 		place.session, place.watch = id, watch
 	}
-	h.serveStream(r.Context(), w, &hearing{stream: place, caller: caller})
-}
-
-// watchSession starts to watch a session's subscriptions and the list of resources. Clients of the first version do not
-// expect the list, and tokens restricted to other tools do not get it.
-func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*watch.Watch, error) {
-	watch := h.box.service.Watch(subscriberOf(id))
-	if s.version.plain() || !listOfCalendars.to(caller) {
-		return watch, nil
-	}
-	err := watch.Follow(ctx, caller, listName, calendar.Target{})
-	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
-		return nil, errors.Join(err, watch.Close(ctx))
-	}
-	return watch, nil
-}
-
-// refuseFault responds if a stream cannot be opened because of an error on our side.
-func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
-	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
-	if calendar.ReasonOf(err) == calendar.Internal && r.Context().Err() == nil {
-		h.logFault(x, service.ForLog(err))
-	}
-	x.refused = new(renderError(err, x.version, x.faultID))
-	h.send(w, x, nil)
+	e.serveStream(r.Context(), w, &hearing{stream: place, caller: caller})
 }
 
 // serveStream runs a stream until the client disconnects, its session or token ends, its age is reached, or the server
 // stops. It returns false if there are too many streams.
-func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
-	ctx, end := context.WithTimeout(ctx, h.streamAge(s.caller))
+func (e *endpoint) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
+	ctx, end := context.WithTimeout(ctx, e.streamAge(s.caller))
 	defer end()
 	s.end = end
-	if !h.streams.add(&s.stream) {
-		h.closeWatch(ctx, s)
+	if !e.streams.add(&s.stream) {
+		e.closeWatch(ctx, s)
 		w.Header().Set("Retry-After", "60")
 		refuse(w, http.StatusTooManyRequests, "too many streams are open with this token: close one")
 		return false
 	}
-	defer h.streams.remove(&s.stream)
+	defer e.streams.remove(&s.stream)
 	// closeWatch first stores the position, so that another stream of the session continues from there.
-	defer h.closeWatch(ctx, s)
+	defer e.closeWatch(ctx, s)
 	s.out = beginEvents(w)
 	if s.begin == nil || s.begin() == nil {
-		h.hear(ctx, s)
+		e.hear(ctx, s)
 	}
 	return true
 }
 
 // streamAge is how long a stream may last: no longer than its token.
-func (h *Handler) streamAge(c calendar.Caller) time.Duration {
-	if c.Expires.IsZero() {
-		return h.config.Limits.StreamAge
+func (e *endpoint) streamAge(c peer) time.Duration {
+	if c.expires.IsZero() {
+		return e.limits.StreamAge
 	}
-	return min(h.config.Limits.StreamAge, c.Expires.Sub(h.now()))
+	return min(e.limits.StreamAge, c.expires.Sub(e.now()))
 }
 
 // acceptsEvents reports whether a client's Accept header allows event streams.
@@ -216,29 +187,36 @@ func beginEvents(w http.ResponseWriter) sse {
 	// nginx and similar proxies buffer responses unless told not to.
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
-	e := sse{w}
-	_ = e.flush() // the first event shows whether the client is still connected
-	return e
+	s := sse{w}
+	_ = s.flush() // the first event shows whether the client is still connected
+	return s
 }
 
 // send writes one message and flushes it.
-func (e sse) send(message any) error {
+func (s sse) send(message any) error {
 	data, err := json.Marshal(message)
 	if err != nil {
 		return fmt.Errorf("encoding an event: %w", err)
 	}
-	if _, err := fmt.Fprintf(e.w, eventPrefix+"%s"+eventSuffix, data); err != nil {
+	if _, err := fmt.Fprintf(s.w, eventPrefix+"%s"+eventSuffix, data); err != nil {
 		return err
 	}
-	return e.flush()
+	return s.flush()
 }
 
 // comment keeps an idle stream alive, because proxies cut silent connections.
-func (e sse) comment() error {
-	if _, err := e.w.Write([]byte(": still here\n\n")); err != nil {
+func (s sse) comment() error {
+	if _, err := s.w.Write([]byte(": still here\n\n")); err != nil {
 		return err
 	}
-	return e.flush()
+	return s.flush()
 }
 
-func (e sse) flush() error { return http.NewResponseController(e.w).Flush() }
+func (s sse) flush() error { return http.NewResponseController(s.w).Flush() }
+
+// refuseFault responds if a stream cannot be opened because of an error on our side.
+func (e *endpoint) refuseFault(w http.ResponseWriter, r *http.Request, caller peer, err error) {
+	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: e.faultID(w)}
+	e.content.refuse(r.Context(), x, err)
+	e.send(w, x, nil)
+}

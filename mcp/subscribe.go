@@ -2,12 +2,19 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"net/http"
+	"errors"
+	"log/slog"
 	"strings"
 	"time"
 
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/calendar/watch"
 )
 
 // subscriptionAge limits subscriptions of sessions without an expiry, as over stdio.
@@ -41,52 +48,120 @@ func (b toolbox) follows(ctx context.Context, c *call, t calendar.Target) error 
 	}
 }
 
-// subscribe serves resources/subscribe, for versions with sessions. The notifications go over the stream of the
-// session, which may be on another process.
-func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	h.serveSession(w, r, x, header, func(ctx context.Context, c *call, s session, uri string) error {
+// subscriberOf is the store's name for a session; it cannot be used as an id.
+func subscriberOf(id sessionID) calendar.SubscriberID {
+	sum := sha256.Sum256([]byte(id))
+	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
+}
+
+// watched watches for one caller. It implements watching.
+type watched struct {
+	*watch.Watch
+	caller calendar.Caller
+}
+
+// Changed implements watching.
+func (w watched) Changed(ctx context.Context) ([]changedName, error) {
+	changed, err := w.Watch.Changed(ctx, w.caller)
+	return each(changed, func(s calendar.Subscription) changedName {
+		return changedName{s.Name, func() { w.Told(s) }}
+	}), err
+}
+
+func (b bridge) subscribe(ctx context.Context, x *exchange, s session, uri string) {
+	b.h.attend(ctx, func(in *call) error {
 		target, err := targetOf(uri)
 		if err != nil {
 			return err
 		}
-		if _, err := h.box.calendarNamed(ctx, c, target.Calendar); err != nil {
+		if _, err := b.h.box.calendarNamed(ctx, in, target.Calendar); err != nil {
 			return err
 		}
-		if err := h.box.follows(ctx, c, target); err != nil {
+		if err := b.h.box.follows(ctx, in, target); err != nil {
 			return err
 		}
-		return h.box.service.Subscribe(ctx, c.caller, calendar.Subscription{
-			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(h.config.Limits.SessionAge, subscriptionAge)),
+		return b.h.box.service.Subscribe(ctx, in.caller, calendar.Subscription{
+			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(b.h.config.Limits.SessionAge, subscriptionAge)),
 		})
 	})
 }
 
-// unsubscribe serves resources/unsubscribe. It succeeds even without a subscription.
-func (h *Handler) unsubscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	h.serveSession(w, r, x, header, func(ctx context.Context, _ *call, _ session, uri string) error {
-		return h.box.service.Unsubscribe(ctx, subscriberOf(x.session), uri)
-	})
+func (b bridge) unsubscribe(ctx context.Context, x *exchange, _ session, uri string) {
+	b.h.attend(ctx, func(*call) error { return b.h.box.service.Unsubscribe(ctx, subscriberOf(x.session), uri) })
 }
 
-// serveSession serves a request about a resource that needs a session; the transport knows no sessions.
-func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header, work func(context.Context, *call, session, string) error) {
-	if x.version.modern() {
-		h.forward(w, r, x, header) // it knows no such method in this version
-		return
+func (b bridge) forget(ctx context.Context, id sessionID) {
+	if err := b.h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
+		b.h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
 	}
-	var params struct {
-		URI string `json:"uri"`
+}
+
+// watch starts to watch a session's subscriptions and the list of resources. Clients of the first version do not
+// expect the list, and tokens restricted to other tools do not get it.
+func (b bridge) watch(ctx context.Context, who peer, id sessionID, s session) (watching, error) {
+	caller := visitorOf(who).Caller
+	watch := b.h.box.service.Watch(subscriberOf(id))
+	if s.version.plain() || !listOfCalendars.to(caller) {
+		return watched{watch, caller}, nil
 	}
-	if json.Unmarshal(x.message.params, &params) != nil || params.URI == "" {
-		sendError(w, statusOf(x.version, codeParams), x.message.id, rpcErrorf(codeParams, `%s takes "uri", the address of a resource`, x.message.method))
-		return
+	err := watch.Follow(ctx, caller, listName, calendar.Target{})
+	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
+		return nil, errors.Join(err, watch.Close(ctx))
 	}
-	s, ok := h.sessions.resume(ownerOf(x.caller), x.session)
-	if !ok {
-		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s needs a session: open one with initialize", x.message.method))
-		return
+	return watched{watch, caller}, nil
+}
+
+func (b bridge) listen(ctx context.Context, x *exchange) (watching, mcpgo.SubscriptionFilter) {
+	w := b.h.box.service.Watch("")
+	var granted mcpgo.SubscriptionFilter
+	b.h.attend(ctx, func(in *call) error {
+		var asked mcpgo.SubscriptionsListenParams
+		err := json.Unmarshal(x.message.params, &asked)
+		if err == nil {
+			granted, err = b.grant(ctx, in, w, asked.Notifications)
+		}
+		return err
+	})
+	return watched{w, callerOf(x)}, granted
+}
+
+// grant subscribes to the requested resources that the caller can read. It silently drops all others, so that callers
+// cannot tell inaccessible resources from missing ones. The lists of tools and prompts never change.
+func (b bridge) grant(ctx context.Context, in *call, w *watch.Watch, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
+	if len(asked.ResourceSubscriptions) >= watch.MaxFollowed {
+		return granted, errArgument("a subscription names fewer than %d resources", watch.MaxFollowed)
 	}
-	ctx := x.within(r.Context())
-	h.attend(ctx, func(c *call) error { return work(ctx, c, s, params.URI) })
-	h.send(w, x, struct{}{})
+	if asked.ResourcesListChanged {
+		if granted.ResourcesListChanged, err = b.follow(ctx, in, w, listName, calendar.Target{}); err != nil {
+			return granted, err
+		}
+	}
+	seen := make(map[string]bool)
+	for _, uri := range asked.ResourceSubscriptions {
+		target, err := targetOf(uri)
+		if err != nil || seen[uri] {
+			continue
+		}
+		seen[uri] = true
+		ok, err := b.follow(ctx, in, w, uri, target)
+		if err != nil {
+			return granted, err
+		}
+		if ok {
+			granted.ResourceSubscriptions = append(granted.ResourceSubscriptions, uri)
+		}
+	}
+	return granted, nil
+}
+
+// follow subscribes to a target, and reports whether the caller may read it.
+func (b bridge) follow(ctx context.Context, in *call, w *watch.Watch, name string, target calendar.Target) (bool, error) {
+	err := b.h.box.follows(ctx, in, target)
+	if err == nil {
+		err = w.Follow(ctx, in.caller, name, target)
+	}
+	if err != nil && (calendar.ReasonOf(err) == calendar.NotFound || calendar.ReasonOf(err) == calendar.Forbidden) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -291,7 +291,7 @@ func TestOneStreamOfASessionSpeaks(t *testing.T) {
 	newer := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
 	h.put(t, work, "a", event("a", "A"))
 	newer.told(t, addressOf(work, ""))
-	handler.streams.open[1].end()
+	handler.endpoint.streams.open[1].end()
 	newer.silent(t) // its response ends when what was told is noted
 	h.put(t, work, "b", event("b", "B"))
 	older.told(t, addressOf(work, ""))

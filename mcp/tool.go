@@ -280,7 +280,7 @@ func (h *Handler) firstInput(name string) json.RawMessage {
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := exchangeOf(ctx)
-		c := &call{caller: x.caller, plain: x.version.plain(), consent: consent{asks: x.asks, opens: x.opens}}
+		c := &call{caller: callerOf(x), plain: x.version.plain(), consent: consent{asks: x.asks, opens: x.opens}}
 		started := h.now()
 		result, err := h.attempted(ctx, t, c, x)
 		if t.mail {
@@ -323,7 +323,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
 		return nil, t.errClosed(c.caller, needs)
 	}
-	leave, err := h.places.enter(ctx, ownerOf(x.caller))
+	leave, err := h.enter(ctx, x.caller.owner)
 	if err != nil {
 		return nil, err
 	}
@@ -392,5 +392,5 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 // logFault logs an error that the client does not see, under the id that the client gets.
 func (h *Handler) logFault(x *exchange, what string) {
 	h.log.Error("tool failed", slog.String("request", x.faultID), slog.String("method", x.message.method),
-		slog.String("tool", x.call.Name), slog.String("user", x.caller.User.Name), slog.String("error", what))
+		slog.String("tool", x.call.Name), slog.String("user", x.caller.name), slog.String("error", what))
 }
