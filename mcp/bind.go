@@ -37,25 +37,30 @@ func inputSchema(fields []field, v version) json.RawMessage {
 	var properties members
 	var required []string
 	for _, f := range fields {
-		properties = append(properties, member{f.name, f.schema()})
+		properties = properties.with(f.name, f.schema())
 		if !f.optional || f.first && v.plain() {
 			required = append(required, f.name)
 		}
 	}
 	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
-	return encodeSchema(append(objectSchema(properties, required), member{"additionalProperties", false}))
+	return encodeSchema(objectSchema(properties, required).with("additionalProperties", false))
 }
 
 func (f field) schema() members {
-	s := members{{"type", f.kind}}
-	words := members{{"enum", f.words}}[:min(len(f.words), 1)]
+	withWords := func(m members) members {
+		if len(f.words) == 0 {
+			return m
+		}
+		return m.with("enum", f.words)
+	}
+	s := typed(f.kind)
 	if f.kind == listOf {
-		s = append(s, member{"items", append(members{{"type", f.item}}, words...)})
+		s = s.with("items", withWords(typed(f.item)))
 	} else {
-		s = append(s, words...)
+		s = withWords(s)
 	}
 	if f.doc != "" {
-		s = append(s, member{"description", f.doc})
+		s = s.with("description", f.doc)
 	}
 	return s
 }

@@ -26,7 +26,7 @@ type visitor struct {
 }
 
 func peerOf(c calendar.Caller) peer {
-	return peer{owner: owner{string(c.User.ID), string(c.Token)}, name: c.User.Name, expires: c.Expires, as: &visitor{Caller: c}}
+	return peer{owner: owner{user: string(c.User.ID), token: string(c.Token)}, name: c.User.Name, expires: c.Expires, as: &visitor{Caller: c}}
 }
 
 func visitorOf(p peer) *visitor {

@@ -159,7 +159,7 @@ func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 
 // ask sends a question to a client of an earlier version and waits for the user's agreement.
 func (h *Handler) ask(ctx context.Context, x *exchange, q *question) error {
-	action, err := h.endpoint.ask(ctx, x, elicitation{q.digest(), q.elicitation})
+	action, err := h.endpoint.ask(ctx, x, elicitation{digest: q.digest(), params: q.elicitation})
 	if full, is := errors.AsType[*notAsked](err); is {
 		return calendar.Errorf(calendar.TooLarge, "", "%s: nothing was changed", full.why).Advising(full.hint)
 	}

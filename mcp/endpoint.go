@@ -185,35 +185,6 @@ func (e *endpoint) sealOf(text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// serve serves the requests of an authenticated caller to /mcp.
-func (e *endpoint) serve(w http.ResponseWriter, r *http.Request, caller peer) {
-	if !e.gate.admit(w, r) {
-		return
-	}
-	// Responses are private to one caller.
-	w.Header().Set("Cache-Control", "no-store")
-	for _, m := range methods {
-		if m.name == r.Method {
-			m.serve(e, w, r, caller)
-			return
-		}
-	}
-	w.Header().Set("Allow", allowedMethods)
-	refuse(w, http.StatusMethodNotAllowed, r.Method+" is not supported here: this address accepts "+allowedMethods)
-}
-
-// methods are the HTTP methods of the endpoint.
-var methods = [...]struct {
-	name  string
-	serve func(*endpoint, http.ResponseWriter, *http.Request, peer)
-}{
-	{http.MethodPost, (*endpoint).post},
-	{http.MethodGet, (*endpoint).listen},
-	{http.MethodDelete, (*endpoint).endSession},
-}
-
-const allowedMethods = "POST, GET, DELETE, OPTIONS"
-
 // close ends the event streams and open elicitations, and lets none begin. A shutdown waits for running requests, and
 // would otherwise wait for these.
 func (e *endpoint) close() {

@@ -145,7 +145,7 @@ func TestPromptPanics(t *testing.T) {
 	door := New(h.config())
 	x := &exchange{caller: peerOf(h.callers["alice"]), version: "2025-11-25", faultID: "request-1"}
 	broken := prompt{name: "broken", asks: func() form { panic("secret of a panic") }}
-	_, err := door.prompter(broken)(context.WithValue(t.Context(), exchangeKey{}, x), mcpgo.GetPromptRequest{})
+	_, err := door.prompter(broken)(x.within(t.Context()), mcpgo.GetPromptRequest{})
 	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {
 		t.Errorf("err %v, refused %+v", err, x.refused)
 	}

@@ -66,11 +66,11 @@ func (s *resultSchemas) of(result any) json.RawMessage {
 	fields := s.properties(reflect.TypeOf(result))
 	if !s.refuses {
 		s.refuses = true
-		fields = append(fields, member{"error", members{{"type", group}, {"description", "Of all tools: the error."}}})
+		fields = fields.with("error", typed(group).with("description", "Of all tools: the error."))
 	}
 	schema := objectSchema(fields, nil)
 	if s.reader != "" {
-		schema = append(schema, member{"description", "With all fields of " + s.reader + "."})
+		schema = schema.with("description", "With all fields of "+s.reader+".")
 	}
 	return encodeSchema(schema)
 }
@@ -84,18 +84,18 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 		return objectSchema(s.properties(t), nil)
 	case reflect.Slice:
 		if s.listed[t.Elem()] {
-			return members{{"type", listOf}, {"items", members{{"type", group}}}}
+			return typed(listOf).with("items", typed(group))
 		}
 		if t.Elem().Kind() == reflect.Struct {
 			s.listed[t.Elem()] = true
 		}
-		return members{{"type", listOf}, {"items", s.schema(t.Elem())}}
+		return typed(listOf).with("items", s.schema(t.Elem()))
 	case reflect.Bool:
-		return members{{"type", yesNo}}
+		return typed(yesNo)
 	case reflect.Int:
-		return members{{"type", number}}
+		return typed(number)
 	case reflect.String:
-		return members{{"type", text}}
+		return typed(text)
 	default:
 		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at startup
 	}
@@ -117,9 +117,9 @@ func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 		name, schema := jsonName(f), s.schema(f.Type)
 		if doc := f.Tag.Get("doc"); doc != "" && !s.said[[2]string{name, doc}] {
 			s.said[[2]string{name, doc}] = true
-			schema = append(schema, member{"description", doc})
+			schema = schema.with("description", doc)
 		}
-		properties = append(properties, member{name, schema})
+		properties = properties.with(name, schema)
 	}
 	return properties
 }

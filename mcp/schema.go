@@ -28,6 +28,9 @@ type member struct {
 	value any
 }
 
+// with appends a member.
+func (m members) with(name string, value any) members { return append(m, member{name, value}) }
+
 // MarshalJSON writes the members in their order.
 func (m members) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
@@ -49,6 +52,9 @@ func (m members) MarshalJSON() ([]byte, error) {
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
+
+// typed returns the schema of a type.
+func typed(k kind) members { return members{{"type", k}} }
 
 // objectSchema does not forbid additional properties: results have none, and saying so would cost tokens in each
 // object.

@@ -64,7 +64,7 @@ type watched struct {
 func (w watched) Changed(ctx context.Context) ([]changedName, error) {
 	changed, err := w.Watch.Changed(ctx, w.caller)
 	return each(changed, func(s calendar.Subscription) changedName {
-		return changedName{s.Name, func() { w.Told(s) }}
+		return changedName{Name: s.Name, Told: func() { w.Told(s) }}
 	}), err
 }
 

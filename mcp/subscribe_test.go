@@ -288,10 +288,12 @@ func TestOneStreamOfASessionSpeaks(t *testing.T) {
 	session := initialize(t, door, "alice", "2025-11-25")
 	inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
 	older := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
-	newer := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+	short := h.callers["alice"]
+	short.Expires = h.Now().Add(3 * time.Second) // a stream lasts no longer than its token
+	h.callers["alice-short"] = short
+	newer := hears(t, request(t, "GET", door, "alice-short", "", sessionHeader, session))
 	h.put(t, work, "a", event("a", "A"))
 	newer.told(t, addressOf(work, ""))
-	handler.endpoint.streams.open[1].end()
 	newer.silent(t) // its response ends when what was told is noted
 	h.put(t, work, "b", event("b", "B"))
 	older.told(t, addressOf(work, ""))
