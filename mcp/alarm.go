@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // alarmWords matches a reminder in words: 10 minutes before, 1 hour before end, 1 day after the start.
@@ -37,7 +38,7 @@ func (z zoned) alarm(text string) (edit.Alarm, error) {
 	if fixed {
 		m, err := z.read("alarms", strings.ToUpper(at))
 		if err == nil && m.date {
-			err = errArgument(`"alarms": %s is a date: add a time`, quote(text))
+			err = errArgument(`"alarms": %s is a date: add a time`, wire.Quote(text))
 		}
 		return edit.Alarm{At: ical.Instant(m.at)}, err
 	}
@@ -47,7 +48,7 @@ func (z zoned) alarm(text string) (edit.Alarm, error) {
 		minutes, ok = minutesIn(parts[1])
 	}
 	if !ok {
-		return edit.Alarm{}, errArgument(`"alarms" cannot be read: %s; write 10 (minutes before the start), 1 hour before end, 1 day after start or at 2026-03-04T09:00`, quote(text))
+		return edit.Alarm{}, errArgument(`"alarms" cannot be read: %s; write 10 (minutes before the start), 1 hour before end, 1 day after start or at 2026-03-04T09:00`, wire.Quote(text))
 	}
 	if parts[2] == "after" {
 		minutes = -minutes

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // bridge connects the protocol with the calendars. It implements contents.
@@ -25,22 +26,22 @@ type visitor struct {
 	mail bool
 }
 
-func peerOf(c calendar.Caller) peer {
-	return peer{owner: owner{user: string(c.User.ID), token: string(c.Token)}, name: c.User.Name, expires: c.Expires, as: &visitor{Caller: c}}
+func peerOf(c calendar.Caller) wire.Peer {
+	return wire.Peer{Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)}, Name: c.User.Name, Expires: c.Expires, Account: &visitor{Caller: c}}
 }
 
-func visitorOf(p peer) *visitor {
-	v, _ := p.as.(*visitor)
+func visitorOf(p wire.Peer) *visitor {
+	v, _ := p.Account.(*visitor)
 	return v
 }
 
-func callerOf(x *exchange) calendar.Caller { return visitorOf(x.caller).Caller }
+func callerOf(x *wire.Exchange) calendar.Caller { return visitorOf(x.Caller).Caller }
 
-func (b bridge) prepare(ctx context.Context, x *exchange) {
-	visitorOf(x.caller).mail = b.h.hasMail(ctx, x)
+func (b bridge) Prepare(ctx context.Context, x *wire.Exchange) {
+	visitorOf(x.Caller).mail = b.h.hasMail(ctx, x)
 }
 
-func (b bridge) challenge(w http.ResponseWriter, r *http.Request, x *exchange) bool {
+func (b bridge) Challenge(w http.ResponseWriter, r *http.Request, x *wire.Exchange) bool {
 	lacks := b.h.lacks(x)
 	if lacks != 0 {
 		b.h.config.StepUp(w, r, callerOf(x), lacks)
@@ -50,48 +51,48 @@ func (b bridge) challenge(w http.ResponseWriter, r *http.Request, x *exchange) b
 
 // lacks returns the scopes that a call needs and that its OAuth client can request. The check comes before the
 // transport, which could only report a failed call.
-func (h *Handler) lacks(x *exchange) calendar.Scope {
+func (h *Handler) lacks(x *wire.Exchange) calendar.Scope {
 	who := callerOf(x)
 	if !who.Delegated || h.config.StepUp == nil {
 		return 0
 	}
 	for _, t := range h.tools {
-		if t.named(x.call.Name) && t.offered(who) {
-			return t.needs(x.call.Arguments) &^ who.Scopes
+		if t.named(x.Call.Name) && t.offered(who) {
+			return t.needs(x.Call.Arguments) &^ who.Scopes
 		}
 	}
 	return 0
 }
 
-// reword turns an error of the transport into one for our clients: it uses MCP's codes, and its text mentions no Go
+// Reword turns an error of the transport into one for our clients: it uses MCP's codes, and its text mentions no Go
 // types or packages.
-func (b bridge) reword(x *exchange, e *rpcError) *rpcError {
+func (b bridge) Reword(x *wire.Exchange, e *wire.Error) *wire.Error {
 	switch e.Code {
-	case codeMethod:
-		return rpcErrorf(codeMethod, "there is no method %s in the version of MCP that you speak", quote(x.message.method))
-	case codeRequest:
-		if x.message.answer {
+	case wire.CodeMethod:
+		return wire.Errorf(wire.CodeMethod, "there is no method %s in the version of MCP that you speak", wire.Quote(x.Message.Method))
+	case wire.CodeRequest:
+		if x.Message.Answer {
 			return e
 		}
-		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
-	case codeParams:
-		if x.message.method == string(mcpgo.MethodToolsCall) && !b.h.hasTool(x, x.call.Name) {
-			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(namesOfTools(b.h.toolsOf(x)), ", "), "none"))
+		return wire.Errorf(wire.CodeParams, "the params of %s cannot be read", x.Message.Method)
+	case wire.CodeParams:
+		if x.Message.Method == string(mcpgo.MethodToolsCall) && !b.h.hasTool(x, x.Call.Name) {
+			return wire.Errorf(wire.CodeParams, "no tool %s: you may use %s", wire.Quote(x.Call.Name), cmp.Or(strings.Join(namesOfTools(b.h.toolsOf(x)), ", "), "none"))
 		}
 		return b.h.rewordMissing(x, e)
-	case codeNoResource:
+	case wire.CodeNoResource:
 		return b.h.rewordMissing(x, e)
-	case codeInternal:
+	case wire.CodeInternal:
 		b.h.logFault(x, e.Message)
-		return errFault(x.faultID)
+		return wire.ErrFault(x.FaultID)
 	default:
 		return e
 	}
 }
 
 // rewordMissing lists the existing prompts or resources for a caller who asked for an unknown one.
-func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
-	switch mcpgo.MCPMethod(x.message.method) {
+func (h *Handler) rewordMissing(x *wire.Exchange, e *wire.Error) *wire.Error {
+	switch mcpgo.MCPMethod(x.Message.Method) {
 	case mcpgo.MethodPromptsGet:
 		return h.errNoPrompt(x)
 	case mcpgo.MethodResourcesRead:
@@ -102,14 +103,14 @@ func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 }
 
 // hasTool reports whether the caller's token is offered this tool.
-func (h *Handler) hasTool(x *exchange, name string) bool {
-	who := visitorOf(x.caller)
+func (h *Handler) hasTool(x *wire.Exchange, name string) bool {
+	who := visitorOf(x.Caller)
 	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.named(name) && t.offered(who.Caller) })
 }
 
 // toolsOf returns the tools that the caller may use.
-func (h *Handler) toolsOf(x *exchange) (rows []tool) {
-	who := visitorOf(x.caller)
+func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
+	who := visitorOf(x.Caller)
 	for _, t := range h.tools {
 		if t.offered(who.Caller) && t.open(who.Caller) && (!t.unbound || who.Calendars == nil) && (!t.mail || who.mail) {
 			rows = append(rows, t)
@@ -120,22 +121,22 @@ func (h *Handler) toolsOf(x *exchange) (rows []tool) {
 
 func namesOfTools(rows []tool) []string { return each(rows, func(t tool) string { return t.name }) }
 
-func (b bridge) refuse(ctx context.Context, x *exchange, err error) {
+func (b bridge) Refuse(ctx context.Context, x *wire.Exchange, err error) {
 	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 		b.h.logFault(x, service.ForLog(err))
 	}
-	x.refused = new(renderError(err, x.version, x.faultID))
+	x.Refused = new(renderError(err, x.Version, x.FaultID))
 }
 
-func (bridge) away(err error) bool {
+func (bridge) Away(err error) bool {
 	return err != nil && calendar.ReasonOf(err) == calendar.Unavailable
 }
 
-func (bridge) forLog(err error) string { return service.ForLog(err) }
+func (bridge) ForLog(err error) string { return service.ForLog(err) }
 
-// valid checks that the caller's token is still valid, because streams stay open for long.
-func (b bridge) valid(ctx context.Context, p peer) error {
-	if !p.expires.IsZero() && !b.h.now().Before(p.expires) {
+// Valid checks that the caller's token is still valid, because streams stay open for long.
+func (b bridge) Valid(ctx context.Context, p wire.Peer) error {
+	if !p.Expires.IsZero() && !b.h.now().Before(p.Expires) {
 		return auth.ErrUnauthorized
 	}
 	if b.h.config.Good == nil {
@@ -144,16 +145,16 @@ func (b bridge) valid(ctx context.Context, p peer) error {
 	return b.h.config.Good(ctx, visitorOf(p).Caller)
 }
 
-func (bridge) revoked(err error) bool { return errors.Is(err, auth.ErrUnauthorized) }
+func (bridge) Revoked(err error) bool { return errors.Is(err, auth.ErrUnauthorized) }
 
-func (bridge) unauthorized(w http.ResponseWriter) { auth.RefuseJSON(w, http.StatusUnauthorized) }
+func (bridge) Unauthorized(w http.ResponseWriter) { auth.RefuseJSON(w, http.StatusUnauthorized) }
 
-func (b bridge) openLetter(ctx context.Context, x *exchange, id, digest string) (letter, error) {
+func (b bridge) OpenLetter(ctx context.Context, x *wire.Exchange, id, digest string) (wire.Letter, error) {
 	attempt, _, err := b.h.box.service.BeginAttempt(ctx, callerOf(x), id, digest)
 	return answerBox{b.h.box.service, attempt}, err
 }
 
-func (b bridge) deliver(ctx context.Context, x *exchange, id, action string) error {
+func (b bridge) Deliver(ctx context.Context, x *wire.Exchange, id, action string) error {
 	who := callerOf(x)
 	return b.h.box.service.SettleAttempt(ctx, calendar.Attempt{User: who.User.ID, Token: who.Token, Name: id}, []byte(action))
 }

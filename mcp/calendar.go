@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // longestName limits the length of a calendar's name.
@@ -283,7 +284,7 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 		}
 	}
 	if cal.Color != nil {
-		v.Color = visible(*cal.Color)
+		v.Color = wire.Visible(*cal.Color)
 	}
 	return v
 }

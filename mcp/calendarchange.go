@@ -5,6 +5,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // calendarPatch holds the arguments of update_calendar.
@@ -108,7 +109,7 @@ func (b toolbox) checkPlace(name string) error {
 		return errArgument("%s", err)
 	}
 	if z.Bare() {
-		return errArgument(`"timezone" %s is only an offset, without daylight saving time: name the zone, such as Europe/Berlin`, quote(name))
+		return errArgument(`"timezone" %s is only an offset, without daylight saving time: name the zone, such as Europe/Berlin`, wire.Quote(name))
 	}
 	return nil
 }

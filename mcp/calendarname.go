@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // primary is the name that assistants use for the default calendar.
@@ -42,20 +43,20 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 		c.about(authorOf(c.caller, named[0]))
 		return named[0], nil
 	}
-	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id in parentheses")
+	return cal, errArgument("%d calendars are called %s: %s", len(named), wire.Quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id in parentheses")
 }
 
 // calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,
 // because its own name could be anything.
 func calls(cal calendar.Calendar, name string) bool {
 	name = strings.TrimSpace(name)
-	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == visible(cal.Name))
+	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == wire.Visible(cal.Name))
 }
 
 // namesWithIDs names the first maxNamed calendars of a list, with their ids.
 func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
 	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string {
-		return fmt.Sprintf("%s (%s)%s", quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
+		return fmt.Sprintf("%s (%s)%s", wire.Quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
 	})
 	text := strings.Join(names, ", ")
 	if more := len(all) - len(names); more > 0 {
@@ -70,7 +71,7 @@ const maxNamed = 10
 // errNoCalendar lists the calendars that the caller has. It is the same for another user's calendar and for one that
 // never existed.
 func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
-	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", quote(string(asked)))
+	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", wire.Quote(string(asked)))
 	all, err := b.service.Calendars(ctx, caller)
 	switch {
 	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/daterange"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -107,7 +108,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 		return answer{}, err
 	}
 	if marks.MatchString(string(in.uid)) {
-		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, quote(string(in.uid)))
+		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, wire.Quote(string(in.uid)))
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: in.uid,
@@ -121,7 +122,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 	}
 	if strings.HasPrefix(in.since, "urn:") {
 		if q.After, err = calendar.ParseSyncToken(in.since); err != nil {
-			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, quote(in.since))
+			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, wire.Quote(in.since))
 		}
 	} else if in.since != "" {
 		q.Since, err = b.readSince(c, z, in.since)
@@ -294,7 +295,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(defused(short(s, longestTold))) })
+		told[i] = c.Describe(z.Location(), func(s string) string { return wire.Quoted(defused(short(s, longestTold))) })
 		room -= len(told[i])
 	}
 	return told
@@ -303,7 +304,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 func (c changeView) sentence(told, in string) string {
 	who := cmp.Or(string(c.User), "somebody")
 	if c.With != "" {
-		who += fmt.Sprintf(" (%s)", quote(defused(string(c.With))))
+		who += fmt.Sprintf(" (%s)", wire.Quote(defused(string(c.With))))
 	}
 	text := who + " " + told
 	if c.UID != "" {

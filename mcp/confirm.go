@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // If the client supports elicitation (MCP "Elicitation"), the user confirms calls with effects that they may not
@@ -93,7 +94,7 @@ const confirmName = "confirm"
 func errUnconfirmed(action string) error {
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
 	e.Hint = "ask the user before you try again"
-	if action == declined {
+	if action == wire.Declined {
 		e.Message, e.Hint = "the user was asked and declined: nothing was changed", "do not try again, not even in another way, unless the user asks for it"
 	}
 	return e
@@ -103,7 +104,7 @@ func errUnconfirmed(action string) error {
 const mostConfirmed = 3
 
 // attempted runs a call, and asks the user to confirm it if the tool needs that.
-func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
+func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
 	if err := h.recall(c, x); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 		switch {
 		case !asked:
 			return result, err
-		case x.version.modern():
+		case x.Version.Modern():
 			return h.inputRequired(c, q), nil
 		}
 		if err = h.ask(ctx, x, q); err != nil {
@@ -123,13 +124,13 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 		result, err = h.answerChecked(ctx, t, c, x)
 	}
 	if _, asked := askedOf(err); asked {
-		err = errUnconfirmed(unanswered)
+		err = errUnconfirmed(wire.Unanswered)
 	}
 	return result, err
 }
 
 // answerChecked runs answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
-func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
+func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
 	if !c.consent.asks {
 		return h.answer(ctx, t, c, x)
 	}
@@ -149,24 +150,24 @@ func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchang
 // means that the user opens it; it says nothing about their actions there.
 func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	if q.page != "" {
-		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: visible(q.text), URL: q.page, ElicitationID: id}
+		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page, ElicitationID: id}
 	}
 	return mcpgo.ElicitationParams{
-		Mode: mcpgo.ElicitationModeForm, Message: visible(q.text),
+		Mode: mcpgo.ElicitationModeForm, Message: wire.Visible(q.text),
 		RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
 	}
 }
 
 // ask sends a question to a client of an earlier version and waits for the user's agreement.
-func (h *Handler) ask(ctx context.Context, x *exchange, q *question) error {
-	action, err := h.endpoint.ask(ctx, x, elicitation{digest: q.digest(), params: q.elicitation})
-	if full, is := errors.AsType[*notAsked](err); is {
-		return calendar.Errorf(calendar.TooLarge, "", "%s: nothing was changed", full.why).Advising(full.hint)
+func (h *Handler) ask(ctx context.Context, x *wire.Exchange, q *question) error {
+	action, err := h.endpoint.Ask(ctx, x, wire.Elicitation{Digest: q.digest(), Params: q.elicitation})
+	if full, is := errors.AsType[*wire.NotAskedError](err); is {
+		return calendar.Errorf(calendar.TooLarge, "", "%s: nothing was changed", full.Why).Advising(full.Hint)
 	}
 	switch {
 	case err != nil:
 		return err
-	case action != accepted:
+	case action != wire.Accepted:
 		return errUnconfirmed(action)
 	case h.config.Good == nil:
 		return nil
@@ -191,30 +192,30 @@ func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 // "1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
 func (h *Handler) sealConsent(c *call, q *question) string {
 	digests := strings.Join(append(slices.Clone(c.consent.agreed), q.digest()), "+")
-	text := strconv.FormatInt(h.now().Add(answerAge).Unix(), 10) + "." + digests
-	return text + "." + encode(h.consentSeal(c, text))
+	text := strconv.FormatInt(h.now().Add(wire.AnswerAge).Unix(), 10) + "." + digests
+	return text + "." + wire.Base64(h.consentSeal(c, text))
 }
 
 func (h *Handler) consentSeal(c *call, text string) []byte {
 	call, _ := digestOf(c.tool, c.asked) // the arguments were read from JSON, so they marshal
-	return h.endpoint.sealOf(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
+	return h.endpoint.Seal(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
 }
 
 // recall reads the state and the response that a client of 2026-07-28 sent back. A state of another call is ignored,
 // and the question is asked again.
-func (h *Handler) recall(c *call, x *exchange) error {
-	response, answered := x.call.InputResponses[confirmName]
-	if !answered || !x.version.modern() || !c.consent.asks && !c.consent.opens {
+func (h *Handler) recall(c *call, x *wire.Exchange) error {
+	response, answered := x.Call.InputResponses[confirmName]
+	if !answered || !x.Version.Modern() || !c.consent.asks && !c.consent.opens {
 		return nil
 	}
-	if action := actionIn(response); action != accepted {
+	if action := wire.ActionIn(response); action != wire.Accepted {
 		return errUnconfirmed(action)
 	}
-	c.tool, c.asked = x.call.Name, x.call.Arguments
-	until, rest, _ := strings.Cut(x.call.RequestState, ".")
+	c.tool, c.asked = x.Call.Name, x.Call.Arguments
+	until, rest, _ := strings.Cut(x.Call.RequestState, ".")
 	digests, seal, ok := strings.Cut(rest, ".")
 	end, unread := strconv.ParseInt(until, 10, 64)
-	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(encode(h.consentSeal(c, until+"."+digests)))) {
+	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(wire.Base64(h.consentSeal(c, until+"."+digests)))) {
 		c.consent.agreed = strings.Split(digests, "+")
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // cursor is the position of the next page. It also holds the arguments of the query, so that a client can send the
@@ -60,7 +62,7 @@ func (in continued) place(c *call, into any) (bool, error) {
 }
 
 func errCursor(text string) error {
-	return errArgument(`"cursor" must be the next_cursor of the previous result, not %s`, quote(text))
+	return errArgument(`"cursor" must be the next_cursor of the previous result, not %s`, wire.Quote(text))
 }
 
 // resume fills in the arguments that a call leaves out from its cursor, and refuses arguments that contradict the

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // lures match markup that makes a host fetch or follow something when it shows a text as Markdown or HTML: the middle
@@ -43,7 +45,7 @@ func restoredFrom(stored, s string) string {
 func defusedJSON(value any, data []byte) string {
 	text := defused(string(data))
 	if raw, has := value.(interface{ stored() string }); has {
-		as, _ := encodeJSON(raw.stored()) // strings always marshal
+		as, _ := wire.EncodeJSON(raw.stored()) // strings always marshal
 		const key = `"ical_data":`
 		text = strings.Replace(text, key+defused(string(as)), key+string(as), 1)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // eventID packs the identity of an event or instance into one opaque word, for tools that take a single id.
@@ -35,7 +36,7 @@ func parseEventID(text string) (eventID, error) {
 	packed, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
 	parts := strings.Split(string(packed), separator)
 	if err != nil || len(parts) < 2 || len(parts) > 3 {
-		return eventID{}, errArgument("%s is not an event id", quote(text)).Advising("copy it from search or list_events")
+		return eventID{}, errArgument("%s is not an event id", wire.Quote(text)).Advising("copy it from search or list_events")
 	}
 	id := eventID{Calendar: calendar.CalendarID(parts[0]), UID: calendar.UID(parts[1])}
 	if len(parts) == 3 {

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // eventValues holds the arguments of tools that create or change an event.
@@ -105,7 +106,7 @@ func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], 
 	return readEach(given, func(text string) (ical.Time, error) {
 		at, err := timetext.Parse(text, nil)
 		if err != nil || text == "" {
-			err = errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, quote(text))
+			err = errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, wire.Quote(text))
 		}
 		return at, err
 	})
@@ -154,12 +155,12 @@ func guestNamed(there []edit.Attendee, text string) (edit.Attendee, error) {
 		if strings.EqualFold(a.Name, strings.TrimSpace(text)) {
 			found = append(found, a)
 		}
-		all = append(all, quote(attendeeText(a)))
+		all = append(all, wire.Quote(attendeeText(a)))
 	}
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return edit.Attendee{}, errArgument(`"remove_attendees": %d attendees are called %s`, len(found), quote(text)).
+	return edit.Attendee{}, errArgument(`"remove_attendees": %d attendees are called %s`, len(found), wire.Quote(text)).
 		Advising("name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none"))
 }
 

@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // fullView is an event as get_event returns it.
@@ -81,7 +82,7 @@ func part(text string, from int) (rawView, error) {
 func rawText(data []byte) string {
 	lines := strings.Split(string(data), "\r\n")
 	for i, line := range lines {
-		lines[i] = visible(line)
+		lines[i] = wire.Visible(line)
 	}
 	return strings.Join(lines, "\r\n")
 }
@@ -212,7 +213,7 @@ func (z zoned) readWindow(start, end string) (r filter.TimeRange, err error) {
 		}
 	}
 	if !r.End.IsZero() && !r.End.After(r.Start) {
-		return r, errArgument(`"end" (%s) must be after "start" (%s)`, quote(end), quote(start))
+		return r, errArgument(`"end" (%s) must be after "start" (%s)`, wire.Quote(end), wire.Quote(start))
 	}
 	return r, nil
 }

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // attendeeOf parses an address, with or without a name, also in the format of attendeeText. Anything else may be a URI,
@@ -38,7 +39,7 @@ func (in *eventValues) span(z zoned) (start, end moment, err error) {
 		}
 	}
 	if end.at.Before(start.at) {
-		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, quote(to), quote(from))
+		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, wire.Quote(to), wire.Quote(from))
 	}
 	return start, end, nil
 }

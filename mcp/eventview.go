@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // eventView is an event as the first version's writing tools return it. The first version has two sets of field names;
@@ -179,7 +180,7 @@ func endZoneOf(c *ical.Component) string {
 	case end.Form == ical.FormUTC:
 		return time.UTC.String()
 	}
-	return visible(end.TZID)
+	return wire.Visible(end.TZID)
 }
 
 // details returns all details of an instance, as the caller may see them.
@@ -187,7 +188,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 	c := i.Component
 	v := detailsView{
 		placedView: z.placed(i), moreView: z.moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
-		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
+		Status: wire.Visible(content.WordOf(c, "STATUS")), Transparency: wire.Visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
 	}
 	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
 	return v
@@ -197,7 +198,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 func (z zoned) moreOf(c *ical.Component) moreView {
 	v := moreView{Description: shown(cut(content.TextOf(c, "DESCRIPTION")))}
 	if p := c.Property("RRULE"); p != nil {
-		v.Rule = visible(cut(p.Value()))
+		v.Rule = wire.Visible(cut(p.Value()))
 	}
 	if p := c.Property("URL"); p != nil {
 		v.URL = shown(cut(p.Value()))
@@ -215,7 +216,7 @@ func (z zoned) moreOf(c *ical.Component) moreView {
 		v.Alarms = append(v.Alarms, a.Minutes)
 	}
 	v.Others = few(each(edit.OtherAlarmsOf(c), z.alarmText))
-	v.Class, v.Color = visible(content.WordOf(c, "CLASS")), visible(cut(content.TextOf(c, "COLOR")))
+	v.Class, v.Color = wire.Visible(content.WordOf(c, "CLASS")), wire.Visible(cut(content.TextOf(c, "COLOR")))
 	v.Left, v.Extra = few(each(edit.DatesOf(c, "EXDATE"), ical.Time.String)), few(each(edit.DatesOf(c, "RDATE"), ical.Time.String))
 	return v
 }

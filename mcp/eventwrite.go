@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // changedView is an event after a change. Text and structured content are the same, because half of the hosts show
@@ -115,7 +116,7 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 // moveToCalendar moves or copies an event to another calendar. Instances stay with their series.
 func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
-		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope))).
+		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, wire.Quote(string(s.scope))).
 			Advising("to have one instance elsewhere, delete it with the scope this and create an event")
 	}
 	carry := b.service.CopyToCalendar
@@ -144,7 +145,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 	case err != nil:
 		return query.Instance{}, to, err
 	case to.ID == s.cal.ID:
-		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, quote(to.Name))
+		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, wire.Quote(to.Name))
 	}
 	saved, err := carry(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
 	if err != nil {

@@ -8,30 +8,31 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // outcomes maps each reason to the error code for clients of the first version. If status is 0, later versions get a
 // result with isError, which the model can read to correct its call. Otherwise every client gets an error with that
 // HTTP status.
 var outcomes = [...]struct {
-	code   rpcCode
+	code   wire.Code
 	status int
 }{
-	calendar.Internal:    {codeInternal, http.StatusOK},
-	calendar.NotFound:    {code: codeTool},
-	calendar.Exists:      {code: codeTool},
-	calendar.Invalid:     {code: codeParams},
-	calendar.Forbidden:   {code: codeForbidden},
-	calendar.Stale:       {code: codeTool},
-	calendar.TooLarge:    {code: codeTool},
-	calendar.Unsupported: {code: codeTool},
-	calendar.Unavailable: {codeInternal, http.StatusServiceUnavailable},
+	calendar.Internal:    {wire.CodeInternal, http.StatusOK},
+	calendar.NotFound:    {code: wire.CodeTool},
+	calendar.Exists:      {code: wire.CodeTool},
+	calendar.Invalid:     {code: wire.CodeParams},
+	calendar.Forbidden:   {code: wire.CodeForbidden},
+	calendar.Stale:       {code: wire.CodeTool},
+	calendar.TooLarge:    {code: wire.CodeTool},
+	calendar.Unsupported: {code: wire.CodeTool},
+	calendar.Unavailable: {wire.CodeInternal, http.StatusServiceUnavailable},
 }
 
 // render converts the error of a tool for the client. faultID refers to the log line of an internal error.
 //
 // foreign are the authors of the texts that the call was about: see marked.
-func render(err error, v version, faultID string, foreign ...shown) refusal {
+func render(err error, v wire.Version, faultID string, foreign ...shown) wire.Refusal {
 	if p, is := errors.AsType[*mailError](err); is {
 		return p.render(v)
 	}
@@ -43,17 +44,17 @@ func render(err error, v version, faultID string, foreign ...shown) refusal {
 	}
 	switch {
 	case reason == calendar.Internal || e == nil:
-		return refusal{err: errFault(faultID), status: how.status}
+		return wire.Refusal{Err: wire.ErrFault(faultID), Status: how.status}
 	case how.status != 0:
-		return refusal{err: rpcErrorf(how.code, "the calendars cannot be reached now: try again in %d seconds", retryAfter), status: how.status}
+		return wire.Refusal{Err: wire.Errorf(how.code, "the calendars cannot be reached now: try again in %d seconds", wire.RetryAfter), Status: how.status}
 	}
 	text, by := marked(e, foreign)
-	if v.plain() {
-		return refusal{err: rpcErrorf(how.code, "%s", text), status: http.StatusOK}
+	if v.Plain() {
+		return wire.Refusal{Err: wire.Errorf(how.code, "%s", text), Status: http.StatusOK}
 	}
-	result := mcpgo.NewToolResultError(visible(text))
-	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint), by}}
-	return refusal{result: result}
+	result := mcpgo.NewToolResultError(wire.Visible(text))
+	result.StructuredContent = map[string]problem{"error": {reason.String(), wire.Visible(e.Message), wire.Visible(e.Hint), by}}
+	return wire.Refusal{Result: result}
 }
 
 // marked returns the text of a refusal. If the refusal quotes anything and the call was about texts of others, the text

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -198,11 +199,11 @@ func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar
 func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, quote(text))
+		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, wire.Quote(text))
 	}
 	z, err := b.zones.Ask(words[len(words)-1])
 	if err != nil {
-		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
+		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, wire.Quote(text), err)
 	}
 	// A name may precede the hours, which may contain blanks.
 	words = words[:len(words)-1]
@@ -232,7 +233,7 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 		h.Closes = closes
 	}
 	if h.Closes == 0 {
-		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, quote(text))
+		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, wire.Quote(text))
 	}
 	for day, word := range dayWords {
 		h.Days[time.Weekday(day)] = slices.Contains(days, word)

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -222,7 +223,7 @@ func (b toolbox) addPeople(ctx context.Context, c *call, names []string, to *ask
 		}
 		if !slices.ContainsFunc(to.people, func(u calendar.User) bool { return u.ID == people[0].ID }) {
 			to.people = append(to.people, people[0])
-			to.others = append(to.others, "all calendars of "+quote(bare[i]))
+			to.others = append(to.others, "all calendars of "+wire.Quote(bare[i]))
 		}
 	}
 	return nil
@@ -239,8 +240,8 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 }
 
 func errSeveral(name string, people []calendar.User) error {
-	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return quote(u.Name) })
-	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), quote(name), strings.Join(logins, ", "))
+	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return wire.Quote(u.Name) })
+	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), wire.Quote(name), strings.Join(logins, ", "))
 }
 
 // roomFor says how many people fit into a room.
@@ -261,13 +262,13 @@ func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
 		switch {
 		case u.Group:
 		case u.Room.Bookable():
-			rooms = append(rooms, quote(u.Name)+" <"+u.Email+">"+roomFor(u))
+			rooms = append(rooms, wire.Quote(u.Name)+" <"+u.Email+">"+roomFor(u))
 		default:
-			known = append(known, quote(u.Name))
+			known = append(known, wire.Quote(u.Name))
 		}
 	}
 	e := calendar.Errorf(calendar.NotFound, "", "no user here has the login name or mail address %s; you know: %s",
-		quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
+		wire.Quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
 	if len(rooms) > 0 {
 		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")
 	}

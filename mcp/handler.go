@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // Config configures a Handler.
@@ -52,13 +53,19 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// Limits limits the resources that a caller can use. A zero field takes its default.
+type Limits = wire.Limits
+
+// DefaultLimits returns the default limits.
+func DefaultLimits() Limits { return wire.DefaultLimits() }
+
 // Handler serves MCP. It keeps no state that a later request needs: any process with the same SessionKey and store can
 // serve the next request.
 type Handler struct {
 	// config is the configuration with all defaults filled in.
 	config   Config
-	endpoint *endpoint
-	places   *places
+	endpoint *wire.Endpoint
+	places   *wire.Places
 	tools    []tool
 	schemas  heldSchemas
 	box      toolbox
@@ -81,7 +88,7 @@ func (c Config) toolbox() toolbox {
 }
 
 func newHandler(c Config, tools []tool) *Handler {
-	c.Limits = c.Limits.orDefaults()
+	c.Limits = c.Limits.OrDefaults()
 	if c.Did == nil {
 		c.Did = func(context.Context, string, string, bool) {}
 	}
@@ -94,14 +101,14 @@ func newHandler(c Config, tools []tool) *Handler {
 	}
 	h := &Handler{
 		config: c,
-		places: newPlaces(),
+		places: wire.NewPlaces(),
 		tools:  slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
 		box:    c.toolbox(),
 		now:    c.Now,
 		log:    c.Logger,
 	}
-	h.endpoint = newEndpoint(settings{
-		baseURL: c.BaseURL, allowedOrigins: c.AllowedOrigins, key: key, limits: c.Limits, now: c.Now, newID: c.NewID, log: c.Logger,
+	h.endpoint = wire.New(wire.Config{
+		BaseURL: c.BaseURL, AllowedOrigins: c.AllowedOrigins, Key: key, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Log: c.Logger,
 	}, bridge{h}, h.newServer(c.Version))
 	return h
 }
@@ -163,19 +170,19 @@ const instructions = `This server keeps the user's calendars.
 
 // Guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
 // without credentials.
-func (h *Handler) Guard(next http.Handler) http.Handler { return h.endpoint.guard(next) }
+func (h *Handler) Guard(next http.Handler) http.Handler { return h.endpoint.Guard(next) }
 
 // ServeMCP serves the requests of an authenticated caller to /mcp.
 func (h *Handler) ServeMCP(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
-	h.endpoint.serve(w, r, peerOf(caller))
+	h.endpoint.Serve(w, r, peerOf(caller))
 }
 
 // ServeLines serves one caller over a pair of streams (MCP "stdio"). It returns when the input ends and its requests are
 // answered, or when ctx is done.
 func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
-	return h.endpoint.serveLines(ctx, peerOf(caller), in, out)
+	return h.endpoint.ServeLines(ctx, peerOf(caller), in, out)
 }
 
 // Close ends the event streams and open elicitations, and lets none begin. A shutdown waits for running requests, and
 // would otherwise wait for these.
-func (h *Handler) Close() { h.endpoint.close() }
+func (h *Handler) Close() { h.endpoint.Close() }

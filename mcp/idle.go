@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // A call that a tool cannot carry out is refused. A success without an effect would be reported to the user as done.
@@ -76,7 +77,7 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 			continue
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
-			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, quote(attendeeOf(value).Address), now, quote(given)).
+			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, wire.Quote(attendeeOf(value).Address), now, wire.Quote(given)).
 				Advising("leave answers out to keep them; attendees answer for themselves, the user with respond_to_event")
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // linkedTools returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
@@ -172,9 +173,9 @@ func (v linkedView) prose() string {
 		b.WriteString("\nLinked accounts and feeds, whose calendars are among the user's:")
 	}
 	for _, a := range v.Linked {
-		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
+		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", wire.Quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
 		if a.Error != "" {
-			fmt.Fprintf(&b, ", %s", quote(defused(string(a.Error))))
+			fmt.Fprintf(&b, ", %s", wire.Quote(defused(string(a.Error))))
 		}
 		b.WriteString(a.Untrusted.mark())
 		fmt.Fprintf(&b, "; %d calendars", a.Calendars)
@@ -186,7 +187,7 @@ func (v linkedView) prose() string {
 		b.WriteString("\nFollowed only by the user's apps; to see them here, call subscribe_calendar with the id:")
 	}
 	for _, n := range v.Unseen {
-		fmt.Fprintf(&b, "\n- %s, id %s%s", quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
+		fmt.Fprintf(&b, "\n- %s, id %s%s", wire.Quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
 	}
 	if v.LinkAt != "" {
 		fmt.Fprintf(&b, "\nTo link other calendars or sign in to them again, the user opens %s", v.LinkAt)
@@ -237,16 +238,16 @@ func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror
 		if string(a.ID) == word {
 			return a, nil
 		}
-		if strings.EqualFold(a.Name, word) || visible(short(a.Name, longestListedTitle)) == word {
+		if strings.EqualFold(a.Name, word) || wire.Visible(short(a.Name, longestListedTitle)) == word {
 			named = append(named, a)
 		}
 	}
 	if len(named) == 1 {
 		return named[0], nil
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "the user has linked no account %s", quote(word))
+	e := calendar.Errorf(calendar.NotFound, "", "the user has linked no account %s", wire.Quote(word))
 	if len(named) > 1 {
-		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), quote(word))
+		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), wire.Quote(word))
 	}
 	e.Hint = "copy an id from calendar_auth_status"
 	return mirror.Linked{}, e

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // The mail tools have their own contract for errors: six words, each with a JSON-RPC code.
@@ -32,9 +33,9 @@ type mailError struct {
 func (p *mailError) Unwrap() error { return &p.boxError }
 
 // mailCodes are for clients of the first version. Later versions forbid most of them, and clients read the word.
-var mailCodes = map[mailbox.Fault]rpcCode{
-	mailbox.NotAuthorized: codeForbidden, mailbox.InvalidArgument: codeParams, mailbox.APIError: codeTool, mailbox.RateLimited: codeTool,
-	mailbox.InternalError: codeInternal, mailbox.Unavailable: codeTool,
+var mailCodes = map[mailbox.Fault]wire.Code{
+	mailbox.NotAuthorized: wire.CodeForbidden, mailbox.InvalidArgument: wire.CodeParams, mailbox.APIError: wire.CodeTool, mailbox.RateLimited: wire.CodeTool,
+	mailbox.InternalError: wire.CodeInternal, mailbox.Unavailable: wire.CodeTool,
 }
 
 // mailFaults maps the reasons of other packages to these words.
@@ -84,35 +85,35 @@ type mailErrorView struct {
 }
 
 func (p *mailError) view() mailErrorView {
-	return mailErrorView{problem{string(p.Fault), visible(p.Why), visible(p.hint), ""}, p.Status, p.seconds(), p.url}
+	return mailErrorView{problem{string(p.Fault), wire.Visible(p.Why), wire.Visible(p.hint), ""}, p.Status, p.seconds(), p.url}
 }
 
-func (p *mailError) render(v version) refusal {
+func (p *mailError) render(v wire.Version) wire.Refusal {
 	view := p.view()
 	text := string(p.Fault) + ": " + p.Why
 	if p.hint != "" {
 		text += " (" + p.hint + ")"
 	}
-	if v.plain() || p.Fault == mailbox.Unavailable {
+	if v.Plain() || p.Fault == mailbox.Unavailable {
 		code := mailCodes[p.Fault]
-		if !v.plain() {
-			code = codeInternal
+		if !v.Plain() {
+			code = wire.CodeInternal
 		}
-		e := rpcErrorf(code, "%s", text)
+		e := wire.Errorf(code, "%s", text)
 		e.Data, _ = json.Marshal(view) // strings and numbers
 		if p.Fault == mailbox.Unavailable {
-			return refusal{err: e, status: http.StatusServiceUnavailable}
+			return wire.Refusal{Err: e, Status: http.StatusServiceUnavailable}
 		}
-		return refusal{err: e, status: http.StatusOK}
+		return wire.Refusal{Err: e, Status: http.StatusOK}
 	}
-	result := mcpgo.NewToolResultError(visible(text))
+	result := mcpgo.NewToolResultError(wire.Visible(text))
 	result.StructuredContent = map[string]mailErrorView{"error": view}
-	return refusal{result: result}
+	return wire.Refusal{Result: result}
 }
 
 // hasMail reports whether the caller has linked mail. Otherwise the mail tools are not listed.
-func (h *Handler) hasMail(ctx context.Context, x *exchange) bool {
-	switch x.message.method {
+func (h *Handler) hasMail(ctx context.Context, x *wire.Exchange) bool {
+	switch x.Message.Method {
 	case string(mcpgo.MethodToolsList), string(mcpgo.MethodToolsCall):
 	default:
 		return false

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 
 	"caldav-mcp-server/calendar/mailbox"
 )
@@ -71,7 +72,7 @@ type attachmentView struct {
 
 func mailViewOf(m mailbox.Message, whole bool) mailView {
 	v := mailView{
-		ID: visible(m.ID), Thread: visible(m.Thread), Headers: mailHeaders{shown(m.From), shown(m.To), shown(m.Cc), shown(m.Subject), shown(m.Date)},
+		ID: wire.Visible(m.ID), Thread: wire.Visible(m.Thread), Headers: mailHeaders{shown(m.From), shown(m.To), shown(m.Cc), shown(m.Subject), shown(m.Date)},
 		Received: mailTime(m.Received), Snippet: shown(m.Snippet), Body: shown(m.Body), Cut: m.Cut, Left: m.Left, Untrusted: shown(m.From),
 		Labels:      each(m.Labels, func(l string) shown { return shown(short(l, longestTold)) }),
 		Attachments: each(m.Attachments, func(a mailbox.Attachment) attachmentView { return attachmentOf("", a) }),
@@ -123,7 +124,7 @@ func (v mailView) write(text *strings.Builder, whole bool) {
 		value shown
 	}{{"From", v.Headers.From}, {"To", v.Headers.To}, {"Cc", v.Headers.Cc}, {"Subject", v.Headers.Subject}, {"Date", v.Headers.Date}} {
 		if h.value != "" {
-			fmt.Fprintf(text, "%s: %s\n", h.name, quoted(string(h.value)))
+			fmt.Fprintf(text, "%s: %s\n", h.name, wire.Quoted(string(h.value)))
 		}
 	}
 	if v.Received != "" {
@@ -141,7 +142,7 @@ func (v mailView) write(text *strings.Builder, whole bool) {
 	case whole:
 		text.WriteString("It has no text.\n")
 	default:
-		fmt.Fprintf(text, "Begins: %s\n", quoted(string(v.Snippet)))
+		fmt.Fprintf(text, "Begins: %s\n", wire.Quoted(string(v.Snippet)))
 	}
 	for _, a := range v.Attachments {
 		fmt.Fprintf(text, "File: %s\n", a.line())
@@ -152,7 +153,7 @@ func (v mailView) write(text *strings.Builder, whole bool) {
 }
 
 func (v attachmentView) line() string {
-	return fmt.Sprintf("%s, %s, %d bytes, attachmentId %s", quoted(string(v.Name)), quoted(string(v.Type)), v.Size, visible(string(v.ID)))
+	return fmt.Sprintf("%s, %s, %d bytes, attachmentId %s", wire.Quoted(string(v.Name)), wire.Quoted(string(v.Type)), v.Size, wire.Visible(string(v.ID)))
 }
 
 // threadView is the result of gmail_getThread.
@@ -173,7 +174,7 @@ func (b toolbox) getThread(ctx context.Context, c *call, in *readThread) (answer
 	if err != nil {
 		return answer{}, b.linked(c, err)
 	}
-	v := threadView{ID: visible(t.ID), Messages: []mailView{}, Left: t.Left}
+	v := threadView{ID: wire.Visible(t.ID), Messages: []mailView{}, Left: t.Left}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Thread %s has %s, the earliest first.\n", v.ID, calendar.Counted(len(t.Messages)+t.Left, "mail"))
 	if t.Left > 0 {

@@ -3,6 +3,8 @@ package mcp
 import (
 	"fmt"
 	"regexp"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // Marks in results stand for omitted text. People do not type them by chance, so tools that change data refuse them.
@@ -24,5 +26,5 @@ func (f field) checkMarks(value string) string {
 		return ""
 	}
 	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace that text: "+
-		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, quote(mark), f.name)
+		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, wire.Quote(mark), f.name)
 }

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // zoneSource is the source of a call's time zone.
@@ -128,7 +129,7 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 		return start, end, err
 	}
 	if start.date != end.date {
-		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, quote(from), quote(to))
+		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, wire.Quote(from), wire.Quote(to))
 	}
 	// The same day as start and end means that day, in either format.
 	if start.date && start.at.Equal(end.at) {
@@ -136,7 +137,7 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	}
 	end = end.behind()
 	if start.date && !end.at.After(start.at) {
-		return start, end, errArgument(`"end" (%s) must not be before "start" (%s)`, quote(to), quote(from))
+		return start, end, errArgument(`"end" (%s) must not be before "start" (%s)`, wire.Quote(to), wire.Quote(from))
 	}
 	return start, end, nil
 }
@@ -147,9 +148,9 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	value = strings.TrimSpace(value)
 	t, err := timetext.Parse(value, z.Zone)
 	if unreadable, ok := errors.AsType[*timetext.Error](err); ok && !unreadable.Impossible {
-		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, quote(value), timeForms)
+		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, wire.Quote(value), timeForms)
 	} else if ok {
-		return moment{}, errArgument(`%q: there is no such date or time as %s`, parameter, quote(value))
+		return moment{}, errArgument(`%q: there is no such date or time as %s`, parameter, wire.Quote(value))
 	}
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
@@ -159,7 +160,7 @@ func (z zoned) read(parameter, value string) (moment, error) {
 		m.at, _ = z.Resolve(t.Civil)
 	}
 	if t.Form == ical.FormUTC && z.floating {
-		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, quote(value))
+		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, wire.Quote(value))
 	}
 	if t.Form == ical.FormUTC {
 		err = z.agrees(parameter, value, m.at, timetext.Written(value, t))
@@ -178,7 +179,7 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 	if now, ok := z.seen[strings.TrimPrefix(parameter, "new_")]; ok && now.Equal(at) {
 		return nil
 	}
-	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, quote(value), z.Name())
+	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, wire.Quote(value), z.Name())
 	e.Hint = fmt.Sprintf("write %s if clocks there should show %s, or %s for exactly that moment; or leave out \"timezone\"",
 		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
 	return e
@@ -193,6 +194,6 @@ func (z zoned) serves(t edit.Times, series bool) error {
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
 		return nil
 	}
-	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", quote(z.Name())).
+	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", wire.Quote(z.Name())).
 		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series stays in UTC")
 }

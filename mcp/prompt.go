@@ -13,6 +13,7 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // prompt is a row in the table of prompts. Users pick a prompt in their host, and the assistant then follows a proven
@@ -131,7 +132,7 @@ func (in *cleaning) lines() []string {
 
 // said quotes an argument in a prompt, or its default.
 func said(value, missing string) string {
-	return strconv.Quote(visible(cmp.Or(strings.TrimSpace(value), missing)))
+	return strconv.Quote(wire.Visible(cmp.Or(strings.TrimSpace(value), missing)))
 }
 
 // declare describes the prompt to mcp-go.
@@ -145,8 +146,8 @@ func (p prompt) declare() mcpgo.Prompt {
 
 // visiblePrompts hides the prompts from a token that cannot read, and the fields that the client's version lacks.
 func (h *Handler) visiblePrompts(ctx context.Context, declared []mcpgo.Prompt) []mcpgo.Prompt {
-	x := exchangeOf(ctx)
-	if x.message.method != string(mcpgo.MethodPromptsList) {
+	x := wire.ExchangeOf(ctx)
+	if x.Message.Method != string(mcpgo.MethodPromptsList) {
 		return declared
 	}
 	if callerOf(x).Scopes&calendar.ScopeRead == 0 {
@@ -154,7 +155,7 @@ func (h *Handler) visiblePrompts(ctx context.Context, declared []mcpgo.Prompt) [
 	}
 	visible := slices.Clone(declared)
 	for i := range visible {
-		if x.version.plain() {
+		if x.Version.Plain() {
 			visible[i].Title = ""
 		}
 	}

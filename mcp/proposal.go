@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // proposing is the answer in respond_to_event that proposes another time.
@@ -150,7 +151,7 @@ func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Deci
 		d.Message, d.Proposal = p.Message, p.Proposal
 		edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
 		if err == nil {
-			told, down = append(told, edited.Told...), append(down, visible(p.From.Name()))
+			told, down = append(told, edited.Told...), append(down, wire.Visible(p.From.Name()))
 			continue
 		}
 		if failed = append(failed, err); !slices.Contains(overtaken, calendar.ReasonOf(err)) {
@@ -210,9 +211,9 @@ func (z zoned) wishes(all []query.Proposal) []shown {
 		if i == mostWishes {
 			return append(list, shown(moreItems(len(all)-i)))
 		}
-		line := visible(p.From.Name()) + ": " + z.fromTo(p.Proposal)
+		line := wire.Visible(p.From.Name()) + ": " + z.fromTo(p.Proposal)
 		if p.Comment != "" {
-			line += ", untrusted text: " + quoted(short(p.Comment, longestListedTitle))
+			line += ", untrusted text: " + wire.Quoted(short(p.Comment, longestListedTitle))
 		}
 		list = append(list, shown(line))
 	}

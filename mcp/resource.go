@@ -15,6 +15,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // The URIs of resources: a calendar, and an event or task by the id from search or list_events.
@@ -54,7 +55,7 @@ func (h *Handler) listResources(ctx context.Context, _ any, r *mcpgo.ListResourc
 		}
 		for _, cal := range readable {
 			result.Resources = append(result.Resources, mcpgo.Resource{
-				URI: calendarAddress + string(cal.ID), Name: visible(cal.Name), MIMEType: calendarType,
+				URI: calendarAddress + string(cal.ID), Name: wire.Visible(cal.Name), MIMEType: calendarType,
 				Description: "All its events and tasks, as iCalendar" + authorOf(c.caller, cal).mark() + ".",
 			})
 		}
@@ -73,14 +74,14 @@ func skipped(cursor mcpgo.Cursor) (int, error) {
 	place, _ := base64.StdEncoding.DecodeString(string(cursor))
 	skip, err := strconv.Atoi(string(place))
 	if err != nil || skip < 0 {
-		return 0, errArgument(`"cursor" must be the nextCursor of the previous result, not %s`, quote(string(cursor)))
+		return 0, errArgument(`"cursor" must be the nextCursor of the previous result, not %s`, wire.Quote(string(cursor)))
 	}
 	return skip, nil
 }
 
 // listTemplates omits the templates that the caller may not read.
 func (h *Handler) listTemplates(ctx context.Context, _ any, _ *mcpgo.ListResourceTemplatesRequest, result *mcpgo.ListResourceTemplatesResult) {
-	who := callerOf(exchangeOf(ctx))
+	who := callerOf(wire.ExchangeOf(ctx))
 	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcpgo.ResourceTemplate) bool {
 		return !templates[t.URITemplate.Raw()].to(who)
 	})
@@ -140,7 +141,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 			slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 	})
 	if out.full {
-		return nil, calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource).
+		return nil, calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", wire.Quote(cal.Name), mostResource).
 			Advising("list the events that you need with list_events")
 	}
 	return out.Bytes(), err

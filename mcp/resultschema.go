@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // resultSchemas generates the schemas of results from their types. A list of all tools must stay short, so nothing is
@@ -66,36 +67,36 @@ func (s *resultSchemas) of(result any) json.RawMessage {
 	fields := s.properties(reflect.TypeOf(result))
 	if !s.refuses {
 		s.refuses = true
-		fields = fields.with("error", typed(group).with("description", "Of all tools: the error."))
+		fields = fields.With("error", wire.Typed(wire.Group).With("description", "Of all tools: the error."))
 	}
-	schema := objectSchema(fields, nil)
+	schema := wire.ObjectSchema(fields, nil)
 	if s.reader != "" {
-		schema = schema.with("description", "With all fields of "+s.reader+".")
+		schema = schema.With("description", "With all fields of "+s.reader+".")
 	}
-	return encodeSchema(schema)
+	return wire.EncodeSchema(schema)
 }
 
 // schema returns the schema of a type as encoding/json writes it.
-func (s *resultSchemas) schema(t reflect.Type) members {
+func (s *resultSchemas) schema(t reflect.Type) wire.Members {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.schema(t.Elem())
 	case reflect.Struct:
-		return objectSchema(s.properties(t), nil)
+		return wire.ObjectSchema(s.properties(t), nil)
 	case reflect.Slice:
 		if s.listed[t.Elem()] {
-			return typed(listOf).with("items", typed(group))
+			return wire.Typed(wire.List).With("items", wire.Typed(wire.Group))
 		}
 		if t.Elem().Kind() == reflect.Struct {
 			s.listed[t.Elem()] = true
 		}
-		return typed(listOf).with("items", s.schema(t.Elem()))
+		return wire.Typed(wire.List).With("items", s.schema(t.Elem()))
 	case reflect.Bool:
-		return typed(yesNo)
+		return wire.Typed(wire.YesNo)
 	case reflect.Int:
-		return typed(number)
+		return wire.Typed(wire.Number)
 	case reflect.String:
-		return typed(text)
+		return wire.Typed(wire.Text)
 	default:
 		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at startup
 	}
@@ -104,7 +105,7 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 // properties returns the fields of a result. The tag doc adds a description, only for fields that could be misread,
 // because most hosts hide it from the model. The tag in names the tool that declares a field, or the fields of an
 // embedded struct. Tools that change data then omit these, if that tool is listed too.
-func (s *resultSchemas) properties(t reflect.Type) (properties members) {
+func (s *resultSchemas) properties(t reflect.Type) (properties wire.Members) {
 	for f := range t.Fields() {
 		if reader := f.Tag.Get("in"); s.writes && s.tools[reader] {
 			s.reader = reader
@@ -117,9 +118,9 @@ func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 		name, schema := jsonName(f), s.schema(f.Type)
 		if doc := f.Tag.Get("doc"); doc != "" && !s.said[[2]string{name, doc}] {
 			s.said[[2]string{name, doc}] = true
-			schema = schema.with("description", doc)
+			schema = schema.With("description", doc)
 		}
-		properties = properties.with(name, schema)
+		properties = properties.With(name, schema)
 	}
 	return properties
 }

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -118,10 +119,10 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	text := q.Text
 	if v.Meant != "" {
-		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", quote(text), quote(string(v.Meant)), v.Untrusted.mark())
+		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", wire.Quote(text), wire.Quote(string(v.Meant)), v.Untrusted.mark())
 		text = string(v.Meant)
 	}
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), quote(text), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), wire.Quote(text), r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:

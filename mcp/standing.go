@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // standingView shows whether an event makes its reader busy, and who wrote its texts.
@@ -36,7 +37,7 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 	}
 	for _, a := range edit.AttendeesOf(event) {
 		if isOwn(who.User, a.Address) && a.Status != "" {
-			v.MyAnswer = visible(a.Status)
+			v.MyAnswer = wire.Visible(a.Status)
 		}
 	}
 	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.Transparent(event) || content.WordOf(event, "STATUS") == string(edit.Cancelled) ||
@@ -73,14 +74,14 @@ func (s shown) mark() string {
 	if s == "" {
 		return ""
 	}
-	return ", untrusted text by " + quoted(defused(string(s)))
+	return ", untrusted text by " + wire.Quoted(defused(string(s)))
 }
 
 // markedName is a calendar's name for a list that may be truncated. Therefore the mark of a foreign name comes first.
 func markedName(who calendar.Caller, cal calendar.Calendar) string {
-	name := quote(ownName(cal))
+	name := wire.Quote(ownName(cal))
 	if by := authorOf(who, cal); by != "" {
-		return "untrusted text by " + quote(string(by)) + ": " + name
+		return "untrusted text by " + wire.Quote(string(by)) + ": " + name
 	}
 	return name
 }
@@ -101,7 +102,7 @@ func (v standingView) line() string {
 		said.WriteString(", the user's answer: " + word(strings.ToLower(v.MyAnswer)))
 	}
 	if v.Organizer != "" && v.Organizer != v.Untrusted {
-		said.WriteString(", organizer " + quoted(string(v.Organizer)))
+		said.WriteString(", organizer " + wire.Quoted(string(v.Organizer)))
 	}
 	said.WriteString(v.Untrusted.mark())
 	return said.String()

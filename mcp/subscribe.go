@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // subscriptionAge limits subscriptions of sessions without an expiry, as over stdio.
@@ -49,7 +50,7 @@ func (b toolbox) follows(ctx context.Context, c *call, t calendar.Target) error 
 }
 
 // subscriberOf is the store's name for a session; it cannot be used as an id.
-func subscriberOf(id sessionID) calendar.SubscriberID {
+func subscriberOf(id wire.SessionID) calendar.SubscriberID {
 	sum := sha256.Sum256([]byte(id))
 	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
 }
@@ -61,14 +62,14 @@ type watched struct {
 }
 
 // Changed implements watching.
-func (w watched) Changed(ctx context.Context) ([]changedName, error) {
+func (w watched) Changed(ctx context.Context) ([]wire.Change, error) {
 	changed, err := w.Watch.Changed(ctx, w.caller)
-	return each(changed, func(s calendar.Subscription) changedName {
-		return changedName{Name: s.Name, Told: func() { w.Told(s) }}
+	return each(changed, func(s calendar.Subscription) wire.Change {
+		return wire.Change{Name: s.Name, Told: func() { w.Told(s) }}
 	}), err
 }
 
-func (b bridge) subscribe(ctx context.Context, x *exchange, s session, uri string) {
+func (b bridge) Subscribe(ctx context.Context, x *wire.Exchange, s wire.Session, uri string) {
 	b.h.attend(ctx, func(in *call) error {
 		target, err := targetOf(uri)
 		if err != nil {
@@ -81,42 +82,42 @@ func (b bridge) subscribe(ctx context.Context, x *exchange, s session, uri strin
 			return err
 		}
 		return b.h.box.service.Subscribe(ctx, in.caller, calendar.Subscription{
-			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(b.h.config.Limits.SessionAge, subscriptionAge)),
+			Subscriber: subscriberOf(x.Session), Name: uri, Target: target, Until: s.Opened.Add(min(b.h.config.Limits.SessionAge, subscriptionAge)),
 		})
 	})
 }
 
-func (b bridge) unsubscribe(ctx context.Context, x *exchange, _ session, uri string) {
-	b.h.attend(ctx, func(*call) error { return b.h.box.service.Unsubscribe(ctx, subscriberOf(x.session), uri) })
+func (b bridge) Unsubscribe(ctx context.Context, x *wire.Exchange, _ wire.Session, uri string) {
+	b.h.attend(ctx, func(*call) error { return b.h.box.service.Unsubscribe(ctx, subscriberOf(x.Session), uri) })
 }
 
-func (b bridge) forget(ctx context.Context, id sessionID) {
+func (b bridge) Forget(ctx context.Context, id wire.SessionID) {
 	if err := b.h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
 		b.h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
 	}
 }
 
-// watch starts to watch a session's subscriptions and the list of resources. Clients of the first version do not
+// Watch starts to watch a session's subscriptions and the list of resources. Clients of the first version do not
 // expect the list, and tokens restricted to other tools do not get it.
-func (b bridge) watch(ctx context.Context, who peer, id sessionID, s session) (watching, error) {
+func (b bridge) Watch(ctx context.Context, who wire.Peer, id wire.SessionID, s wire.Session) (wire.Watch, error) {
 	caller := visitorOf(who).Caller
 	watch := b.h.box.service.Watch(subscriberOf(id))
-	if s.version.plain() || !listOfCalendars.to(caller) {
+	if s.Version.Plain() || !listOfCalendars.to(caller) {
 		return watched{watch, caller}, nil
 	}
-	err := watch.Follow(ctx, caller, listName, calendar.Target{})
+	err := watch.Follow(ctx, caller, wire.ListName, calendar.Target{})
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return nil, errors.Join(err, watch.Close(ctx))
 	}
 	return watched{watch, caller}, nil
 }
 
-func (b bridge) listen(ctx context.Context, x *exchange) (watching, mcpgo.SubscriptionFilter) {
+func (b bridge) Listen(ctx context.Context, x *wire.Exchange) (wire.Watch, mcpgo.SubscriptionFilter) {
 	w := b.h.box.service.Watch("")
 	var granted mcpgo.SubscriptionFilter
 	b.h.attend(ctx, func(in *call) error {
 		var asked mcpgo.SubscriptionsListenParams
-		err := json.Unmarshal(x.message.params, &asked)
+		err := json.Unmarshal(x.Message.Params, &asked)
 		if err == nil {
 			granted, err = b.grant(ctx, in, w, asked.Notifications)
 		}
@@ -132,7 +133,7 @@ func (b bridge) grant(ctx context.Context, in *call, w *watch.Watch, asked mcpgo
 		return granted, errArgument("a subscription names fewer than %d resources", watch.MaxFollowed)
 	}
 	if asked.ResourcesListChanged {
-		if granted.ResourcesListChanged, err = b.follow(ctx, in, w, listName, calendar.Target{}); err != nil {
+		if granted.ResourcesListChanged, err = b.follow(ctx, in, w, wire.ListName, calendar.Target{}); err != nil {
 			return granted, err
 		}
 	}

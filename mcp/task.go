@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -138,7 +139,7 @@ func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Cale
 	if cal.Kinds.Has(calendar.Todo) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %s holds no tasks", quote(cal.Name))
+	e := calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %s holds no tasks", wire.Quote(cal.Name))
 	all, err := b.service.Calendars(ctx, c.caller)
 	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
 		return !cal.Kinds.Has(calendar.Todo) || cal.Access < calendar.WriteAccess

@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // The values of the parameter status of list_tasks.
@@ -207,7 +208,7 @@ func numberOf(i query.Instance, name string) int {
 func taskStatus(i query.Instance) string {
 	switch {
 	case !i.Unclear && content.WordOf(i.Component, "STATUS") != "":
-		return visible(content.WordOf(i.Component, "STATUS"))
+		return wire.Visible(content.WordOf(i.Component, "STATUS"))
 	case i.Done():
 		return string(edit.Completed)
 	default:

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // shown is user-supplied text. In results, invisible characters are escaped. Otherwise an invitation could rearrange
@@ -13,7 +15,7 @@ import (
 type shown string
 
 // MarshalText writes the text with hidden characters escaped.
-func (s shown) MarshalText() ([]byte, error) { return []byte(visible(string(s))), nil }
+func (s shown) MarshalText() ([]byte, error) { return []byte(wire.Visible(string(s))), nil }
 
 // shownEscapes matches the form of hidden characters. Controls are not put back: no text needs them.
 var shownEscapes = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)
@@ -31,7 +33,7 @@ func unescapedFrom(stored, s string) string {
 			return cmp.Or(to, seen)
 		}
 		n, err := strconv.ParseInt(seen[2:], 16, 32)
-		if r := rune(n); err == nil && ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
+		if r := rune(n); err == nil && wire.Ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
 			to = string(r)
 		}
 		known[seen] = to

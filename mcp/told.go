@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // toldView lists the recipients of a change: attendees, or the organizer.
@@ -65,7 +66,7 @@ func (v toldView) write(b *strings.Builder, preview bool) {
 	}
 	for i, list := range [...][]shown{v.Told, v.Unreached} {
 		if list != nil {
-			fmt.Fprintf(b, "\n%s: %s\n", words[i], strings.Join(each(texts(list), quoted), ", "))
+			fmt.Fprintf(b, "\n%s: %s\n", words[i], strings.Join(each(texts(list), wire.Quoted), ", "))
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // tool is a row in the table of tools.
@@ -247,8 +248,8 @@ func (t tool) declare(output json.RawMessage) mcpgo.Tool {
 // call it only removes tools that the token is not offered, as if they did not exist. It keeps the others, so that
 // runner can refuse with a reason.
 func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcpgo.Tool {
-	x := exchangeOf(ctx)
-	if x.message.method != string(mcpgo.MethodToolsList) {
+	x := wire.ExchangeOf(ctx)
+	if x.Message.Method != string(mcpgo.MethodToolsList) {
 		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
 	}
 	visible, rows := make([]mcpgo.Tool, 0, len(declared)), h.toolsOf(x)
@@ -259,7 +260,7 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 				continue
 			}
 			d.RawOutputSchema = results[t.name]
-			if x.version.plain() {
+			if x.Version.Plain() {
 				d.Title, d.RawOutputSchema = "", nil
 				d.RawInputSchema = h.firstInput(d.Name)
 			}
@@ -272,15 +273,15 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 // firstInput is a tool's input schema for clients of the first version.
 func (h *Handler) firstInput(name string) json.RawMessage {
 	i := slices.IndexFunc(h.tools, func(t tool) bool { return t.name == name })
-	return inputSchema(h.tools[i].begin().takes, first)
+	return inputSchema(h.tools[i].begin().takes, wire.FirstVersion)
 }
 
 // runner returns mcp-go's handler for a tool. It never returns an error: mcp-go would send its text to the client,
 // always with -32603.
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
-		x := exchangeOf(ctx)
-		c := &call{caller: callerOf(x), plain: x.version.plain(), consent: consent{asks: x.asks, opens: x.opens}}
+		x := wire.ExchangeOf(ctx)
+		c := &call{caller: callerOf(x), plain: x.Version.Plain(), consent: consent{asks: x.Asks, opens: x.Opens}}
 		started := h.now()
 		result, err := h.attempted(ctx, t, c, x)
 		if t.mail {
@@ -288,30 +289,30 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		}
 		h.logCall(ctx, t, c, err, h.now().Sub(started))
 		if err == nil {
-			x.ran = true
+			x.Ran = true
 			return result, nil
 		}
 		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 			h.logFault(x, service.ForLog(err))
 		}
-		refused := render(err, x.version, x.faultID, c.foreign...)
-		if refused.err != nil {
-			x.refused = &refused
+		refused := render(err, x.Version, x.FaultID, c.foreign...)
+		if refused.Err != nil {
+			x.Refused = &refused
 			return &mcpgo.CallToolResult{}, nil // not sent
 		}
-		x.ran = true
-		return refused.result, nil
+		x.Ran = true
+		return refused.Result, nil
 	}
 }
 
 // answer runs the tool, if the token allows it, and packs its result.
-func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
+func (h *Handler) answer(ctx context.Context, t tool, c *call, x *wire.Exchange) (result *mcpgo.CallToolResult, err error) {
 	defer rescue(&err)
 	if !t.open(c.caller) {
 		return nil, t.errClosed(c.caller, t.scope)
 	}
 	w := t.begin()
-	if err := c.resume(t.name, w.takes, x.call.Arguments); err != nil {
+	if err := c.resume(t.name, w.takes, x.Call.Arguments); err != nil {
 		return nil, err
 	}
 	if err := c.unpackEvent(w.takes); err != nil {
@@ -323,7 +324,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
 		return nil, t.errClosed(c.caller, needs)
 	}
-	leave, err := h.enter(ctx, x.caller.owner)
+	leave, err := h.enter(ctx, x.Caller.Owner)
 	if err != nil {
 		return nil, err
 	}
@@ -334,11 +335,11 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if err != nil {
 		return nil, err
 	}
-	return pack(a, x.version)
+	return pack(a, x.Version)
 }
 
 // pack converts an answer to a result. MCP 2025-06-18 "Structured Content": the text contains the same.
-func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
+func pack(a answer, v wire.Version) (*mcpgo.CallToolResult, error) {
 	with, ok := a.text.(noted)
 	if !ok {
 		with.text = a.text
@@ -349,9 +350,9 @@ func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 	}
 	result := mcpgo.NewToolResultText(text)
 	if with.note != "" {
-		result.Content = append(result.Content, mcpgo.NewTextContent(visible(string(with.note))))
+		result.Content = append(result.Content, mcpgo.NewTextContent(wire.Visible(string(with.note))))
 	}
-	if !v.plain() {
+	if !v.Plain() {
 		result.StructuredContent = a.structured
 	}
 	return result, nil
@@ -359,9 +360,9 @@ func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 
 func write(value any) (string, error) {
 	if text, ok := value.(prose); ok {
-		return visible(string(text)), nil
+		return wire.Visible(string(text)), nil
 	}
-	data, err := encodeJSON(value)
+	data, err := wire.EncodeJSON(value)
 	if isForeign(value) {
 		return defusedJSON(value, data), err
 	}
@@ -390,7 +391,7 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 }
 
 // logFault logs an error that the client does not see, under the id that the client gets.
-func (h *Handler) logFault(x *exchange, what string) {
-	h.log.Error("tool failed", slog.String("request", x.faultID), slog.String("method", x.message.method),
-		slog.String("tool", x.call.Name), slog.String("user", x.caller.name), slog.String("error", what))
+func (h *Handler) logFault(x *wire.Exchange, what string) {
+	h.log.Error("tool failed", slog.String("request", x.FaultID), slog.String("method", x.Message.Method),
+		slog.String("tool", x.Call.Name), slog.String("user", x.Caller.Name), slog.String("error", what))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // mostUnverified limits the listed mails that were ignored.
@@ -35,7 +36,7 @@ func (z zoned) unverified(u calendar.Unverified) string {
 		b.WriteString(" Start: " + z.when(u.Start) + ".")
 	}
 	fmt.Fprintf(&b, " Untrusted text: sender %s, organizer %s, title %s",
-		quoted(short(string(u.From), longestListedTitle)), quoted(short(u.Organizer, longestListedTitle)), quotedTitle(short(u.Title, longestListedTitle)))
+		wire.Quoted(short(string(u.From), longestListedTitle)), wire.Quoted(short(u.Organizer, longestListedTitle)), quotedTitle(short(u.Title, longestListedTitle)))
 	return b.String()
 }
 

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // Calls that the user has to confirm: see confirm. The questions use the user's words, not the model's.
@@ -23,7 +24,7 @@ const (
 )
 
 // quotedShort quotes user-supplied text in a question.
-func quotedShort(s string) string { return quoted(short(s, longestTold)) }
+func quotedShort(s string) string { return wire.Quoted(short(s, longestTold)) }
 
 // confirmDeletion asks before a calendar is deleted with all its content.
 func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Calendar) error {

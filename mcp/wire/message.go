@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -8,75 +8,75 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 )
 
-// message is one JSON-RPC message, parsed once and strictly: names are case-sensitive and unambiguous. The message for
+// Message is one JSON-RPC message, parsed once and strictly: names are case-sensitive and unambiguous. The message for
 // mcp-go is encoded from these parts again, so that mcp-go cannot read it differently from our checks.
-type message struct {
+type Message struct {
 	id     json.RawMessage // nil if there is none
-	method string          // "" for a client's answer to a request of ours
-	params json.RawMessage // an object, or nil
-	answer bool            // set for a response: it has a result or an error
+	Method string          // "" for a client's answer to a request of ours
+	Params json.RawMessage // an object, or nil
+	Answer bool            // set for a response: it has a result or an error
 	result json.RawMessage // the result of a response
 }
 
 // parse parses a message. If it returns an error, the message holds at most the id for the response.
-func parse(body []byte) (message, *rpcError) {
+func parse(body []byte) (Message, *Error) {
 	var fields map[string]json.RawMessage
 	if !json.Valid(body) || !utf8.Valid(body) {
-		return message{}, rpcErrorf(codeParse, "the body is not JSON")
+		return Message{}, Errorf(codeParse, "the body is not JSON")
 	}
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return message{}, rpcErrorf(codeRequest, "the body must be one JSON object: send each message by itself, batches are not accepted")
+		return Message{}, Errorf(CodeRequest, "the body must be one JSON object: send each message by itself, batches are not accepted")
 	}
-	m := message{answer: fields["result"] != nil || fields["error"] != nil, result: fields["result"]}
+	m := Message{Answer: fields["result"] != nil || fields["error"] != nil, result: fields["result"]}
 	if id := fields["id"]; id != nil {
 		if !isString(id) && !isNumber(id) {
-			return m, rpcErrorf(codeRequest, `"id" must be a string or a number`)
+			return m, Errorf(CodeRequest, `"id" must be a string or a number`)
 		}
 		m.id = id
 	}
 	if string(fields["jsonrpc"]) != `"2.0"` {
-		return m, rpcErrorf(codeRequest, `"jsonrpc" must be "2.0"`)
+		return m, Errorf(CodeRequest, `"jsonrpc" must be "2.0"`)
 	}
 	if err := m.readMethod(fields["method"]); err != nil {
 		return m, err
 	}
 	if params := fields["params"]; params != nil && string(params) != "null" {
 		if params[0] != '{' {
-			return m, rpcErrorf(codeParams, `"params" must be an object`)
+			return m, Errorf(CodeParams, `"params" must be an object`)
 		}
-		m.params = params
+		m.Params = params
 	}
 	return m, nil
 }
 
-func (m *message) readMethod(raw json.RawMessage) *rpcError {
+func (m *Message) readMethod(raw json.RawMessage) *Error {
 	switch {
-	case raw == nil && m.answer && m.id != nil:
+	case raw == nil && m.Answer && m.id != nil:
 		return nil
 	case raw == nil:
-		return rpcErrorf(codeRequest, `"method" is missing`)
-	case !isString(raw) || json.Unmarshal(raw, &m.method) != nil || m.method == "":
-		return rpcErrorf(codeRequest, `"method" must be a name`)
+		return Errorf(CodeRequest, `"method" is missing`)
+	case !isString(raw) || json.Unmarshal(raw, &m.Method) != nil || m.Method == "":
+		return Errorf(CodeRequest, `"method" must be a name`)
 	}
-	m.answer = false
+	m.Answer = false
 	return nil
 }
 
 // declared returns the version in the message itself; only modern messages have one.
-func (m message) declared() version {
+func (m Message) declared() Version {
 	var params struct {
 		Meta *mcpgo.Meta `json:"_meta"`
 	}
 	// The transport parses it with the same type, so both see the same version.
-	if m.params == nil || json.Unmarshal(m.params, &params) != nil {
+	if m.Params == nil || json.Unmarshal(m.Params, &params) != nil {
 		return ""
 	}
-	return version(params.Meta.ProtocolVersion())
+	return Version(params.Meta.ProtocolVersion())
 }
 
 // bytes encodes the message for the transport.
-func (m message) bytes() []byte {
-	method, _ := json.Marshal(m.method) // strings always marshal
+func (m Message) bytes() []byte {
+	method, _ := json.Marshal(m.Method) // strings always marshal
 	var b bytes.Buffer
 	b.WriteString(`{"jsonrpc":"2.0","method":`)
 	b.Write(method)
@@ -84,16 +84,16 @@ func (m message) bytes() []byte {
 		b.WriteString(`,"id":`)
 		b.Write(m.id)
 	}
-	if m.params != nil {
+	if m.Params != nil {
 		b.WriteString(`,"params":`)
-		b.Write(m.params)
+		b.Write(m.Params)
 	}
 	b.WriteString("}")
 	return b.Bytes()
 }
 
-// toolCall holds the params of tools/call.
-type toolCall struct {
+// ToolCall holds the params of tools/call.
+type ToolCall struct {
 	Name      string                     `json:"name"`
 	Arguments map[string]json.RawMessage `json:"arguments"`
 	// InputResponses and RequestState come with a repeated call that had to be confirmed.
@@ -102,10 +102,10 @@ type toolCall struct {
 }
 
 // readToolCall parses the params of tools/call.
-func (m message) readToolCall() (toolCall, *rpcError) {
-	var c toolCall
-	if err := json.Unmarshal(m.params, &c); m.params == nil || err != nil || c.Name == "" {
-		return toolCall{}, rpcErrorf(codeParams, `tools/call takes "name", a string, and "arguments", an object`)
+func (m Message) readToolCall() (ToolCall, *Error) {
+	var c ToolCall
+	if err := json.Unmarshal(m.Params, &c); m.Params == nil || err != nil || c.Name == "" {
+		return ToolCall{}, Errorf(CodeParams, `tools/call takes "name", a string, and "arguments", an object`)
 	}
 	return c, nil
 }

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 // TestPaceForgets: tokens that rest take no room.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
-	now := noonOfTest
+	now := noon
 	p := newPace(1, func() time.Time { return now })
 	for i := range 3 * maxPaced {
 		if i%maxPaced == 0 {
 			now = now.Add(time.Minute)
 		}
-		if wait := p.take(owner{token: fmt.Sprint(i)}); wait > 0 {
+		if wait := p.take(Owner{Token: fmt.Sprint(i)}); wait > 0 {
 			t.Fatalf("%d waits %v", i, wait)
 		}
 	}

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	n := 0
 	ask := func(user, token int) error {
 		n++
-		_, err := a.begin(owner{fmt.Sprint("u", user), fmt.Sprint("t", token)}, fmt.Sprint(n))
+		_, err := a.begin(Owner{fmt.Sprint("u", user), fmt.Sprint("t", token)}, fmt.Sprint(n))
 		return err
 	}
-	for i := range 64 * mostAskedAtOnce {
-		err := ask(0, i/mostAskedAtOnce)
+	for i := range 64 * MostAskedAtOnce {
+		err := ask(0, i/MostAskedAtOnce)
 		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their assistants")) {
 			t.Fatalf("question %d of one user: %v", i, err)
 		}

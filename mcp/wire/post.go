@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -15,47 +15,47 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// exchange is a request with its context. The tools find it in their context.Context, because the transport passes
+// Exchange is a request with its context. The tools find it in their context.Context, because the transport passes
 // only that.
-type exchange struct {
-	caller  peer
-	version version
-	// session is the session of the request, or "".
-	session sessionID
-	message message
-	call    toolCall
-	// faultID identifies the log line of an internal error.
-	faultID string
-	// ran is set if a tool has answered. refused is set if its response replaces the transport's.
-	ran     bool
-	refused *refusal
-	// asks is set if the client supports elicitation by form, opens if by page. reply is where an elicitation is sent.
-	asks, opens bool
+type Exchange struct {
+	Caller  Peer
+	Version Version
+	// Session is the session of the request, or "".
+	Session SessionID
+	Message Message
+	Call    ToolCall
+	// FaultID identifies the log line of an internal error.
+	FaultID string
+	// Ran is set if a tool has answered. refused is set if its response replaces the transport's.
+	Ran     bool
+	Refused *Refusal
+	// Asks is set if the client supports elicitation by form, Opens if by page. reply is where an elicitation is sent.
+	Asks, Opens bool
 	reply       *reply
 }
 
 type exchangeKey struct{}
 
-func exchangeOf(ctx context.Context) *exchange {
-	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+func ExchangeOf(ctx context.Context) *Exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
 }
 
 // post serves POST: one message, answered in the response.
-func (e *endpoint) post(w http.ResponseWriter, r *http.Request, caller peer) {
+func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, caller Peer) {
 	body, ok := e.readBody(w, r)
 	if !ok {
 		return
 	}
 	m, err := parse(body)
-	x := &exchange{caller: caller, message: m, faultID: e.faultID(w)}
+	x := &Exchange{Caller: caller, Message: m, FaultID: e.faultID(w)}
 	header := r.Header.Clone()
 	switch {
-	case err != nil && err.Code == codeParams:
-		sendError(w, statusOf(headerVersion(r), err.Code), m.id, err)
+	case err != nil && err.Code == CodeParams:
+		sendError(w, StatusOf(headerVersion(r), err.Code), m.id, err)
 	case err != nil:
 		sendError(w, http.StatusBadRequest, m.id, err)
-	case m.id != nil && !e.pace.admit(w, caller.owner):
+	case m.id != nil && !e.pace.admit(w, caller.Owner):
 	case !e.agree(w, r, x, header):
 	case x.isStray():
 		e.heed(r.Context(), x)
@@ -67,7 +67,7 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request, caller peer) {
 
 // faultID identifies the log line of an internal error. It is the request id that package server has put into the
 // response and its own log.
-func (e *endpoint) faultID(w http.ResponseWriter) string {
+func (e *Endpoint) faultID(w http.ResponseWriter) string {
 	if id := w.Header().Get("X-Request-Id"); id != "" {
 		return id
 	}
@@ -75,7 +75,7 @@ func (e *endpoint) faultID(w http.ResponseWriter) string {
 }
 
 // readBody reads the message, up to the limit.
-func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func (e *Endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		return nil, false
@@ -83,8 +83,8 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, boo
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, e.limits.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
-	case err != nil && e.content.revoked(err): // it was valid when the body began
-		e.content.unauthorized(w)
+	case err != nil && e.content.Revoked(err): // it was valid when the body began
+		e.content.Unauthorized(w)
 	case errors.As(err, &tooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", e.limits.BodyBytes))
 	case err != nil:
@@ -94,78 +94,78 @@ func (e *endpoint) readBody(w http.ResponseWriter, r *http.Request) ([]byte, boo
 }
 
 // agree determines the version and the session, and sets the headers for the transport accordingly.
-func (e *endpoint) agree(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) bool {
+func (e *Endpoint) agree(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) bool {
 	claimed := headerVersion(r)
-	if declared := x.message.declared(); declared.modern() || claimed.modern() {
+	if declared := x.Message.declared(); declared.Modern() || claimed.Modern() {
 		// The transport compares the two, and responds to an unsupported version.
-		x.version = max(declared, claimed)
-		x.asks, x.opens = abilities(x.message.capabilities())
-		header.Del(sessionHeader)
+		x.Version = max(declared, claimed)
+		x.Asks, x.Opens = abilities(x.Message.capabilities())
+		header.Del(SessionHeader)
 		return true
 	}
-	if x.message.method == string(mcpgo.MethodInitialize) {
-		header.Del(versionHeader)
+	if x.Message.Method == string(mcpgo.MethodInitialize) {
+		header.Del(VersionHeader)
 		return true
 	}
 	if !claimed.known() {
-		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s", errVersion(claimed)))
+		sendError(w, http.StatusBadRequest, x.Message.id, Errorf(CodeRequest, "%s", errVersion(claimed)))
 		return false
 	}
-	x.version = max(claimed, first)
-	id := sessionID(r.Header.Get(sessionHeader))
+	x.Version = max(claimed, FirstVersion)
+	id := SessionID(r.Header.Get(SessionHeader))
 	if id == "" {
-		header.Set(sessionHeader, string(e.sessions.once()))
+		header.Set(SessionHeader, string(e.sessions.once()))
 		return true
 	}
-	s, ok := e.sessions.resume(x.caller.owner, id)
+	s, ok := e.sessions.resume(x.Caller.Owner, id)
 	if !ok {
 		refuseSession(w)
 		return false
 	}
-	x.version, x.session = s.version, id
+	x.Version, x.Session = s.Version, id
 	streams := acceptsEvents(r.Header.Values("Accept"))
-	x.asks, x.opens = s.asks && streams, s.opens && streams
-	header.Set(versionHeader, string(s.version))
+	x.Asks, x.Opens = s.asks && streams, s.opens && streams
+	header.Set(VersionHeader, string(s.Version))
 	return true
 }
 
 // isStray reports whether a message is accepted but not passed on. Responses are for us only: see heed. So are
 // cancellations of 2026-07-28, which has no sessions. mcp-go finds calls by session id and request id, so a user
 // without a session could cancel another user's call. Clients of that version cancel by closing the response.
-func (x *exchange) isStray() bool {
+func (x *Exchange) isStray() bool {
 	switch {
-	case x.version.modern():
-		return x.message.method == cancelled
-	case x.message.answer:
+	case x.Version.Modern():
+		return x.Message.Method == MethodCancelled
+	case x.Message.Answer:
 		return true
 	default:
 		return false
 	}
 }
 
-const cancelled = "notifications/cancelled"
+const MethodCancelled = "notifications/cancelled"
 
 // ours are the requests that we answer without mcp-go.
-var ours = map[string]func(*endpoint, http.ResponseWriter, *http.Request, *exchange, http.Header){
-	string(mcpgo.MethodResourcesSubscribe):   (*endpoint).subscribe,
-	string(mcpgo.MethodResourcesUnsubscribe): (*endpoint).unsubscribe,
-	string(mcpgo.MethodSubscriptionsListen):  (*endpoint).listenTo,
+var ours = map[string]func(*Endpoint, http.ResponseWriter, *http.Request, *Exchange, http.Header){
+	string(mcpgo.MethodResourcesSubscribe):   (*Endpoint).subscribe,
+	string(mcpgo.MethodResourcesUnsubscribe): (*Endpoint).unsubscribe,
+	string(mcpgo.MethodSubscriptionsListen):  (*Endpoint).listenTo,
 }
 
 // pass answers the message.
-func (e *endpoint) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	e.content.prepare(r.Context(), x)
-	if x.message.method == string(mcpgo.MethodToolsCall) {
-		var err *rpcError
-		if x.call, err = x.message.readToolCall(); err != nil {
-			sendError(w, statusOf(x.version, err.Code), x.message.id, err)
+func (e *Endpoint) pass(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) {
+	e.content.Prepare(r.Context(), x)
+	if x.Message.Method == string(mcpgo.MethodToolsCall) {
+		var err *Error
+		if x.Call, err = x.Message.readToolCall(); err != nil {
+			sendError(w, StatusOf(x.Version, err.Code), x.Message.id, err)
 			return
 		}
-		if e.content.challenge(w, r, x) {
+		if e.content.Challenge(w, r, x) {
 			return
 		}
 	}
-	if serve := ours[x.message.method]; serve != nil && x.message.id != nil {
+	if serve := ours[x.Message.Method]; serve != nil && x.Message.id != nil {
 		serve(e, w, r, x, header)
 		return
 	}
@@ -173,7 +173,7 @@ func (e *endpoint) pass(w http.ResponseWriter, r *http.Request, x *exchange, hea
 }
 
 // forward passes the message to the transport and adapts its response.
-func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+func (e *Endpoint) forward(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) {
 	out := newReply(w, func(status int, body []byte) (int, []byte) { return e.settle(w, x, status, body) })
 	x.reply = out
 	e.transport.Handle(out, x.request(r, header))
@@ -181,22 +181,22 @@ func (e *endpoint) forward(w http.ResponseWriter, r *http.Request, x *exchange, 
 }
 
 // request is the message for the transport.
-func (x *exchange) request(r *http.Request, header http.Header) *server.HTTPRequest {
-	return &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Body: x.message.bytes(), Context: x.within(r.Context())}
+func (x *Exchange) request(r *http.Request, header http.Header) *server.HTTPRequest {
+	return &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Body: x.Message.bytes(), Context: x.Within(r.Context())}
 }
 
-// within adds the exchange to a context.
-func (x *exchange) within(ctx context.Context) context.Context {
+// Within adds the exchange to a context.
+func (x *Exchange) Within(ctx context.Context) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
 
 // send responds to a request that bypasses the transport: with a result, unless it was refused.
-func (e *endpoint) send(w http.ResponseWriter, x *exchange, result any) {
-	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.message.id, result})
+func (e *Endpoint) send(w http.ResponseWriter, x *Exchange, result any) {
+	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.Message.id, result})
 	if err != nil {
-		x.refused = &refusal{err: errFault(x.faultID), status: http.StatusOK}
+		x.Refused = &Refusal{Err: ErrFault(x.FaultID), Status: http.StatusOK}
 	}
-	x.ran = true
+	x.Ran = true
 	status, body := e.settle(w, x, http.StatusOK, body)
 	writeJSON(w, status, body)
 }
@@ -216,31 +216,31 @@ type resultReply struct {
 }
 
 // settle adapts the transport's response.
-func (e *endpoint) settle(w http.ResponseWriter, x *exchange, status int, body []byte) (int, []byte) {
-	if x.refused != nil {
-		if x.refused.status == http.StatusServiceUnavailable {
-			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+func (e *Endpoint) settle(w http.ResponseWriter, x *Exchange, status int, body []byte) (int, []byte) {
+	if x.Refused != nil {
+		if x.Refused.Status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", strconv.Itoa(RetryAfter))
 		}
-		return x.refused.status, encodeError(x.message.id, x.refused.err)
+		return x.Refused.Status, encodeError(x.Message.id, x.Refused.Err)
 	}
-	if x.ran || !x.isAnnouncement() && hasResult(body) {
+	if x.Ran || !x.isAnnouncement() && hasResult(body) {
 		return status, body
 	}
 	var answered struct {
-		Error *rpcError `json:"error"`
+		Error *Error `json:"error"`
 	}
 	err := json.Unmarshal(body, &answered)
 	if err == nil && answered.Error == nil && x.isAnnouncement() {
 		body, err = e.dress(w, x, body)
 	}
 	if err != nil {
-		answered.Error = rpcErrorf(codeInternal, "reading the transport's answer: %v", err)
+		answered.Error = Errorf(CodeInternal, "reading the transport's answer: %v", err)
 	}
 	if answered.Error == nil {
 		return status, body
 	}
-	reworded := e.content.reword(x, answered.Error)
-	return statusOf(x.version, reworded.Code), encodeError(x.message.id, reworded)
+	reworded := e.content.Reword(x, answered.Error)
+	return StatusOf(x.Version, reworded.Code), encodeError(x.Message.id, reworded)
 }
 
 // hasResult reports whether a response is a result, without parsing it: a list of tools is long.

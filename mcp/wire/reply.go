@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -72,7 +72,7 @@ func (p *reply) settleEvent(event []byte) []byte {
 	if !ok || !whole {
 		return event
 	}
-	if m, err := parse(data); err != nil || !m.answer {
+	if m, err := parse(data); err != nil || !m.Answer {
 		return event
 	}
 	_, body := p.settle(p.status, data)

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"context"
@@ -19,16 +19,16 @@ import (
 // stores the response in the table of idempotent calls, where the asking process polls for it.
 
 const (
-	// mostAskedAtOnce limits the open elicitations per token on one process, mostOfUser those per user over all their
+	// MostAskedAtOnce limits the open elicitations per token on one process, mostOfUser those per user over all their
 	// tokens, and mostOpen the total. It therefore takes many users to block others.
-	mostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
+	MostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
 	// lookAgain is how often the store is polled for a response that reached another process.
 	lookAgain = 2 * time.Second
 )
 
 // asking is an elicitation that is open on this process.
 type asking struct {
-	of    owner
+	of    Owner
 	heard chan string
 }
 
@@ -39,23 +39,23 @@ type askings struct {
 	closed bool
 }
 
-// notAsked is the error of an elicitation that cannot be sent now.
-type notAsked struct{ why, hint string }
+// NotAskedError is the error of an elicitation that cannot be sent now.
+type NotAskedError struct{ Why, Hint string }
 
 // Error implements error.
-func (e *notAsked) Error() string { return e.why }
+func (e *NotAskedError) Error() string { return e.Why }
 
 func errNotAsked(hint, why string, args ...any) error {
-	return &notAsked{fmt.Sprintf(why, args...), hint}
+	return &NotAskedError{fmt.Sprintf(why, args...), hint}
 }
 
 // begin opens an elicitation under an id, unless too many are open.
-func (a *askings) begin(of owner, id string) (asking, error) {
+func (a *askings) begin(of Owner, id string) (asking, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ofToken, ofUser := 0, 0
 	for _, other := range a.open {
-		if other.of.user == of.user {
+		if other.of.User == of.User {
 			ofUser++
 		}
 		if other.of == of {
@@ -65,7 +65,7 @@ func (a *askings) begin(of owner, id string) (asking, error) {
 	switch {
 	case a.closed:
 		return asking{}, errNotAsked("try again in a minute", "the server is shutting down, so it cannot ask the user")
-	case ofToken >= mostAskedAtOnce:
+	case ofToken >= MostAskedAtOnce:
 		return asking{}, errNotAsked("wait until the user has answered those", "the user already has %d open questions", ofToken)
 	case ofUser >= mostOfUser:
 		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
@@ -93,7 +93,7 @@ func (a *askings) close() {
 	defer a.mu.Unlock()
 	a.closed = true
 	for _, one := range a.open {
-		one.hear(unanswered)
+		one.hear(Unanswered)
 	}
 }
 
@@ -106,7 +106,7 @@ func (a asking) hear(action string) {
 }
 
 // answer hands a response to the elicitation, and reports whether it is open here.
-func (a *askings) answer(of owner, id, action string) bool {
+func (a *askings) answer(of Owner, id, action string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one, ok := a.open[id]
@@ -117,45 +117,45 @@ func (a *askings) answer(of owner, id, action string) bool {
 }
 
 // askID derives the id of an elicitation from its session, so that each process can verify it.
-func (e *endpoint) askID(x *exchange, nonce string) string {
-	seal := e.sealOf(fmt.Appendf(nil, "mcp question %q %q %q %q", x.caller.user, x.caller.token, x.session, nonce))
-	return "confirm-" + nonce + "." + encode(seal[:16])
+func (e *Endpoint) askID(x *Exchange, nonce string) string {
+	seal := e.Seal(fmt.Appendf(nil, "mcp question %q %q %q %q", x.Caller.User, x.Caller.Token, x.Session, nonce))
+	return "confirm-" + nonce + "." + Base64(seal[:16])
 }
 
-// elicitation is a question for the user.
-type elicitation struct {
-	// digest identifies the question.
-	digest string
-	// params returns the parameters of the request with an id.
-	params func(id string) mcpgo.ElicitationParams
+// Elicitation is a question for the user.
+type Elicitation struct {
+	// Digest identifies the question.
+	Digest string
+	// Params returns the parameters of the request with an id.
+	Params func(id string) mcpgo.ElicitationParams
 }
 
-// answerAge is the time that a user has to respond.
-const answerAge = 10 * time.Minute
+// AnswerAge is the time that a user has to respond.
+const AnswerAge = 10 * time.Minute
 
 var errSilent = errors.New("the user did not respond")
 
-// ask sends an elicitation, waits for the response and returns its action.
-func (e *endpoint) ask(ctx context.Context, x *exchange, q elicitation) (action string, err error) {
+// Ask sends an elicitation, waits for the response and returns its action.
+func (e *Endpoint) Ask(ctx context.Context, x *Exchange, q Elicitation) (action string, err error) {
 	id := e.askID(x, rand.Text())
-	one, err := e.askings.begin(x.caller.owner, id)
+	one, err := e.askings.begin(x.Caller.Owner, id)
 	if err != nil {
 		return "", err
 	}
 	defer e.askings.end(id)
-	box, err := e.content.openLetter(ctx, x, id, q.digest)
+	box, err := e.content.OpenLetter(ctx, x, id, q.Digest)
 	if err != nil {
 		return "", err
 	}
 	defer box.Close(context.WithoutCancel(ctx))
-	ctx, cancel := context.WithTimeoutCause(ctx, answerAge, errSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, AnswerAge, errSilent)
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.params(id)}); err != nil {
+	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.Params(id)}); err != nil {
 		return "", err
 	}
 	action, err = e.await(ctx, x, one, box)
 	if errors.Is(err, errSilent) {
-		return unanswered, nil
+		return Unanswered, nil
 	}
 	return action, err
 }
@@ -169,7 +169,7 @@ type elicitRequest struct {
 }
 
 // await waits for the user's response. It also polls the store for a response that another process received.
-func (e *endpoint) await(ctx context.Context, x *exchange, one asking, box letter) (action string, err error) {
+func (e *Endpoint) await(ctx context.Context, x *Exchange, one asking, box Letter) (action string, err error) {
 	look, pause := time.NewTicker(lookAgain), time.NewTicker(e.limits.StreamPause)
 	defer look.Stop()
 	defer pause.Stop()
@@ -192,31 +192,31 @@ func (e *endpoint) await(ctx context.Context, x *exchange, one asking, box lette
 }
 
 // heed processes a client's response to one of our elicitations. Responses with an unknown id are ignored.
-func (e *endpoint) heed(ctx context.Context, x *exchange) {
+func (e *Endpoint) heed(ctx context.Context, x *Exchange) {
 	var id string
-	if !x.message.answer || x.version.modern() || json.Unmarshal(x.message.id, &id) != nil {
+	if !x.Message.Answer || x.Version.Modern() || json.Unmarshal(x.Message.id, &id) != nil {
 		return
 	}
-	action := actionIn(x.message.result)
-	if e.askings.answer(x.caller.owner, id, action) {
+	action := ActionIn(x.Message.result)
+	if e.askings.answer(x.Caller.Owner, id, action) {
 		return
 	}
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(id, "confirm-"), ".")
 	if !hmac.Equal([]byte(id), []byte(e.askID(x, nonce))) {
 		return
 	}
-	if err := e.content.deliver(ctx, x, id, action); err != nil {
-		e.log.Warn("a user's response was lost", "user", x.caller.name, "error", err)
+	if err := e.content.Deliver(ctx, x, id, action); err != nil {
+		e.log.Warn("a user's response was lost", "user", x.Caller.Name, "error", err)
 	}
 }
 
-// actionIn returns the action of a response. A malformed response counts as unanswered.
-func actionIn(result json.RawMessage) string {
+// ActionIn returns the action of a response. A malformed response counts as unanswered.
+func ActionIn(result json.RawMessage) string {
 	var said struct {
 		Action string `json:"action"`
 	}
-	if json.Unmarshal(result, &said) != nil || said.Action != accepted && said.Action != declined {
-		return unanswered
+	if json.Unmarshal(result, &said) != nil || said.Action != Accepted && said.Action != Declined {
+		return Unanswered
 	}
 	return said.Action
 }
@@ -237,12 +237,12 @@ func abilities(capabilities json.RawMessage) (asks, opens bool) {
 
 // capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
 // they open a session.
-func (m message) capabilities() json.RawMessage {
+func (m Message) capabilities() json.RawMessage {
 	var params struct {
 		Meta         map[string]json.RawMessage `json:"_meta"`
 		Capabilities json.RawMessage            `json:"capabilities"`
 	}
-	if json.Unmarshal(m.params, &params) != nil {
+	if json.Unmarshal(m.Params, &params) != nil {
 		return nil
 	}
 	if declared := params.Meta[mcpgo.MetaKeyClientCapabilities]; declared != nil {
@@ -253,7 +253,7 @@ func (m message) capabilities() json.RawMessage {
 
 // The actions of a response (MCP "Elicitation", Response Actions).
 const (
-	accepted   = "accept"
-	declined   = "decline"
-	unanswered = "cancel"
+	Accepted   = "accept"
+	Declined   = "decline"
+	Unanswered = "cancel"
 )

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // acknowledgement of the granted subscriptions, then notifications, and a result when the server ends it. The transport
 // validates the request, but its response is not sent: mcp-go acknowledges any subscription, sometimes loses the
 // acknowledgement, and never notifies.
-func (e *endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+func (e *Endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) {
 	checked := verdict{header: make(http.Header)}
 	e.transport.Handle(&checked, x.request(r, header))
 	if !checked.good() {
@@ -21,9 +21,9 @@ func (e *endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *exchange,
 		writeJSON(w, status, body)
 		return
 	}
-	watch, granted := e.content.listen(x.within(r.Context()), x)
-	s := &hearing{stream: stream{owner: x.caller.owner, watch: watch}, caller: x.caller, tag: x.message.id}
-	if x.refused != nil {
+	watch, granted := e.content.Listen(x.Within(r.Context()), x)
+	s := &hearing{stream: stream{owner: x.Caller.Owner, watch: watch}, caller: x.Caller, tag: x.Message.id}
+	if x.Refused != nil {
 		e.closeWatch(r.Context(), s)
 		e.send(w, x, nil)
 		return
@@ -32,7 +32,7 @@ func (e *endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *exchange,
 }
 
 // serveSubscription runs the stream of a subscription. It ends at once if nothing was granted.
-func (e *endpoint) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
+func (e *Endpoint) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s.begin = func() error {
@@ -76,33 +76,33 @@ func (v *verdict) good() bool {
 
 // subscribe serves resources/subscribe, for versions with sessions. The notifications go over the stream of the
 // session, which may be on another process.
-func (e *endpoint) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	e.serveSession(w, r, x, header, e.content.subscribe)
+func (e *Endpoint) subscribe(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) {
+	e.serveSession(w, r, x, header, e.content.Subscribe)
 }
 
 // unsubscribe serves resources/unsubscribe. It succeeds even without a subscription.
-func (e *endpoint) unsubscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
-	e.serveSession(w, r, x, header, e.content.unsubscribe)
+func (e *Endpoint) unsubscribe(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header) {
+	e.serveSession(w, r, x, header, e.content.Unsubscribe)
 }
 
 // serveSession serves a request about a resource that needs a session; the transport knows no sessions.
-func (e *endpoint) serveSession(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header, work func(context.Context, *exchange, session, string)) {
-	if x.version.modern() {
+func (e *Endpoint) serveSession(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header, work func(context.Context, *Exchange, Session, string)) {
+	if x.Version.Modern() {
 		e.forward(w, r, x, header) // it knows no such method in this version
 		return
 	}
 	var params struct {
 		URI string `json:"uri"`
 	}
-	if json.Unmarshal(x.message.params, &params) != nil || params.URI == "" {
-		sendError(w, statusOf(x.version, codeParams), x.message.id, rpcErrorf(codeParams, `%s takes "uri", the address of a resource`, x.message.method))
+	if json.Unmarshal(x.Message.Params, &params) != nil || params.URI == "" {
+		sendError(w, StatusOf(x.Version, CodeParams), x.Message.id, Errorf(CodeParams, `%s takes "uri", the address of a resource`, x.Message.Method))
 		return
 	}
-	s, ok := e.sessions.resume(x.caller.owner, x.session)
+	s, ok := e.sessions.resume(x.Caller.Owner, x.Session)
 	if !ok {
-		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s needs a session: open one with initialize", x.message.method))
+		sendError(w, http.StatusBadRequest, x.Message.id, Errorf(CodeRequest, "%s needs a session: open one with initialize", x.Message.Method))
 		return
 	}
-	work(x.within(r.Context()), x, s, params.URI)
+	work(x.Within(r.Context()), x, s, params.URI)
 	e.send(w, x, struct{}{})
 }

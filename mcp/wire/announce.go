@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 // announcements are the methods whose responses describe the server's capabilities.
 var announcements = [...]string{string(mcpgo.MethodInitialize), string(mcpgo.MethodServerDiscover)}
 
-func (x *exchange) isAnnouncement() bool { return slices.Contains(announcements[:], x.message.method) }
+func (x *Exchange) isAnnouncement() bool { return slices.Contains(announcements[:], x.Message.Method) }
 
 // announcement holds the parts of such a response that we change. The rest passes through untouched.
 type announcement struct {
@@ -23,10 +23,10 @@ type announcement struct {
 
 // dress completes the response to an announcement: it adds the capabilities that never change (mcp-go omits false
 // values), and it opens a session after an initialize.
-func (e *endpoint) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte, error) {
+func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byte, error) {
 	var a announcement
 	var capabilities map[string]any
-	var agreed version
+	var agreed Version
 	if err := json.Unmarshal(body, &a); err != nil {
 		return nil, err
 	}
@@ -37,21 +37,21 @@ func (e *endpoint) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byt
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
-		w.Header().Set(sessionHeader, string(e.sessions.begin(x.caller.owner, agreed, abilitiesOf(agreed, x.message)...)))
+		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed, x.Message)...)))
 	}
-	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so it marshals
+	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.Version))) // read from JSON, so it marshals
 	return json.Marshal(a)
 }
 
 // declared returns the capabilities that a version of MCP is shown. The first version promised clients a response with
 // tools only.
-func declared(capabilities map[string]any, v version) map[string]any {
+func declared(capabilities map[string]any, v Version) map[string]any {
 	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}
 	}
 	// The lists of tools and prompts change only with a new release of the server.
 	capabilities["resources"] = map[string]bool{"subscribe": true, "listChanged": true}
-	if v.plain() {
+	if v.Plain() {
 		return map[string]any{"tools": capabilities["tools"]}
 	}
 	return capabilities

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // hearing is an event stream that sends notifications of changes.
 type hearing struct {
 	stream
-	caller peer
+	caller Peer
 	out    sse
 	// begin sends the first message of the stream, if there is one.
 	begin func() error
@@ -20,8 +20,8 @@ type hearing struct {
 	tag json.RawMessage
 }
 
-// listName is the subscription name for the list of resources. No resource has an empty URI.
-const listName = ""
+// ListName is the subscription name for the list of resources. No resource has an empty URI.
+const ListName = ""
 
 // notification is a message without a response.
 type notification struct {
@@ -46,7 +46,7 @@ func subscriptionMeta(id json.RawMessage) map[string]any {
 }
 
 // hear sends notifications until ctx ends, the client disconnects, or the token becomes invalid.
-func (e *endpoint) hear(ctx context.Context, s *hearing) {
+func (e *Endpoint) hear(ctx context.Context, s *hearing) {
 	beat := time.NewTicker(e.limits.StreamPause)
 	defer beat.Stop()
 	var ready <-chan struct{}
@@ -61,7 +61,7 @@ func (e *endpoint) hear(ctx context.Context, s *hearing) {
 		case <-ctx.Done():
 			return
 		case <-beat.C:
-			if err = e.content.valid(ctx, s.caller); err == nil || e.content.away(err) {
+			if err = e.content.Valid(ctx, s.caller); err == nil || e.content.Away(err) {
 				err = s.out.comment()
 			}
 		case <-calm:
@@ -72,8 +72,8 @@ func (e *endpoint) hear(ctx context.Context, s *hearing) {
 			listening, calm = nil, time.After(e.limits.Calm)
 		}
 		if err != nil {
-			e.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.name),
-				slog.String("token", s.caller.token), slog.String("why", e.content.forLog(err)))
+			e.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.Name),
+				slog.String("token", s.caller.Token), slog.String("why", e.content.ForLog(err)))
 			return
 		}
 	}
@@ -81,7 +81,7 @@ func (e *endpoint) hear(ctx context.Context, s *hearing) {
 
 // tell sends notifications for all changes. It checks the token after it has read the changes, so that a token revoked
 // in the meantime gets nothing.
-func (e *endpoint) tell(ctx context.Context, s *hearing) error {
+func (e *Endpoint) tell(ctx context.Context, s *hearing) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (e *endpoint) tell(ctx context.Context, s *hearing) error {
 	}
 	changed, err := s.watch.Changed(ctx)
 	if err == nil {
-		err = e.content.valid(ctx, s.caller)
+		err = e.content.Valid(ctx, s.caller)
 	}
 	switch {
-	case e.content.away(err):
+	case e.content.Away(err):
 		s.watch.Again()
 		return nil
-	case err != nil && ctx.Err() == nil && !e.content.revoked(err):
-		e.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.name), slog.String("error", e.content.forLog(err)))
+	case err != nil && ctx.Err() == nil && !e.content.Revoked(err):
+		e.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.Name), slog.String("error", e.content.ForLog(err)))
 	}
 	for _, one := range changed {
 		if err != nil {
@@ -112,21 +112,21 @@ func (e *endpoint) tell(ctx context.Context, s *hearing) error {
 }
 
 func (s *hearing) notificationOf(name string) notification {
-	if name == listName {
+	if name == ListName {
 		return s.notify(mcpgo.MethodNotificationResourcesListChanged, nil)
 	}
 	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": name})
 }
 
 // closeWatch stops watching, and stores which changes the client has seen.
-func (e *endpoint) closeWatch(ctx context.Context, s *hearing) {
+func (e *Endpoint) closeWatch(ctx context.Context, s *hearing) {
 	if s.watch == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		e.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", e.content.forLog(err)))
+		e.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", e.content.ForLog(err)))
 	}
 }
 

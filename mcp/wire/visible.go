@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"fmt"
@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// visible escapes hidden characters.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, ignorable) {
+// Visible escapes hidden characters.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, Ignorable) {
 		return s
 	}
 	var b strings.Builder
@@ -21,7 +21,7 @@ func visible(s string) string {
 		if i < len(runes)-1 {
 			after = runes[i+1]
 		}
-		if !ignorable(r) || inPlace(before, r, after) {
+		if !Ignorable(r) || inPlace(before, r, after) {
 			b.WriteRune(r)
 		} else {
 			b.WriteString(escape(r))
@@ -38,9 +38,9 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// ignorable reports whether a character is invisible: controls, Unicode's default ignorable code points (as defined in
+// Ignorable reports whether a character is invisible: controls, Unicode's default ignorable code points (as defined in
 // DerivedCoreProperties.txt), and interlinear annotation marks. They can encode any bytes, and models read them.
-func ignorable(r rune) bool {
+func Ignorable(r rune) bool {
 	switch {
 	case r < ' ':
 		return r != '\n' && r != '\t'
@@ -70,7 +70,7 @@ func inPlace(before, r, after rune) bool {
 	case joiner, nonJoiner:
 		return joins(before)
 	case leftToRight, rightToLeft:
-		return !ignorable(before) && (!isLatin(before) || !isLatin(after))
+		return !Ignorable(before) && (!isLatin(before) || !isLatin(after))
 	case plainStyle, emojiStyle:
 		return isEmoji(before) || strings.ContainsRune("#*0123456789", before) && after == keycap
 	}
@@ -79,7 +79,7 @@ func inPlace(before, r, after rune) bool {
 
 // joins reports whether a following joiner can change the form of a character.
 func joins(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M) && !isLatin(r) && !ignorable(r) || isEmoji(r) || r == emojiStyle
+	return unicode.In(r, unicode.L, unicode.M) && !isLatin(r) && !Ignorable(r) || isEmoji(r) || r == emojiStyle
 }
 
 func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
@@ -90,19 +90,19 @@ func isEmoji(r rune) bool {
 	return r > 0x7F && (unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) || strings.ContainsRune("‼⁉ℹ〰", r))
 }
 
-// maxQuoted limits a value that an error quotes.
-const maxQuoted = 80
+// MaxQuoted limits a value that an error quotes.
+const MaxQuoted = 80
 
-// quote quotes a value in an error, truncated if it is long.
-func quote(s string) string {
-	if runes := []rune(s); len(runes) > maxQuoted {
-		s = string(runes[:maxQuoted]) + "…"
+// Quote quotes a value in an error, truncated if it is long.
+func Quote(s string) string {
+	if runes := []rune(s); len(runes) > MaxQuoted {
+		s = string(runes[:MaxQuoted]) + "…"
 	}
-	return quoted(s)
+	return Quoted(s)
 }
 
-// escapes replaces characters that would end a quoted text or its line.
-var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+// Escapes replaces characters that would end a quoted text or its line.
+var Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
-// quoted puts a text into quotation marks that its content cannot end, so that readers can tell foreign text from ours.
-func quoted(s string) string { return `"` + visible(escapes.Replace(s)) + `"` }
+// Quoted puts a text into quotation marks that its content cannot end, so that readers can tell foreign text from ours.
+func Quoted(s string) string { return `"` + Visible(Escapes.Replace(s)) + `"` }

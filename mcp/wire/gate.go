@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"net"
@@ -39,9 +39,9 @@ func normalOrigin(s string) string {
 	return s
 }
 
-// guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
+// Guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
 // without credentials.
-func (e *endpoint) guard(next http.Handler) http.Handler {
+func (e *Endpoint) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !e.gate.admit(w, r) {
 			return
@@ -115,8 +115,8 @@ func hostname(hostport string) string {
 	return strings.Trim(hostport, "[]")
 }
 
-// serve serves the requests of an authenticated caller to /mcp.
-func (e *endpoint) serve(w http.ResponseWriter, r *http.Request, caller peer) {
+// Serve serves the requests of an authenticated caller to /mcp.
+func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller Peer) {
 	if !e.gate.admit(w, r) {
 		return
 	}
@@ -135,11 +135,11 @@ func (e *endpoint) serve(w http.ResponseWriter, r *http.Request, caller peer) {
 // methods are the HTTP methods of the endpoint.
 var methods = [...]struct {
 	name  string
-	serve func(*endpoint, http.ResponseWriter, *http.Request, peer)
+	serve func(*Endpoint, http.ResponseWriter, *http.Request, Peer)
 }{
-	{http.MethodPost, (*endpoint).post},
-	{http.MethodGet, (*endpoint).listen},
-	{http.MethodDelete, (*endpoint).endSession},
+	{http.MethodPost, (*Endpoint).post},
+	{http.MethodGet, (*Endpoint).listen},
+	{http.MethodDelete, (*Endpoint).endSession},
 }
 
 const allowedMethods = "POST, GET, DELETE, OPTIONS"

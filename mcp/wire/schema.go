@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -6,33 +6,33 @@ import (
 	"fmt"
 )
 
-// kind is a type of JSON Schema.
-type kind string
+// Kind is a type of JSON Schema.
+type Kind string
 
 // The types of values. Hosts differ in their support for JSON Schema, so nothing more is used: no type lists, no $ref,
 // no combinations.
 const (
-	text   kind = "string"
-	yesNo  kind = "boolean"
-	number kind = "integer"
-	listOf kind = "array"
-	group  kind = "object"
+	Text   Kind = "string"
+	YesNo  Kind = "boolean"
+	Number Kind = "integer"
+	List   Kind = "array"
+	Group  Kind = "object"
 )
 
-// members are the members of a JSON object, in order. Users fill in a form from top to bottom, and a model that is held
+// Members are the members of a JSON object, in order. Users fill in a form from top to bottom, and a model that is held
 // to a schema writes its arguments in the schema's order.
-type members []member
+type Members []member
 
 type member struct {
 	name  string
 	value any
 }
 
-// with appends a member.
-func (m members) with(name string, value any) members { return append(m, member{name, value}) }
+// With appends a member.
+func (m Members) With(name string, value any) Members { return append(m, member{name, value}) }
 
 // MarshalJSON writes the members in their order.
-func (m members) MarshalJSON() ([]byte, error) {
+func (m Members) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	for i, one := range m {
 		b.WriteByte("{,"[min(i, 1)])
@@ -40,7 +40,7 @@ func (m members) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		value, err := encodeJSON(one.value)
+		value, err := EncodeJSON(one.value)
 		if err != nil {
 			return nil, err
 		}
@@ -53,20 +53,20 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// typed returns the schema of a type.
-func typed(k kind) members { return members{{"type", k}} }
+// Typed returns the schema of a type.
+func Typed(k Kind) Members { return Members{{"type", k}} }
 
-// objectSchema does not forbid additional properties: results have none, and saying so would cost tokens in each
+// ObjectSchema does not forbid additional properties: results have none, and saying so would cost tokens in each
 // object.
-func objectSchema(properties members, required []string) members {
-	object := members{{"type", group}, {"properties", properties}}
+func ObjectSchema(properties Members, required []string) Members {
+	object := Members{{"type", Group}, {"properties", properties}}
 	if len(required) > 0 {
 		object = append(object, member{"required", required})
 	}
 	return object
 }
 
-func encodeSchema(schema members) json.RawMessage {
+func EncodeSchema(schema Members) json.RawMessage {
 	data, err := schema.MarshalJSON()
 	if err != nil {
 		// Strings, numbers and lists always marshal.
@@ -75,8 +75,8 @@ func encodeSchema(schema members) json.RawMessage {
 	return data
 }
 
-// encodeJSON encodes JSON without escaping < and >, like the results.
-func encodeJSON(v any) ([]byte, error) {
+// EncodeJSON encodes JSON without escaping < and >, like the results.
+func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 
 // stream is an open event stream.
 type stream struct {
-	owner owner
+	owner Owner
 	// session is the stream's session, or "" if there is none, as from 2026-07-28 on.
-	session sessionID
+	session SessionID
 	// watch receives changes; nil if the stream has no subscriptions.
-	watch watching
+	watch Watch
 	end   context.CancelFunc
 }
 
@@ -81,7 +81,7 @@ func (s *streams) speaks(asked *stream) bool {
 }
 
 // end ends the streams of a session.
-func (s *streams) end(id sessionID) {
+func (s *streams) end(id SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.open {
@@ -102,11 +102,11 @@ func (s *streams) close() {
 
 // listen serves GET: a stream for the server's own messages. It bypasses mcp-go, which would open a stream for any
 // session id, even another user's.
-func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, caller peer) {
+func (e *Endpoint) listen(w http.ResponseWriter, r *http.Request, caller Peer) {
 	claimed := headerVersion(r)
-	id := sessionID(r.Header.Get(sessionHeader))
+	id := SessionID(r.Header.Get(SessionHeader))
 	switch {
-	case claimed.modern():
+	case claimed.Modern():
 		refuseSessionMethod(w, r)
 		return
 	case !claimed.known():
@@ -116,15 +116,15 @@ func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, caller peer) {
 		refuse(w, http.StatusNotAcceptable, "GET opens a stream of events: accept text/event-stream")
 		return
 	}
-	place := stream{owner: caller.owner}
+	place := stream{owner: caller.Owner}
 	// MCP lets the server decide about GET without a session. This stream sends only keep-alive comments.
 	if id != "" {
-		s, ok := e.sessions.resume(caller.owner, id)
+		s, ok := e.sessions.resume(caller.Owner, id)
 		if !ok {
 			refuseSession(w)
 			return
 		}
-		watch, err := e.content.watch(r.Context(), caller, id, s)
+		watch, err := e.content.Watch(r.Context(), caller, id, s)
 		if err != nil {
 			e.refuseFault(w, r, caller, err)
 			return
@@ -136,7 +136,7 @@ func (e *endpoint) listen(w http.ResponseWriter, r *http.Request, caller peer) {
 
 // serveStream runs a stream until the client disconnects, its session or token ends, its age is reached, or the server
 // stops. It returns false if there are too many streams.
-func (e *endpoint) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
+func (e *Endpoint) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
 	ctx, end := context.WithTimeout(ctx, e.streamAge(s.caller))
 	defer end()
 	s.end = end
@@ -157,11 +157,11 @@ func (e *endpoint) serveStream(ctx context.Context, w http.ResponseWriter, s *he
 }
 
 // streamAge is how long a stream may last: no longer than its token.
-func (e *endpoint) streamAge(c peer) time.Duration {
-	if c.expires.IsZero() {
+func (e *Endpoint) streamAge(c Peer) time.Duration {
+	if c.Expires.IsZero() {
 		return e.limits.StreamAge
 	}
-	return min(e.limits.StreamAge, c.expires.Sub(e.now()))
+	return min(e.limits.StreamAge, c.Expires.Sub(e.now()))
 }
 
 // acceptsEvents reports whether a client's Accept header allows event streams.
@@ -215,8 +215,8 @@ func (s sse) comment() error {
 func (s sse) flush() error { return http.NewResponseController(s.w).Flush() }
 
 // refuseFault responds if a stream cannot be opened because of an error on our side.
-func (e *endpoint) refuseFault(w http.ResponseWriter, r *http.Request, caller peer, err error) {
-	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: e.faultID(w)}
-	e.content.refuse(r.Context(), x, err)
+func (e *Endpoint) refuseFault(w http.ResponseWriter, r *http.Request, caller Peer, err error) {
+	x := &Exchange{Caller: caller, Message: Message{Method: r.Method}, FaultID: e.faultID(w)}
+	e.content.Refuse(r.Context(), x, err)
 	e.send(w, x, nil)
 }
