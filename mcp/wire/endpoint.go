@@ -40,6 +40,7 @@ func DefaultLimits() Limits {
 	}
 }
 
+// OrDefaults fills in the defaults of zero fields.
 func (l Limits) OrDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
@@ -51,7 +52,7 @@ func (l Limits) OrDefaults() Limits {
 
 // Config configures an endpoint.
 type Config struct {
-	// BaseURL is the server's public URL, or "". allowedOrigins are further web origins whose pages may call.
+	// BaseURL is the server's public URL, or "". AllowedOrigins are further web origins whose pages may call.
 	BaseURL        string
 	AllowedOrigins []string
 	// Key authenticates session ids and elicitations.
@@ -65,7 +66,7 @@ type Config struct {
 // Peer is a caller as far as the protocol knows them.
 type Peer struct {
 	Owner
-	// Name is the user's name for the log. expires is when the token ends; zero if it does not.
+	// Name is the user's name for the log. Expires is when the token ends; zero if it does not.
 	Name    string
 	Expires time.Time
 	// Account is the caller as the content knows them.
@@ -85,7 +86,7 @@ type Content interface {
 	Tokens
 	// Refuse sets the response for an error of the content.
 	Refuse(context.Context, *Exchange, error)
-	// Away reports whether an error is a temporary outage. forLog returns its text for the log.
+	// Away reports whether an error is a temporary outage. ForLog returns its text for the log.
 	Away(error) bool
 	ForLog(error) string
 }
@@ -119,7 +120,7 @@ type Change struct {
 	Told func()
 }
 
-// letters hold the responses to elicitations that reach another process than the one that waits for them.
+// Letters hold the responses to elicitations that reach another process than the one that waits for them.
 type Letters interface {
 	OpenLetter(ctx context.Context, x *Exchange, id, digest string) (Letter, error)
 	Deliver(ctx context.Context, x *Exchange, id, action string) error
@@ -133,7 +134,7 @@ type Letter interface {
 
 // Tokens checks tokens during requests that last long.
 type Tokens interface {
-	// Valid returns an error if a token is no longer valid; revoked reports whether an error is that one.
+	// Valid returns an error if a token is no longer valid; Revoked reports whether an error is that one.
 	Valid(context.Context, Peer) error
 	Revoked(error) bool
 	// Unauthorized answers a request whose token is no longer valid.

@@ -28,6 +28,7 @@ const (
 	placesShare = 64
 )
 
+// NewPlaces returns the slots of one process.
 func NewPlaces() *Places {
 	return &Places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[Owner]int)}
 }

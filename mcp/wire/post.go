@@ -26,7 +26,7 @@ type Exchange struct {
 	Call    ToolCall
 	// FaultID identifies the log line of an internal error.
 	FaultID string
-	// Ran is set if a tool has answered. refused is set if its response replaces the transport's.
+	// Ran is set if a tool has answered. Refused is set if its response replaces the transport's.
 	Ran     bool
 	Refused *Refusal
 	// Asks is set if the client supports elicitation by form, Opens if by page. reply is where an elicitation is sent.
@@ -36,6 +36,7 @@ type Exchange struct {
 
 type exchangeKey struct{}
 
+// ExchangeOf returns the exchange of a request, or nil.
 func ExchangeOf(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
@@ -143,6 +144,7 @@ func (x *Exchange) isStray() bool {
 	}
 }
 
+// MethodCancelled is the notification that cancels a request.
 const MethodCancelled = "notifications/cancelled"
 
 // ours are the requests that we answer without mcp-go.

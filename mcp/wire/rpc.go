@@ -33,6 +33,7 @@ type Error struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
+// Errorf returns an error with a formatted text.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: Visible(fmt.Sprintf(format, args...))}
 }

@@ -66,6 +66,7 @@ func ObjectSchema(properties Members, required []string) Members {
 	return object
 }
 
+// EncodeSchema encodes a schema as JSON.
 func EncodeSchema(schema Members) json.RawMessage {
 	data, err := schema.MarshalJSON()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 )
 
+// SessionHeader is the header with the id of a session.
 const SessionHeader = "Mcp-Session-Id"
 
 // SessionID is the id that a client sends to continue a session. It contains the whole state of the session,
@@ -56,6 +57,7 @@ type Sessions struct {
 	next  int
 }
 
+// NewSessions returns the sessions that a key authenticates.
 func NewSessions(key []byte, age time.Duration, now func() time.Time, newID func() string) *Sessions {
 	return &Sessions{key: key, age: age, now: now, newID: newID, ended: make(map[SessionID]bool)}
 }
@@ -142,6 +144,7 @@ func (s *Sessions) hasEnded(id SessionID) bool {
 // users would share that state.
 func (s *Sessions) once() SessionID { return SessionID("once-" + s.newID()) }
 
+// Base64 encodes bytes for ids and states.
 func Base64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // sealed disables mcp-go's own sessions: our layer creates and checks ids before a request gets there. The empty id

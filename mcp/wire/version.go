@@ -10,6 +10,7 @@ import (
 // Version is a revision of the protocol; revisions are dates and compare as strings.
 type Version string
 
+// VersionHeader is the header with the version of the protocol.
 const VersionHeader = "Mcp-Protocol-Version"
 
 // FirstVersion is the first version with this transport. It also applies to clients that send no version (MCP 2025-06-18
