@@ -46,8 +46,11 @@ func (in *newCalendar) takes() []field {
 	}
 }
 
-// calendarTools returns the tools that manage calendars.
-func (b toolbox) calendarTools() []tool {
+// calendarTools are the tools for calendars and their shares.
+type calendarTools struct{ toolbox }
+
+// rows returns the tools that manage calendars.
+func (b calendarTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
 		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Other tools need the ids.",
@@ -55,7 +58,7 @@ func (b toolbox) calendarTools() []tool {
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
 		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
-		begin:       within(b, b.getCalendar), gives: structuredCalendar{},
+		begin:       within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
@@ -69,7 +72,7 @@ func (b toolbox) calendarTools() []tool {
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
-		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
+		begin: within(b.toolbox, b.deleteCalendar), gives: deletedCalendar{},
 	}))}
 }
 
@@ -130,12 +133,12 @@ type calendarsView struct {
 	pageView
 }
 
-func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
+func (b calendarTools) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
 	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 
 // showCalendars returns a page of calendars: other users may share any number with the caller. text renders them.
-func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
+func (b calendarTools) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -168,12 +171,12 @@ func (v calendarView) size() int {
 	return n
 }
 
-func (b toolbox) getCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
+func (b calendarTools) getCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	return b.showCalendar(ctx, c, cal)
 }
 
 // showCalendar returns one calendar. It loads the whole list to find out whether this one is the default.
-func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
+func (b calendarTools) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return answer{}, err
@@ -186,7 +189,7 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 	return answer{v, structuredCalendar{v, v.Description, v.OwnerID}}, nil
 }
 
-func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (answer, error) {
+func (b calendarTools) createCalendar(ctx context.Context, c *call, in *newCalendar) (answer, error) {
 	p := calendar.Properties{Name: in.name, Timezone: in.timezone, Color: new(calendar.DefaultColor)}
 	if text, _ := in.description.Value(); !in.description.Left() {
 		p.Description = &text
@@ -211,7 +214,7 @@ func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (
 
 // makeCalendar creates a calendar. If an earlier attempt of the same call was interrupted, it finds the calendar that
 // the attempt created: the attempt's uid gives the path segment.
-func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
+func (b calendarTools) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
 	name, _, _ := strings.Cut(string(c.uid), "@")
 	n.Segment = calendar.Segment(name)
 	made, err := b.service.CreateCalendar(ctx, c.caller, n)
@@ -238,7 +241,7 @@ type deletedCalendar struct {
 	People   int                 `json:"people_told,omitempty"`
 }
 
-func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
+func (b calendarTools) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}

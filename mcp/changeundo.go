@@ -64,7 +64,7 @@ func (in *undo) takes() []field {
 	}
 }
 
-func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
+func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
 	done, err := b.takeBack(ctx, c, in)
 	if err != nil {
 		if reason := calendar.ReasonOf(err); reason == calendar.Stale || reason == calendar.Unsupported {
@@ -96,7 +96,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 }
 
 // takeBack undoes one change, or all changes that a token made since a time.
-func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
 	case (in.change == "") == (in.since == ""):
 		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
@@ -119,7 +119,7 @@ func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undo
 	return b.service.Undo(ctx, c.caller, id)
 }
 
-func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+func (b changeTools) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
 	if err != nil {
 		return calendar.Undone{}, err
@@ -209,7 +209,7 @@ type lost struct{ reference }
 
 func (in *lost) takes() []field { return in.takesEvent() }
 
-func (b toolbox) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
+func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
 	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no longer has it", wire.Quote(string(in.UID)), wire.Quote(cal.Name))

@@ -29,7 +29,7 @@ type patchedView struct {
 	Removed []string `json:"removed,omitempty" doc:"Values that were removed."`
 }
 
-func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
+func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
 	z, err := b.zoneToWrite(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
@@ -51,7 +51,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar
 
 // updateEvent replaces the properties that the first version's tool has: missing arguments clear them. Other properties
 // stay.
-func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
+func (b eventTools) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
 	s.zone = s.zone.repeating(in.recurs())
 	start, end, err := in.span(s.zone)
 	if err != nil {
@@ -65,7 +65,7 @@ func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventR
 	return b.changeEvent(ctx, c, s, &in.eventValues, s.zone.movedTo(s.found.Start, &start, &end))
 }
 
-func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answer, error) {
+func (b eventTools) patchEvent(ctx context.Context, c *call, in *eventPatch) (answer, error) {
 	if err := in.check(); err != nil {
 		return answer{}, err
 	}
@@ -81,7 +81,7 @@ func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answe
 	return b.changeEvent(ctx, c, s, &in.eventValues, times)
 }
 
-func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer, error) {
+func (b eventTools) moveEvent(ctx context.Context, c *call, in *eventMove) (answer, error) {
 	if err := in.named(in.id); err != nil {
 		return answer{}, err
 	}
@@ -114,7 +114,7 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 }
 
 // moveToCalendar moves or copies an event to another calendar. Instances stay with their series.
-func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
+func (b eventTools) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
 		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, wire.Quote(string(s.scope))).
 			Advising("to have one instance elsewhere, delete it with the scope this and create an event")
@@ -156,7 +156,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 }
 
 // changeEvent changes an event and returns all its details.
-func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
+func (b eventTools) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
@@ -195,7 +195,7 @@ func removed(before, after *ical.Component) []string {
 }
 
 // change applies a change and returns the result. rule is set if the change gives a rule.
-func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
+func (b eventTools) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
 	if err := s.zone.serves(change.Times, rule || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
 		return changedView{}, query.Instance{}, err
 	}
@@ -253,7 +253,7 @@ func (in *eventTarget) takes() []field {
 	return slices.Concat(in.takesEvent(), in.takesSeries(), []field{in.takesMatch()})
 }
 
-func (b toolbox) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
+func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)
 	if err != nil {
 		return answer{}, err

@@ -76,7 +76,7 @@ type Handler struct {
 // New returns a Handler.
 func New(c Config) *Handler {
 	b := c.toolbox()
-	return newHandler(c, append(b.tools(), b.mailTools()...))
+	return newHandler(c, append(b.tools(), mailTools{b}.rows()...))
 }
 
 func (c Config) toolbox() toolbox {

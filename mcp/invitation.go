@@ -27,8 +27,11 @@ const (
 // answers maps the words of respond_to_event to the status in an event.
 var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined, "tentative": schedule.Tentative}
 
-// invitationTools returns the tools for invitations to the user.
-func (b toolbox) invitationTools() []tool {
+// invitationTools are the tools for invitations and proposed times.
+type invitationTools struct{ toolbox }
+
+// rows returns the tools for invitations to the user.
+func (b invitationTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_invitations", title: "List invitations",
@@ -99,7 +102,7 @@ const (
 		"to change one, call respond_to_event with its recurrence_id and scope this."
 )
 
-func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
+func (b invitationTools) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if in.answer == proposing {
 		return b.propose(ctx, c, s, in)
 	}
@@ -128,7 +131,7 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eve
 
 // keptOf lists the instances that keep another response. The change is already committed, so an instance that cannot be
 // shown is only counted.
-func (b toolbox) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
+func (b invitationTools) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
 	for _, kept := range done.Kept[:min(len(done.Kept), mostKept)] {
 		i, err := b.service.InstanceOf(ctx, c.meter, s.cal, done.Saved.Object, kept.Instance)
 		if err != nil {
@@ -172,7 +175,7 @@ type invitationsView struct {
 	Offered   []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
 }
 
-func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
+func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
 	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
@@ -191,7 +194,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 		return answer{}, err
 	}
 	var more bool
-	if v.Offered, more, err = b.offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
+	if v.Offered, more, err = (calendarTools{b.toolbox}).offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
 		return answer{}, err
 	}
 	v.Truncated = v.Truncated || more
@@ -210,7 +213,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 }
 
 // asked returns the events that wait for the user: first events with times proposed by attendees, then invitations.
-func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
+func (b invitationTools) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
 	found, err := b.waiting(ctx, c, z, limit)
 	if err != nil {
 		return found, nil, err
@@ -236,7 +239,7 @@ func wholeSeries(o query.Occurrence) bool {
 }
 
 // waiting finds open invitations. A series, or a part of it, appears once.
-func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
+func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
 		return query.Agenda{}, err
@@ -322,7 +325,7 @@ func (v invitationsView) writeOthers(b *strings.Builder) {
 const mostUnverified = 10
 
 // unverified describes the ignored mails, in one line each. A token restricted to some calendars gets none.
-func (b toolbox) unverified(ctx context.Context, c *call, z zoned) ([]shown, error) {
+func (b invitationTools) unverified(ctx context.Context, c *call, z zoned) ([]shown, error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
 		return nil, nil //nolint:nilerr // that is not an error
 	}

@@ -14,9 +14,12 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-// linkedTools returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
+// accountTools are the tools for linked accounts.
+type accountTools struct{ toolbox }
+
+// rows returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
 // link accounts on a web page, so that no password passes through a conversation.
-func (b toolbox) linkedTools() []tool {
+func (b accountTools) rows() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
 		description: "Adds a published .ics calendar, read-only. Use only an address that the user gave.",
@@ -195,7 +198,7 @@ func (v linkedView) prose() string {
 	return b.String()
 }
 
-func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
+func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
 	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
 	at, link := b.service.Mirrors.AddressOf(n), func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
@@ -228,7 +231,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 }
 
 // accountNamed finds an account by its id or by a unique name.
-func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
+func (b accountTools) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
 	all, err := b.accounts(ctx, c)
 	if err != nil {
 		return mirror.Linked{}, err
@@ -253,7 +256,7 @@ func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror
 	return mirror.Linked{}, e
 }
 
-func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedChange) (answer, error) {
+func (b accountTools) updateLinkedAccount(ctx context.Context, c *call, in *linkedChange) (answer, error) {
 	a, err := b.accountNamed(ctx, c, in.account)
 	if err != nil {
 		return answer{}, err

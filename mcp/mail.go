@@ -25,9 +25,12 @@ const (
 	wholeMail = "full"
 )
 
-// mailTools returns the tools that read mail in a linked Gmail account. Only tokens with the scope mail get them, and
+// mailTools are the tools for mail.
+type mailTools struct{ toolbox }
+
+// rows returns the tools that read mail in a linked Gmail account. Only tokens with the scope mail get them, and
 // they are listed only for users who have linked an account.
-func (b toolbox) mailTools() []tool {
+func (b mailTools) rows() []tool {
 	if b.mail == nil {
 		return nil
 	}
@@ -91,11 +94,11 @@ type authorizeView struct {
 const readonly = "gmail.readonly"
 
 // askToLink asks the user to link their account.
-func (b toolbox) askToLink() question {
+func (b mailTools) askToLink() question {
 	return question{text: "To read your mail, this server needs your permission at Google, for reading only. Open the page, sign in here, and press \"Link an account at Gmail\".", page: b.linkPage()}
 }
 
-func (b toolbox) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion) (answer, error) {
+func (b mailTools) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion) (answer, error) {
 	v := authorizeView{Type: "url", URL: b.linkPage(), Scopes: []string{readonly}}
 	v.Message = "The user links their Gmail account on the page \"Linked calendars\" of their account on this server, with the button \"Link an account at Gmail\": Google then asks for permission " +
 		"only to read mail (gmail.readonly). A previously linked account is replaced. Afterwards, call the mail tool again."
@@ -109,7 +112,7 @@ func (b toolbox) authorizeMail(_ context.Context, c *call, _ *authorizeQuestion)
 }
 
 // linked asks the user to link an account, if a missing account caused the error.
-func (b toolbox) linked(c *call, err error) error {
+func (b mailTools) linked(c *call, err error) error {
 	if e, is := errors.AsType[*mailbox.Error](err); is && e.Unlinked && b.linkPage() != "" {
 		if asked := c.lead(b.askToLink()); asked != nil {
 			return asked
@@ -128,7 +131,7 @@ type mailStatusView struct {
 	URL        string   `json:"url,omitempty"`
 }
 
-func (b toolbox) mailStatus(ctx context.Context, c *call, _ *nothing) (answer, error) {
+func (b mailTools) mailStatus(ctx context.Context, c *call, _ *nothing) (answer, error) {
 	s, err := b.mail.Status(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -198,7 +201,7 @@ type mailFound struct {
 	Thread string `json:"threadId"`
 }
 
-func (b toolbox) searchMails(ctx context.Context, c *call, in *searchMailQuestion) (answer, error) {
+func (b mailTools) searchMails(ctx context.Context, c *call, in *searchMailQuestion) (answer, error) {
 	page, err := b.mail.Search(ctx, c.caller, in.query(c))
 	if err != nil {
 		return answer{}, b.linked(c, err)
@@ -239,7 +242,7 @@ type threadFound struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) listThreads(ctx context.Context, c *call, in *listThreadsQuestion) (answer, error) {
+func (b mailTools) listThreads(ctx context.Context, c *call, in *listThreadsQuestion) (answer, error) {
 	page, err := b.mail.Threads(ctx, c.caller, in.query(c))
 	if err != nil {
 		return answer{}, b.linked(c, err)

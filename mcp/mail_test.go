@@ -86,7 +86,7 @@ func newPost(t *testing.T, url string) *post {
 	p.callers["alice-only"] = only
 	seven := only
 	seven.Token, seven.Tools = "token-seven", nil
-	for _, t := range (toolbox{mail: new(mailbox.Box)}).mailTools() {
+	for _, t := range (mailTools{toolbox{mail: new(mailbox.Box)}}).rows() {
 		seven.Tools = append(seven.Tools, calendar.ToolName(t.name))
 	}
 	p.callers["alice-seven"] = seven

@@ -94,7 +94,7 @@ func attachmentOf(message string, a mailbox.Attachment) attachmentView {
 	return attachmentView{message, shown(a.ID), shown(a.Name), shown(a.MIMEType), a.Size}
 }
 
-func (b toolbox) getMail(ctx context.Context, c *call, in *readMail) (answer, error) {
+func (b mailTools) getMail(ctx context.Context, c *call, in *readMail) (answer, error) {
 	if err := c.reads(in, "message"); err != nil {
 		return answer{}, err
 	}
@@ -173,7 +173,7 @@ type threadView struct {
 // readThread holds the arguments of gmail_getThread.
 type readThread struct{ readMail }
 
-func (b toolbox) getThread(ctx context.Context, c *call, in *readThread) (answer, error) {
+func (b mailTools) getThread(ctx context.Context, c *call, in *readThread) (answer, error) {
 	if err := c.reads(&in.readMail, "thread"); err != nil {
 		return answer{}, err
 	}
@@ -206,7 +206,7 @@ func (in *attachmentQuestion) takes() []field {
 	}
 }
 
-func (b toolbox) getAttachment(ctx context.Context, c *call, in *attachmentQuestion) (answer, error) {
+func (b mailTools) getAttachment(ctx context.Context, c *call, in *attachmentQuestion) (answer, error) {
 	if err := c.reads(&readMail{id: in.message}, "message"); err != nil {
 		return answer{}, err
 	}

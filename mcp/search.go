@@ -22,9 +22,12 @@ const (
 	longestQuery = 500
 )
 
-// searchTools returns the tools that search for words. OpenAI's connectors require every server to have search and
+// searchTools are the tools for searches.
+type searchTools struct{ toolbox }
+
+// rows returns the tools that search for words. OpenAI's connectors require every server to have search and
 // fetch, in exactly this form.
-func (b toolbox) searchTools() []tool {
+func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
 		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), next first. For a time, without words: list_events.",
@@ -78,7 +81,7 @@ type foundView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
+func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
@@ -151,7 +154,7 @@ type resultView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
+func (b searchTools) search(ctx context.Context, c *call, in *wanted) (answer, error) {
 	z := b.usualZone(c, calendar.Calendar{})
 	found, err := b.searchSaid(ctx, c, z, in.words)
 	if err != nil {
@@ -203,7 +206,7 @@ type metadataView struct {
 	fetchedTask
 }
 
-func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
+func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
 	id, err := parseEventID(in.id)
 	if err != nil {
 		return answer{}, err

@@ -14,18 +14,18 @@ import (
 // longestUser limits the name of a user.
 const longestUser = 200
 
-// shareTools returns the tools for sharing calendars.
-func (b toolbox) shareTools() []tool {
+// shareRows returns the tools for sharing calendars.
+func (b calendarTools) shareRows() []tool {
 	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
 		description: "Shares a calendar with another user of this server, or changes what they may do. Ask first.",
 		scope:       calendar.ScopeShare, hints: hints{idempotent: true},
-		begin: within(b, b.shareCalendar), gives: sharedView{},
+		begin: within(b.toolbox, b.shareCalendar), gives: sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Ends a share with another user; with the user's own name, leaves a calendar of others.",
 		scope:       calendar.ScopeShare, hints: hints{destructive: true},
-		begin: within(b, b.unshareCalendar), gives: unsharedView{},
+		begin: within(b.toolbox, b.unshareCalendar), gives: unsharedView{},
 	}), reading(tool{
 		name: "list_shared_calendars", title: "List shared calendars",
 		description: "Lists what others share with the user, as list_calendars does.",
@@ -73,7 +73,7 @@ type unsharedView struct {
 	With     shown               `json:"username"`
 }
 
-func (b toolbox) shareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *newShare) (answer, error) {
+func (b calendarTools) shareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *newShare) (answer, error) {
 	access := calendar.Access(slices.Index(permissions[:], in.permission))
 	if err := c.confirmShare(cal, in.user, access); err != nil {
 		return answer{}, err
@@ -101,7 +101,7 @@ type offeredView struct {
 
 // offered returns at most that many calendars that wait for the user's acceptance, and reports whether there are more.
 // A token restricted to some calendars gets none.
-func (b toolbox) offered(ctx context.Context, c *call, most int) (list []offeredView, more bool, err error) {
+func (b calendarTools) offered(ctx context.Context, c *call, most int) (list []offeredView, more bool, err error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
 		return nil, false, nil //nolint:nilerr // that is not an error
 	}
@@ -129,7 +129,7 @@ func writeOffered(b *strings.Builder, all []offeredView) {
 }
 
 // acceptOffered accepts an offered calendar, after the user has confirmed it.
-func (b toolbox) acceptOffered(ctx context.Context, c *call, id calendar.CalendarID) (answer, error) {
+func (b calendarTools) acceptOffered(ctx context.Context, c *call, id calendar.CalendarID) (answer, error) {
 	offers, err := b.service.Offers(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -152,14 +152,14 @@ func (b toolbox) acceptOffered(ctx context.Context, c *call, id calendar.Calenda
 	return b.showCalendar(ctx, c, cal)
 }
 
-func (b toolbox) unshareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *withUser) (answer, error) {
+func (b calendarTools) unshareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *withUser) (answer, error) {
 	if err := b.service.Unshare(ctx, c.caller, cal.ID, in.user); err != nil {
 		return answer{}, err
 	}
 	return same(unsharedView{cal.ID, true, shown(in.user)})
 }
 
-func (b toolbox) listSharedCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
+func (b calendarTools) listSharedCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
 	return b.showCalendars(ctx, c, in, b.service.SharedCalendars, func(all []calendarView) noted {
 		note := prose("")
 		if len(all) > 0 && !c.plain { // the first version has only one text
@@ -211,7 +211,7 @@ func (in *calendarPatch) says() bool {
 	return in.name != "" || in.timezone != "" || !in.description.Left() || !in.color.Left() || !in.hidden.Left() || in.isDefault
 }
 
-func (b toolbox) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
+func (b calendarTools) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
 	switch {
 	case in.accept && in.says():
 		return answer{}, errArgument(`accept the calendar first, and change it in another call: use "accept" with "calendar_id" alone`)
@@ -280,7 +280,7 @@ func (in *calendarPatch) change(p *calendar.Properties) error {
 }
 
 // checkPlace refuses a name that is not a geographic time zone.
-func (b toolbox) checkPlace(name string) error {
+func (b calendarTools) checkPlace(name string) error {
 	z, err := b.zones.Ask(name)
 	if err != nil {
 		return errArgument("%s", err)

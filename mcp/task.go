@@ -20,8 +20,11 @@ const (
 	mostPercent  = 100
 )
 
-// taskTools returns the tools for tasks.
-func (b toolbox) taskTools() []tool {
+// taskTools are the tools for tasks.
+type taskTools struct{ toolbox }
+
+// rows returns the tools for tasks.
+func (b taskTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_tasks", title: "List tasks",
@@ -35,7 +38,7 @@ func (b toolbox) taskTools() []tool {
 			name: "create_task", title: "Create task",
 			description: "Creates a task, in a calendar that holds tasks. To block time: create_event.",
 			scope:       calendar.ScopeWrite,
-			begin:       within(b, b.createTask), gives: taskDetailsView{},
+			begin:       within(b.toolbox, b.createTask), gives: taskDetailsView{},
 		}), sending(b.changing(tool{
 			name: "update_task", title: "Change or complete task",
 			description: "Changes only the fields you give; an empty text or list removes one. completed: true is done, false opens it again.",
@@ -136,7 +139,7 @@ func (in *taskPatch) fields(z zoned) (edit.Fields, error) {
 }
 
 // checkHoldsTasks refuses a calendar that holds no tasks, and names the calendars that do.
-func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Calendar) error {
+func (b taskTools) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Calendar) error {
 	if cal.Kinds.Has(calendar.Todo) {
 		return nil
 	}
@@ -151,7 +154,7 @@ func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Cale
 	return e
 }
 
-func (b toolbox) createTask(ctx context.Context, c *call, cal calendar.Calendar, in *newTask) (answer, error) {
+func (b taskTools) createTask(ctx context.Context, c *call, cal calendar.Calendar, in *newTask) (answer, error) {
 	if err := b.checkHoldsTasks(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
@@ -173,7 +176,7 @@ func (b toolbox) createTask(ctx context.Context, c *call, cal calendar.Calendar,
 	return same(z.taskDetails(c.caller, cal, made))
 }
 
-func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer, error) {
+func (b taskTools) updateTask(ctx context.Context, c *call, in *taskPatch) (answer, error) {
 	if err := in.check(); err != nil {
 		return answer{}, err
 	}
@@ -251,7 +254,7 @@ type wholeTask struct {
 	More bool `json:"more_subtasks,omitempty"`
 }
 
-func (b toolbox) getTask(ctx context.Context, c *call, s subject, _ *taskQuestion) (answer, error) {
+func (b taskTools) getTask(ctx context.Context, c *call, s subject, _ *taskQuestion) (answer, error) {
 	parts, more, err := b.subtasks(ctx, c, s)
 	if err != nil {
 		return answer{}, err
@@ -261,7 +264,7 @@ func (b toolbox) getTask(ctx context.Context, c *call, s subject, _ *taskQuestio
 }
 
 // subtasks returns the tasks whose parent is the target.
-func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
+func (b taskTools) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
 	uid := string(s.found.Object.UID)
 	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
 	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
@@ -296,7 +299,7 @@ func (in *taskMove) takes() []field {
 	return append(in.takesTask(), wordTo(&in.to, "to_calendar_id", "").needed(), in.takesMatch())
 }
 
-func (b toolbox) moveTask(ctx context.Context, c *call, in *taskMove) (answer, error) {
+func (b taskTools) moveTask(ctx context.Context, c *call, in *taskMove) (answer, error) {
 	in.scope = edit.All // only a whole task can be moved
 	s, err := b.subject(ctx, c, aTask, in.reference)
 	if err != nil {
@@ -327,7 +330,7 @@ type deletedTask struct {
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
+func (b taskTools) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)
 	if err != nil {
 		return answer{}, err

@@ -83,7 +83,7 @@ func (in *tasksQuestion) takes() []field {
 	}, in.paged.takes(), []field{in.takesZone()})
 }
 
-func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (answer, error) {
+func (b taskTools) listTasks(ctx context.Context, c *call, in *tasksQuestion) (answer, error) {
 	calendars, z, err := b.taskCalendars(ctx, c, in)
 	if err != nil {
 		return answer{}, err
@@ -123,7 +123,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 }
 
 // taskCalendars returns the calendars of a call: the named one, or all visible ones that hold tasks.
-func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
+func (b taskTools) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return nil, zoned{}, err
@@ -146,7 +146,7 @@ const mostInstances = 500
 
 // tasksIn lists the tasks of a calendar with the wanted status. For a series these are the completed instances and the
 // first open one.
-func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned, want string) ([]query.Instance, error) {
+func (b taskTools) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned, want string) ([]query.Instance, error) {
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
 	opened := map[calendar.UID]bool{}

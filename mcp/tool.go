@@ -173,7 +173,7 @@ type noted struct {
 	note prose
 }
 
-// toolbox holds the dependencies of the tools.
+// toolbox holds the dependencies of the tools. The type of each family of tools embeds it.
 type toolbox struct {
 	service *service.Service
 	zones   *zone.DB
@@ -189,20 +189,20 @@ type toolbox struct {
 // tools returns all tools, family by family.
 func (b toolbox) tools() []tool {
 	return slices.Concat(
-		b.calendarTools(),
-		b.shareTools(),
-		b.eventTools(),
+		calendarTools{b}.rows(),
+		calendarTools{b}.shareRows(),
+		eventTools{b}.rows(),
 		b.batchTools(),
-		b.invitationTools(),
-		b.taskTools(),
+		invitationTools{b}.rows(),
+		taskTools{b}.rows(),
 		b.statusTools(),
 		b.listTools(),
-		b.changeTools(),
-		b.searchTools(),
-		b.busyTools(),
-		b.findTools(),
-		b.linkedTools(),
-		b.webhookTools(),
+		changeTools{b}.rows(),
+		searchTools{b}.rows(),
+		busyTools{b}.rows(),
+		busyTools{b}.findRows(),
+		accountTools{b}.rows(),
+		webhookTools{b}.rows(),
 	)
 }
 
