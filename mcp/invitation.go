@@ -194,7 +194,7 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 		return answer{}, err
 	}
 	var more bool
-	if v.Offered, more, err = (calendarTools{b.toolbox}).offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
+	if v.Offered, more, err = calendarTools(b).offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
 		return answer{}, err
 	}
 	v.Truncated = v.Truncated || more

@@ -73,9 +73,9 @@ func (b searchTools) tasksDue(ctx context.Context, c *call, z zoned, words strin
 
 // allDue returns all tasks that are due in a time range, in the order of list_tasks.
 func (b searchTools) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
-	calendars, _, err := taskTools{b.toolbox}.taskCalendars(ctx, c, &tasksQuestion{})
+	calendars, _, err := taskTools(b).taskCalendars(ctx, c, &tasksQuestion{})
 	for _, cal := range calendars {
-		list, err := taskTools{b.toolbox}.tasksIn(ctx, c, cal, z, allTasks)
+		list, err := taskTools(b).tasksIn(ctx, c, cal, z, allTasks)
 		if err != nil {
 			return query.Finds{}, err
 		}
@@ -186,7 +186,7 @@ func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent
 	case err != nil:
 		return answer{}, err
 	}
-	parts, more, err := taskTools{b.toolbox}.subtasks(ctx, c, s)
+	parts, more, err := taskTools(b).subtasks(ctx, c, s)
 	if err != nil {
 		return answer{}, err
 	}
