@@ -16,7 +16,7 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-// bridge connects the protocol with the calendars. It implements contents.
+// bridge connects the protocol with the calendars. It implements wire.Content.
 type bridge struct{ h *Handler }
 
 // visitor is the caller of a request.
@@ -27,20 +27,24 @@ type visitor struct {
 }
 
 func peerOf(c calendar.Caller) wire.Peer {
-	return wire.Peer{Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)}, Name: c.User.Name, Expires: c.Expires, Account: &visitor{Caller: c}}
+	return wire.Peer{Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)}, Name: c.User.Name, Expires: c.Expires, Account: visitor{Caller: c}}
 }
 
-func visitorOf(p wire.Peer) *visitor {
-	v, _ := p.Account.(*visitor)
+func visitorOf(p wire.Peer) visitor {
+	v, _ := p.Account.(visitor)
 	return v
 }
 
 func callerOf(x *wire.Exchange) calendar.Caller { return visitorOf(x.Caller).Caller }
 
+// Prepare implements wire.Content.
 func (b bridge) Prepare(ctx context.Context, x *wire.Exchange) {
-	visitorOf(x.Caller).mail = b.h.hasMail(ctx, x)
+	v := visitorOf(x.Caller)
+	v.mail = b.h.hasMail(ctx, x)
+	x.Caller.Account = v
 }
 
+// Challenge implements wire.Content.
 func (b bridge) Challenge(w http.ResponseWriter, r *http.Request, x *wire.Exchange) bool {
 	lacks := b.h.lacks(x)
 	if lacks != 0 {
@@ -121,6 +125,7 @@ func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
 
 func namesOfTools(rows []tool) []string { return each(rows, func(t tool) string { return t.name }) }
 
+// Refuse implements wire.Content.
 func (b bridge) Refuse(ctx context.Context, x *wire.Exchange, err error) {
 	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 		b.h.logFault(x, service.ForLog(err))
@@ -128,10 +133,12 @@ func (b bridge) Refuse(ctx context.Context, x *wire.Exchange, err error) {
 	x.Refused = new(renderError(err, x.Version, x.FaultID))
 }
 
+// Away implements wire.Content.
 func (bridge) Away(err error) bool {
 	return err != nil && calendar.ReasonOf(err) == calendar.Unavailable
 }
 
+// ForLog implements wire.Content.
 func (bridge) ForLog(err error) string { return service.ForLog(err) }
 
 // Valid checks that the caller's token is still valid, because streams stay open for long.
@@ -145,15 +152,19 @@ func (b bridge) Valid(ctx context.Context, p wire.Peer) error {
 	return b.h.config.Good(ctx, visitorOf(p).Caller)
 }
 
+// Revoked implements wire.Content.
 func (bridge) Revoked(err error) bool { return errors.Is(err, auth.ErrUnauthorized) }
 
+// Unauthorized implements wire.Content.
 func (bridge) Unauthorized(w http.ResponseWriter) { auth.RefuseJSON(w, http.StatusUnauthorized) }
 
+// OpenLetter implements wire.Content.
 func (b bridge) OpenLetter(ctx context.Context, x *wire.Exchange, id, digest string) (wire.Letter, error) {
 	attempt, _, err := b.h.box.service.BeginAttempt(ctx, callerOf(x), id, digest)
 	return answerBox{b.h.box.service, attempt}, err
 }
 
+// Deliver implements wire.Content.
 func (b bridge) Deliver(ctx context.Context, x *wire.Exchange, id, action string) error {
 	who := callerOf(x)
 	return b.h.box.service.SettleAttempt(ctx, calendar.Attempt{User: who.User.ID, Token: who.Token, Name: id}, []byte(action))
@@ -165,10 +176,10 @@ type answerBox struct {
 	attempt calendar.Attempt
 }
 
-// Answer implements letter.
+// Answer implements wire.Letter.
 func (b answerBox) Answer(ctx context.Context) ([]byte, error) {
 	return b.service.AttemptAnswer(ctx, b.attempt)
 }
 
-// Close implements letter. A row that it cannot remove expires within a day.
+// Close implements wire.Letter. A row that it cannot remove expires within a day.
 func (b answerBox) Close(ctx context.Context) { _ = b.service.SettleAttempt(ctx, b.attempt, nil) }

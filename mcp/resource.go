@@ -230,13 +230,13 @@ func subscriberOf(id wire.SessionID) calendar.SubscriberID {
 	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
 }
 
-// watched watches for one caller. It implements watching.
+// watched watches for one caller. It implements wire.Watch.
 type watched struct {
 	*watch.Watch
 	caller calendar.Caller
 }
 
-// Changed implements watching.
+// Changed implements wire.Watch.
 func (w watched) Changed(ctx context.Context) ([]wire.Change, error) {
 	changed, err := w.Watch.Changed(ctx, w.caller)
 	return each(changed, func(s calendar.Subscription) wire.Change {
@@ -244,6 +244,7 @@ func (w watched) Changed(ctx context.Context) ([]wire.Change, error) {
 	}), err
 }
 
+// Subscribe implements wire.Content.
 func (b bridge) Subscribe(ctx context.Context, x *wire.Exchange, s wire.Session, uri string) {
 	b.h.attend(ctx, func(in *call) error {
 		target, err := targetOf(uri)
@@ -262,10 +263,12 @@ func (b bridge) Subscribe(ctx context.Context, x *wire.Exchange, s wire.Session,
 	})
 }
 
+// Unsubscribe implements wire.Content.
 func (b bridge) Unsubscribe(ctx context.Context, x *wire.Exchange, _ wire.Session, uri string) {
 	b.h.attend(ctx, func(*call) error { return b.h.box.service.Unsubscribe(ctx, subscriberOf(x.Session), uri) })
 }
 
+// Forget implements wire.Content.
 func (b bridge) Forget(ctx context.Context, id wire.SessionID) {
 	if err := b.h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
 		b.h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
@@ -287,6 +290,7 @@ func (b bridge) Watch(ctx context.Context, who wire.Peer, id wire.SessionID, s w
 	return watched{watch, caller}, nil
 }
 
+// Listen implements wire.Content.
 func (b bridge) Listen(ctx context.Context, x *wire.Exchange) (wire.Watch, mcpgo.SubscriptionFilter) {
 	w := b.h.box.service.Watch("")
 	var granted mcpgo.SubscriptionFilter

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// settler adapts the transport's response: see Handler.settle.
+// settler adapts the transport's response: see Endpoint.settle.
 type settler func(status int, body []byte) (int, []byte)
 
 // reply is the writer for the transport. It buffers a JSON response until that is settled. Events of a stream pass
