@@ -27,7 +27,10 @@ type visitor struct {
 }
 
 func peerOf(c calendar.Caller) wire.Peer {
-	return wire.Peer{Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)}, Name: c.User.Name, Expires: c.Expires, Account: visitor{Caller: c}}
+	return wire.Peer{
+		Owner: wire.Owner{User: string(c.User.ID), Token: string(c.Token)},
+		Name:  c.User.Name, Expires: c.Expires, Account: visitor{Caller: c},
+	}
 }
 
 func visitorOf(p wire.Peer) visitor {

@@ -94,6 +94,13 @@ type calendarView struct {
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
+func (v calendarView) foreign() bool { return v.Untrusted != "" }
+
+// calendarViews are the text of list_calendars.
+type calendarViews []calendarView
+
+func (v calendarViews) foreign() bool { return anyForeign(v) }
+
 // brief leaves out defaults and the details that get_calendar returns.
 func (v calendarView) brief() calendarView {
 	v.CTag = ""

@@ -157,6 +157,11 @@ type queriedEvent struct {
 	standingView
 }
 
+// queriedEvents are the text of query_events.
+type queriedEvents []queriedEvent
+
+func (v queriedEvents) foreign() bool { return anyForeign(v) }
+
 // queryView is the structured content of query_events. The text is only the list, as in the first version.
 type queryView struct {
 	Events []queriedEvent `json:"events"`

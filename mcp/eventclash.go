@@ -33,6 +33,8 @@ type clashes struct {
 	More       int     `json:"more_conflicts,omitempty"`
 }
 
+func (v clashes) foreign() bool { return v.Conflicts != nil || v.Duplicates != nil }
+
 // createdView is a new event.
 type createdView struct {
 	eventView
@@ -40,6 +42,9 @@ type createdView struct {
 	clashes
 	toldView
 }
+
+// The conflicts of a new or moved event may be events that others wrote.
+func (v createdView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
 
 const (
 	// maxClashes limits the conflicts and the duplicates in a result.

@@ -23,6 +23,8 @@ type changedView struct {
 	toldView
 }
 
+func (v changedView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
+
 // patchedView is an event that may have lost properties.
 type patchedView struct {
 	changedView
@@ -245,6 +247,9 @@ type deletedView struct {
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 	toldView
 }
+
+// foreign is always true: models never write this text back.
+func (deletedView) foreign() bool { return true }
 
 // eventTarget holds the arguments of delete_event.
 type eventTarget struct{ reference }

@@ -80,6 +80,9 @@ type respondedView struct {
 	toldView
 }
 
+// foreign is always true: models never write this text back.
+func (respondedView) foreign() bool { return true }
+
 // keptView lists the instances that a response to the whole series does not change.
 type keptView struct {
 	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep their own answer."`

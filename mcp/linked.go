@@ -87,6 +87,8 @@ type subscribedView struct {
 	arrivedView
 }
 
+func (v subscribedView) foreign() bool { return v.Untrusted != "" }
+
 // lookedView is the result of update_linked_account.
 type lookedView struct {
 	Account calendar.AccountID `json:"account_id"`

@@ -234,3 +234,9 @@ func rescue(err *error) {
 		*err = errPanic(p)
 	}
 }
+
+// logFault logs an error that the client does not see, under the id that the client gets.
+func (h *Handler) logFault(x *wire.Exchange, what string) {
+	h.log.Error("tool failed", slog.String("request", x.FaultID), slog.String("method", x.Message.Method),
+		slog.String("tool", x.Call.Name), slog.String("user", x.Caller.Name), slog.String("error", what))
+}

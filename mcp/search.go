@@ -145,6 +145,9 @@ type resultsView struct {
 	Truncated bool         `json:"truncated,omitempty"`
 }
 
+// foreign is always true: models never write this text back.
+func (resultsView) foreign() bool { return true }
+
 // resultView is an event or a task in the form for connectors.
 type resultView struct {
 	ID    string `json:"id"`
@@ -197,6 +200,9 @@ type fetchedView struct {
 	// Untrusted covers all of it.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
+
+// foreign is always true: models never write this text back.
+func (fetchedView) foreign() bool { return true }
 
 type metadataView struct {
 	Calendar  shown  `json:"calendar"`

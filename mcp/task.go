@@ -254,6 +254,8 @@ type wholeTask struct {
 	More bool `json:"more_subtasks,omitempty"`
 }
 
+func (v wholeTask) foreign() bool { return v.taskView.foreign() || anyForeign(v.Subtasks) }
+
 func (b taskTools) getTask(ctx context.Context, c *call, s subject, _ *taskQuestion) (answer, error) {
 	parts, more, err := b.subtasks(ctx, c, s)
 	if err != nil {
@@ -329,6 +331,9 @@ type deletedTask struct {
 	ETag         calendar.ETag       `json:"etag,omitempty"`
 	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
+
+// foreign is always true: models never write this text back.
+func (deletedTask) foreign() bool { return true }
 
 func (b taskTools) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)

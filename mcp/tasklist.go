@@ -44,6 +44,8 @@ type taskView struct {
 	ETag         calendar.ETag       `json:"etag"`
 }
 
+func (v taskView) foreign() bool { return v.Untrusted != "" }
+
 // taskDetailsView is a task with all details.
 type taskDetailsView struct {
 	taskView
@@ -65,6 +67,8 @@ type tasksView struct {
 	pageView
 	zoneView
 }
+
+func (v tasksView) foreign() bool { return anyForeign(v.Tasks) }
 
 // tasksQuestion holds the arguments of list_tasks.
 type tasksQuestion struct {

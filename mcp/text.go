@@ -97,42 +97,6 @@ func isForeign(v any) bool {
 
 func anyForeign[T foreigner](list []T) bool { return slices.ContainsFunc(list, T.foreign) }
 
-func (v standingView) foreign() bool { return v.Untrusted != "" }
-
-func (v taskView) foreign() bool { return v.Untrusted != "" }
-
-func (v tasksView) foreign() bool { return anyForeign(v.Tasks) }
-
-func (v wholeTask) foreign() bool { return v.taskView.foreign() || anyForeign(v.Subtasks) }
-
-// The conflicts of a new or moved event may be events that others wrote.
-func (v createdView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
-
-func (v changedView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
-
-func (v clashes) foreign() bool { return v.Conflicts != nil || v.Duplicates != nil }
-
-// queriedEvents are the text of query_events.
-type queriedEvents []queriedEvent
-
-func (v queriedEvents) foreign() bool { return anyForeign(v) }
-
-// calendarViews are the text of list_calendars.
-type calendarViews []calendarView
-
-func (v calendarViews) foreign() bool { return anyForeign(v) }
-
-func (v calendarView) foreign() bool { return v.Untrusted != "" }
-
-// Models never write the texts of these results back, so they are always defused.
-func (deletedView) foreign() bool   { return true }
-func (deletedTask) foreign() bool   { return true }
-func (respondedView) foreign() bool { return true }
-func (resultsView) foreign() bool   { return true }
-func (fetchedView) foreign() bool   { return true }
-
-func (v subscribedView) foreign() bool { return v.Untrusted != "" }
-
 // Marks in results stand for omitted text. People do not type them by chance, so tools that change data refuse them.
 // Otherwise a model that writes a truncated text back would replace the rest with the mark.
 

@@ -115,3 +115,33 @@ func isString(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '"' }
 func isNumber(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
 }
+
+// abilities reports whether a client with these capabilities supports elicitation by form, which {} implies, and by
+// page, which it must declare by name.
+func abilities(capabilities json.RawMessage) (asks, opens bool) {
+	var declared struct {
+		Elicitation map[string]json.RawMessage `json:"elicitation"`
+	}
+	if json.Unmarshal(capabilities, &declared) != nil || declared.Elicitation == nil {
+		return false, false
+	}
+	_, asks = declared.Elicitation["form"]
+	_, opens = declared.Elicitation["url"]
+	return asks || len(declared.Elicitation) == 0, opens
+}
+
+// capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
+// they open a session.
+func (m Message) capabilities() json.RawMessage {
+	var params struct {
+		Meta         map[string]json.RawMessage `json:"_meta"`
+		Capabilities json.RawMessage            `json:"capabilities"`
+	}
+	if json.Unmarshal(m.Params, &params) != nil {
+		return nil
+	}
+	if declared := params.Meta[mcpgo.MetaKeyClientCapabilities]; declared != nil {
+		return declared
+	}
+	return params.Capabilities
+}

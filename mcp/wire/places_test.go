@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; anyone who goes away leaves the line (security H4).
+// TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; anyone who goes away leaves the
+// line (security H4).
 func TestCallsInWorkAreBounded(t *testing.T) {
 	t.Parallel()
 	p := NewPlaces()

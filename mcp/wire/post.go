@@ -203,13 +203,6 @@ func (e *Endpoint) send(w http.ResponseWriter, x *Exchange, result any) {
 	writeJSON(w, status, body)
 }
 
-func writeJSON(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
-}
-
 // resultReply is a JSON-RPC response with a result.
 type resultReply struct {
 	JSONRPC string          `json:"jsonrpc"`
@@ -262,4 +255,25 @@ func hasResult(body []byte) bool {
 		}
 	}
 	return false
+}
+
+// endSession serves DELETE: the client ends its session.
+func (e *Endpoint) endSession(w http.ResponseWriter, r *http.Request, caller Peer) {
+	if headerVersion(r).Modern() {
+		refuseSessionMethod(w, r)
+		return
+	}
+	id := SessionID(r.Header.Get(SessionHeader))
+	if id == "" {
+		refuse(w, http.StatusBadRequest, "name the session in the header "+SessionHeader)
+		return
+	}
+	if _, ok := e.sessions.resume(caller.Owner, id); !ok {
+		refuseSession(w)
+		return
+	}
+	e.sessions.end(id)
+	e.streams.end(id)
+	e.content.Forget(r.Context(), id)
+	w.WriteHeader(http.StatusNoContent)
 }

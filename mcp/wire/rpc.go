@@ -95,3 +95,10 @@ func StatusOf(v Version, code Code) int {
 		return http.StatusBadRequest
 	}
 }
+
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
+}

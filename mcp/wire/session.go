@@ -156,27 +156,6 @@ func (sealed) Validate(string) (bool, error) { return false, nil }
 
 func (sealed) Terminate(string) (bool, error) { return false, nil }
 
-// endSession serves DELETE: the client ends its session.
-func (e *Endpoint) endSession(w http.ResponseWriter, r *http.Request, caller Peer) {
-	if headerVersion(r).Modern() {
-		refuseSessionMethod(w, r)
-		return
-	}
-	id := SessionID(r.Header.Get(SessionHeader))
-	if id == "" {
-		refuse(w, http.StatusBadRequest, "name the session in the header "+SessionHeader)
-		return
-	}
-	if _, ok := e.sessions.resume(caller.Owner, id); !ok {
-		refuseSession(w)
-		return
-	}
-	e.sessions.end(id)
-	e.streams.end(id)
-	e.content.Forget(r.Context(), id)
-	w.WriteHeader(http.StatusNoContent)
-}
-
 // refuseSession refuses an invalid session id. Clients then open a new session (MCP 2025-03-26 "Session Management",
 // rule 4).
 func refuseSession(w http.ResponseWriter) {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 )
 
 // stream is an open event stream.
@@ -100,70 +99,6 @@ func (s *streams) close() {
 	}
 }
 
-// listen serves GET: a stream for the server's own messages. It bypasses mcp-go, which would open a stream for any
-// session id, even another user's.
-func (e *Endpoint) listen(w http.ResponseWriter, r *http.Request, caller Peer) {
-	claimed := headerVersion(r)
-	id := SessionID(r.Header.Get(SessionHeader))
-	switch {
-	case claimed.Modern():
-		refuseSessionMethod(w, r)
-		return
-	case !claimed.known():
-		refuse(w, http.StatusBadRequest, errVersion(claimed))
-		return
-	case !acceptsEvents(r.Header.Values("Accept")):
-		refuse(w, http.StatusNotAcceptable, "GET opens a stream of events: accept text/event-stream")
-		return
-	}
-	place := stream{owner: caller.Owner}
-	// MCP lets the server decide about GET without a session. This stream sends only keep-alive comments.
-	if id != "" {
-		s, ok := e.sessions.resume(caller.Owner, id)
-		if !ok {
-			refuseSession(w)
-			return
-		}
-		watch, err := e.content.Watch(r.Context(), caller, id, s)
-		if err != nil {
-			e.refuseFault(w, r, caller, err)
-			return
-		}
-		place.session, place.watch = id, watch
-	}
-	e.serveStream(r.Context(), w, &hearing{stream: place, caller: caller})
-}
-
-// serveStream runs a stream until the client disconnects, its session or token ends, its age is reached, or the server
-// stops. It returns false if there are too many streams.
-func (e *Endpoint) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
-	ctx, end := context.WithTimeout(ctx, e.streamAge(s.caller))
-	defer end()
-	s.end = end
-	if !e.streams.add(&s.stream) {
-		e.closeWatch(ctx, s)
-		w.Header().Set("Retry-After", "60")
-		refuse(w, http.StatusTooManyRequests, "too many streams are open with this token: close one")
-		return false
-	}
-	defer e.streams.remove(&s.stream)
-	// closeWatch first stores the position, so that another stream of the session continues from there.
-	defer e.closeWatch(ctx, s)
-	s.out = beginEvents(w)
-	if s.begin == nil || s.begin() == nil {
-		e.hear(ctx, s)
-	}
-	return true
-}
-
-// streamAge is how long a stream may last: no longer than its token.
-func (e *Endpoint) streamAge(c Peer) time.Duration {
-	if c.Expires.IsZero() {
-		return e.limits.StreamAge
-	}
-	return min(e.limits.StreamAge, c.Expires.Sub(e.now()))
-}
-
 // acceptsEvents reports whether a client's Accept header allows event streams.
 func acceptsEvents(accept []string) bool {
 	all := strings.Join(accept, ",")
@@ -213,10 +148,3 @@ func (s sse) comment() error {
 }
 
 func (s sse) flush() error { return http.NewResponseController(s.w).Flush() }
-
-// refuseFault responds if a stream cannot be opened because of an error on our side.
-func (e *Endpoint) refuseFault(w http.ResponseWriter, r *http.Request, caller Peer, err error) {
-	x := &Exchange{Caller: caller, Message: Message{Method: r.Method}, FaultID: e.faultID(w)}
-	e.content.Refuse(r.Context(), x, err)
-	e.send(w, x, nil)
-}

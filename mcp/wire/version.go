@@ -13,8 +13,8 @@ type Version string
 // VersionHeader is the header with the version of the protocol.
 const VersionHeader = "Mcp-Protocol-Version"
 
-// FirstVersion is the first version with this transport. It also applies to clients that send no version (MCP 2025-06-18
-// "Protocol Version Header").
+// FirstVersion is the first version with this transport. It also applies to clients that send no version (MCP
+// 2025-06-18 "Protocol Version Header").
 const FirstVersion Version = mcpgo.ProtocolVersion20250326
 
 // Modern reports whether a version has no sessions: each request is self-contained.
