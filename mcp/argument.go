@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // errArgument refuses a call because of its arguments.
@@ -64,13 +65,13 @@ func (f field) checkText(value string) string {
 		return fmt.Sprintf("%q has %d characters; it may have %d", f.name, n, f.longest)
 	}
 	if len(f.words) > 0 && !slices.Contains(f.words, value) {
-		return fmt.Sprintf("%q must be one of %s, not %s", f.name, strings.Join(f.words, ", "), quote(value))
+		return fmt.Sprintf("%q must be one of %s, not %s", f.name, strings.Join(f.words, ", "), wire.Quote(value))
 	}
 	return f.checkMarks(value)
 }
 
 func (f field) checkNumber(value int) string {
-	if f.most > 0 && f.kind == number && (value < f.least || value > f.most) {
+	if f.most > 0 && f.kind == wire.Number && (value < f.least || value > f.most) {
 		return fmt.Sprintf("%q must be from %d to %d, not %d", f.name, f.least, f.most, value)
 	}
 	return ""
@@ -97,7 +98,7 @@ func unknown(tool string, takes []field, sent map[string]json.RawMessage) []stri
 	var names []string
 	for name := range sent {
 		if !slices.ContainsFunc(takes, func(f field) bool { return f.name == name }) {
-			names = append(names, quote(name))
+			names = append(names, wire.Quote(name))
 		}
 	}
 	if names == nil {
@@ -165,10 +166,10 @@ func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage)
 
 // excerpt quotes a rejected value, or names only its type if the value is long.
 func excerpt(raw json.RawMessage) string {
-	if utf8.RuneCount(raw) > maxQuoted {
+	if utf8.RuneCount(raw) > wire.MaxQuoted {
 		return kindOf(raw)
 	}
-	return visible(string(raw))
+	return wire.Visible(string(raw))
 }
 
 // kindOf names the type of a JSON value by its first character, or "nothing" if the argument was not sent.

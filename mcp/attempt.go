@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // keyName is the parameter that makes a call safe to repeat.
@@ -85,7 +85,7 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 	if err != nil {
 		return answer{}, err
 	}
-	data, err := encodeJSON(k)
+	data, err := wire.EncodeJSON(k)
 	if err != nil {
 		return answer{}, err
 	}
@@ -98,25 +98,14 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 }
 
 func remember(a answer) (k kept, err error) {
-	if k.Text, err = encodeJSON(a.text); err != nil {
+	if k.Text, err = wire.EncodeJSON(a.text); err != nil {
 		return k, err
 	}
 	if isForeign(a.text) {
 		k.Text = json.RawMessage(defusedJSON(a.text, k.Text))
 	}
-	k.Structured, err = encodeJSON(a.structured)
+	k.Structured, err = wire.EncodeJSON(a.structured)
 	return k, err
-}
-
-// encodeJSON encodes JSON without escaping < and >, like the results.
-func encodeJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encoding an answer: %w", err)
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
 }
 
 // recall returns the stored result of a call.

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // say calls a tool at 2025-03-26 and returns the whole answer.
@@ -21,7 +22,7 @@ func (h *house) say(t *testing.T, door, token, tool string, args any) string {
 		t.Fatal(err)
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, data)
-	return strings.TrimSpace(do(t, request(t, "POST", door, token, body, versionHeader, "2025-03-26")).body)
+	return strings.TrimSpace(do(t, request(t, "POST", door, token, body, wire.VersionHeader, "2025-03-26")).body)
 }
 
 func (h *house) count(t *testing.T, id calendar.CalendarID) int {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // mostTogether is the highest number of changes in one call.
@@ -34,7 +35,7 @@ type manyChanges struct {
 }
 
 func (in *manyChanges) takes() []field {
-	changes := bindList(group, "changes", "", "a list of objects", readGroup, func(field, map[string]json.RawMessage) string { return "" },
+	changes := bindList(wire.Group, "changes", "", "a list of objects", readGroup, func(field, map[string]json.RawMessage) string { return "" },
 		func(list []map[string]json.RawMessage) { in.changes = list })
 	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Preview only.")}
 }
@@ -142,7 +143,7 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 		return tool{}, errArgument(`"tool" is missing: it must be one of %s`, strings.Join(together, ", "))
 	}
 	if !slices.Contains(together, name) {
-		return tool{}, errArgument(`"tool" is %s: it must be one of %s`, quote(name), strings.Join(together, ", "))
+		return tool{}, errArgument(`"tool" is %s: it must be one of %s`, wire.Quote(name), strings.Join(together, ", "))
 	}
 	all := b.tools()
 	t := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
@@ -158,7 +159,7 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 
 // of fills in the result of a change, or of its preview.
 func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
-	data, err := encodeJSON(a.structured)
+	data, err := wire.EncodeJSON(a.structured)
 	if err != nil {
 		return one, err
 	}
@@ -172,7 +173,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
-	said.oneOfMany.What = shown(last.Describe(z.Location(), func(s string) string { return quoted(short(s, longestTold)) }))
+	said.oneOfMany.What = shown(last.Describe(z.Location(), func(s string) string { return wire.Quoted(short(s, longestTold)) }))
 	said.oneOfMany.Conflicts = named(clashes{Conflicts: said.Conflicts, More: said.More})
 	return said.oneOfMany, nil
 }
@@ -181,7 +182,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 func errOf(i int, name string, err error) error {
 	of := ""
 	if name != "" {
-		of = fmt.Sprintf(" (%s)", visible(short(name, longestListedTitle)))
+		of = fmt.Sprintf(" (%s)", wire.Visible(short(name, longestListedTitle)))
 	}
 	return noneMade(fmt.Sprintf("change %d%s: ", i+1, of), err)
 }

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // furnishBatch creates the objects for the changes of one call.
@@ -144,7 +145,7 @@ func TestManyChangesAreBounded(t *testing.T) {
 	small.Cost = meter.Limits{Held: 600 << 10}
 	h.service = service.New(service.Config{Store: h.Store, Limits: small, Now: h.Now, NewID: h.NewID})
 	before := len(h.history(t))
-	args, err := encodeJSON(params{"changes": changes})
+	args, err := wire.EncodeJSON(params{"changes": changes})
 	if err != nil {
 		t.Fatal(err)
 	}

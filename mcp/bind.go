@@ -7,7 +7,64 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/mcp/wire"
 )
+
+// field is a parameter of a tool. It yields both the schema for the model and the validation of arguments.
+type field struct {
+	name string
+	kind wire.Kind
+	// doc describes the parameter, if its name and words are not enough.
+	doc      string
+	optional bool
+	// first is set if clients of the first version must give it, as their contract says.
+	first bool
+	// longest limits a string, in characters. least and most limit a number; most also limits the items of a list. The
+	// schema leaves them out: not every host reads them, and they cost tokens. If users may want more, doc states the
+	// limit.
+	longest, least, most int
+	// words are the only allowed values of a string, if set.
+	words []string
+	// item is the type of a list's items: text or number.
+	item wire.Kind
+	// fill parses an argument into the parameter's target, or returns a complaint.
+	fill func(f field, raw json.RawMessage) (complaint string)
+	// writes is set if the tool changes data. names is set if the string is only used to find an object.
+	writes, names bool
+}
+
+// inputSchema returns the schema of a tool's arguments.
+func inputSchema(fields []field, v wire.Version) json.RawMessage {
+	var properties wire.Members
+	var required []string
+	for _, f := range fields {
+		properties = properties.With(f.name, f.schema())
+		if !f.optional || f.first && v.Plain() {
+			required = append(required, f.name)
+		}
+	}
+	// Unknown arguments are refused (see unknown). This lets hosts check a call beforehand.
+	return wire.EncodeSchema(wire.ObjectSchema(properties, required).With("additionalProperties", false))
+}
+
+func (f field) schema() wire.Members {
+	withWords := func(m wire.Members) wire.Members {
+		if len(f.words) == 0 {
+			return m
+		}
+		return m.With("enum", f.words)
+	}
+	s := wire.Typed(f.kind)
+	if f.kind == wire.List {
+		s = s.With("items", withWords(wire.Typed(f.item)))
+	} else {
+		s = withWords(s)
+	}
+	if f.doc != "" {
+		s = s.With("description", f.doc)
+	}
+	return s
+}
 
 // Parameters are bound to their targets as in package flag: name, type, words, limits and target are declared in one
 // place, and no code looks up an argument by name. A parameter is optional unless marked needed. If it is omitted, its
@@ -46,7 +103,7 @@ func restoredValue[V any](value V) V {
 
 // bindText binds a string.
 func bindText(name, doc string, set func(string)) field {
-	return bind(field{name: name, kind: text, doc: doc}, "a string", readText, field.checkText, set)
+	return bind(field{name: name, kind: wire.Text, doc: doc}, "a string", readText, field.checkText, set)
 }
 
 // textTo binds a string, unchanged.
@@ -86,7 +143,7 @@ func yesFieldTo(into *edit.Field[bool], name, doc string) field {
 }
 
 func bindYes(name, doc string, set func(bool)) field {
-	return bind(field{name: name, kind: yesNo, doc: doc}, "true or false", readYes, func(field, bool) string { return "" }, set)
+	return bind(field{name: name, kind: wire.YesNo, doc: doc}, "true or false", readYes, func(field, bool) string { return "" }, set)
 }
 
 // numberTo binds an integer.
@@ -100,21 +157,21 @@ func numberFieldTo(into *edit.Field[int], name, doc string) field {
 }
 
 func bindNumber(name, doc string, set func(int)) field {
-	return bind(field{name: name, kind: number, doc: doc}, "a whole number", readNumber, field.checkNumber, set)
+	return bind(field{name: name, kind: wire.Number, doc: doc}, "a whole number", readNumber, field.checkNumber, set)
 }
 
 // listTo binds a list of strings.
 func listTo[T ~string](into *[]T, name, doc string) field {
-	return bindList(text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = each(list, func(s string) T { return T(s) }) })
+	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = each(list, func(s string) T { return T(s) }) })
 }
 
 // listFieldTo binds a list of strings that changes a field; an empty list clears the field.
 func listFieldTo[T any](into *edit.Field[[]T], name, doc string, as func(string) T) field {
-	return bindList(text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = edit.To(each(list, as)) })
+	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = edit.To(each(list, as)) })
 }
 
-func bindList[V any](item kind, name, doc, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func([]V)) field {
-	return bind(field{name: name, kind: listOf, item: item, doc: doc}, want, readList(read), checkItems(check), set)
+func bindList[V any](item wire.Kind, name, doc, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func([]V)) field {
+	return bind(field{name: name, kind: wire.List, item: item, doc: doc}, want, readList(read), checkItems(check), set)
 }
 
 // each maps a list.

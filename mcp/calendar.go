@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // longestName limits the length of a calendar's name.
@@ -45,8 +46,11 @@ func (in *newCalendar) takes() []field {
 	}
 }
 
-// calendarTools returns the tools that manage calendars.
-func (b toolbox) calendarTools() []tool {
+// calendarTools are the tools for calendars and their shares.
+type calendarTools struct{ toolbox }
+
+// rows returns the tools that manage calendars.
+func (b calendarTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
 		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Other tools need the ids.",
@@ -54,7 +58,7 @@ func (b toolbox) calendarTools() []tool {
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
 		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
-		begin:       within(b, b.getCalendar), gives: structuredCalendar{},
+		begin:       within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
@@ -68,7 +72,7 @@ func (b toolbox) calendarTools() []tool {
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
-		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
+		begin: within(b.toolbox, b.deleteCalendar), gives: deletedCalendar{},
 	}))}
 }
 
@@ -89,6 +93,13 @@ type calendarView struct {
 	Untrusted   shown               `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
+
+func (v calendarView) foreign() bool { return v.Untrusted != "" }
+
+// calendarViews are the text of list_calendars.
+type calendarViews []calendarView
+
+func (v calendarViews) foreign() bool { return anyForeign(v) }
 
 // brief leaves out defaults and the details that get_calendar returns.
 func (v calendarView) brief() calendarView {
@@ -129,12 +140,12 @@ type calendarsView struct {
 	pageView
 }
 
-func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
+func (b calendarTools) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
 	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 
 // showCalendars returns a page of calendars: other users may share any number with the caller. text renders them.
-func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
+func (b calendarTools) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -167,12 +178,12 @@ func (v calendarView) size() int {
 	return n
 }
 
-func (b toolbox) getCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
+func (b calendarTools) getCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	return b.showCalendar(ctx, c, cal)
 }
 
 // showCalendar returns one calendar. It loads the whole list to find out whether this one is the default.
-func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
+func (b calendarTools) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return answer{}, err
@@ -185,7 +196,7 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 	return answer{v, structuredCalendar{v, v.Description, v.OwnerID}}, nil
 }
 
-func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (answer, error) {
+func (b calendarTools) createCalendar(ctx context.Context, c *call, in *newCalendar) (answer, error) {
 	p := calendar.Properties{Name: in.name, Timezone: in.timezone, Color: new(calendar.DefaultColor)}
 	if text, _ := in.description.Value(); !in.description.Left() {
 		p.Description = &text
@@ -210,7 +221,7 @@ func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (
 
 // makeCalendar creates a calendar. If an earlier attempt of the same call was interrupted, it finds the calendar that
 // the attempt created: the attempt's uid gives the path segment.
-func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
+func (b calendarTools) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
 	name, _, _ := strings.Cut(string(c.uid), "@")
 	n.Segment = calendar.Segment(name)
 	made, err := b.service.CreateCalendar(ctx, c.caller, n)
@@ -237,7 +248,7 @@ type deletedCalendar struct {
 	People   int                 `json:"people_told,omitempty"`
 }
 
-func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
+func (b calendarTools) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
@@ -283,7 +294,7 @@ func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendar
 		}
 	}
 	if cal.Color != nil {
-		v.Color = visible(*cal.Color)
+		v.Color = wire.Visible(*cal.Color)
 	}
 	return v
 }
@@ -306,4 +317,81 @@ func (b toolbox) calendarNamed(ctx context.Context, c *call, id calendar.Calenda
 		c.calendar = cal.ID
 	}
 	return cal, err
+}
+
+// primary is the name that assistants use for the default calendar.
+const primary = "primary"
+
+// calendarBy finds a calendar by its id, by its name, or as the primary one. Another user's calendar goes by the name
+// that lists show. A name shared by two calendars is refused.
+func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
+	cal, err := b.service.Calendar(ctx, c.caller, id)
+	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+		c.about(authorOf(c.caller, cal))
+		return cal, err
+	}
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
+		return cal, b.errNoCalendar(ctx, c.caller, id) // a token without the read scope must not learn names
+	}
+	if err != nil {
+		return cal, err
+	}
+	named := slices.DeleteFunc(slices.Clone(all), func(cal calendar.Calendar) bool { return !calls(cal, string(id)) })
+	if strings.EqualFold(string(id), primary) && !slices.ContainsFunc(named, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }) {
+		first, err := b.defaultCalendar(ctx, c, all)
+		if err != nil {
+			return cal, err
+		}
+		named = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.ID != first })
+	}
+	switch len(named) {
+	case 0:
+		return cal, b.errNoCalendar(ctx, c.caller, id)
+	case 1:
+		c.about(authorOf(c.caller, named[0]))
+		return named[0], nil
+	}
+	return cal, errArgument("%d calendars are called %s: %s", len(named), wire.Quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id in parentheses")
+}
+
+// calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,
+// because its own name could be anything.
+func calls(cal calendar.Calendar, name string) bool {
+	name = strings.TrimSpace(name)
+	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == wire.Visible(cal.Name))
+}
+
+// namesWithIDs names the first maxNamed calendars of a list, with their ids.
+func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
+	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string {
+		return fmt.Sprintf("%s (%s)%s", wire.Quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
+	})
+	text := strings.Join(names, ", ")
+	if more := len(all) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// maxNamed is the highest number of calendars that an error names.
+const maxNamed = 10
+
+// errNoCalendar lists the calendars that the caller has. It is the same for another user's calendar and for one that
+// never existed.
+func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
+	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", wire.Quote(string(asked)))
+	all, err := b.service.Calendars(ctx, caller)
+	switch {
+	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:
+		return e // a token without the read scope must not learn names
+	case err != nil:
+		return err
+	case len(all) == 0:
+		e.Message += ": you have none"
+		return e
+	}
+	e.Message += ": yours are " + namesWithIDs(caller, all)
+	e.Hint = "give the id in parentheses"
+	return e
 }

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/daterange"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -22,8 +23,11 @@ const (
 	mostTold = 8 << 10
 )
 
-// changeTools returns the tools for the journal: list changes and undo them.
-func (b toolbox) changeTools() []tool {
+// changeTools are the tools for past changes.
+type changeTools struct{ toolbox }
+
+// rows returns the tools for the journal: list changes and undo them.
+func (b changeTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_changes", title: "List changes",
@@ -37,7 +41,7 @@ func (b toolbox) changeTools() []tool {
 			name: "restore_event", title: "Restore deleted event",
 			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			begin:       within(b, b.restoreEvent), gives: restoredView{},
+			begin:       within(b.toolbox, b.restoreEvent), gives: restoredView{},
 		}),
 	}
 }
@@ -97,7 +101,7 @@ type changesView struct {
 	zoneView
 }
 
-func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) (answer, error) {
+func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuestion) (answer, error) {
 	cal, err := b.journalCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
@@ -107,7 +111,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 		return answer{}, err
 	}
 	if marks.MatchString(string(in.uid)) {
-		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, quote(string(in.uid)))
+		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, wire.Quote(string(in.uid)))
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: in.uid,
@@ -121,7 +125,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 	}
 	if strings.HasPrefix(in.since, "urn:") {
 		if q.After, err = calendar.ParseSyncToken(in.since); err != nil {
-			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, quote(in.since))
+			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, wire.Quote(in.since))
 		}
 	} else if in.since != "" {
 		q.Since, err = b.readSince(c, z, in.since)
@@ -150,7 +154,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 }
 
 // readSince parses an instant, or takes the start of a range of days in words.
-func (b toolbox) readSince(c *call, z zoned, since string) (time.Time, error) {
+func (b changeTools) readSince(c *call, z zoned, since string) (time.Time, error) {
 	at, err := z.readInstant("since", since)
 	if err == nil {
 		return at, nil
@@ -164,7 +168,7 @@ func (b toolbox) readSince(c *call, z zoned, since string) (time.Time, error) {
 
 // journalCalendar finds the calendar that a call names. It may be in the trash, where only its journal is readable. An
 // unknown one is refused.
-func (b toolbox) journalCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
+func (b changeTools) journalCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.oneCalendar(ctx, c, id)
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
 		return cal, err
@@ -183,7 +187,7 @@ func (b toolbox) journalCalendar(ctx context.Context, c *call, id calendar.Calen
 }
 
 // tokenOf returns the token that a call asks about, or "" for all tokens.
-func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.TokenID, error) {
+func (b changeTools) tokenOf(ctx context.Context, c *call, name string) (calendar.TokenID, error) {
 	switch name {
 	case "":
 		return "", nil
@@ -196,7 +200,7 @@ func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.To
 
 // writerOf names the author of the texts in a change, unless that is the user. If the change has no copy of the object,
 // the current object decides.
-func (b toolbox) writerOf(ctx context.Context, c *call, change calendar.Change) shown {
+func (b changeTools) writerOf(ctx context.Context, c *call, change calendar.Change) shown {
 	author := authorOf(c.caller, change.In)
 	switch {
 	case author != "":
@@ -294,7 +298,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(defused(short(s, longestTold))) })
+		told[i] = c.Describe(z.Location(), func(s string) string { return wire.Quoted(defused(short(s, longestTold))) })
 		room -= len(told[i])
 	}
 	return told
@@ -303,7 +307,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 func (c changeView) sentence(told, in string) string {
 	who := cmp.Or(string(c.User), "somebody")
 	if c.With != "" {
-		who += fmt.Sprintf(" (%s)", quote(defused(string(c.With))))
+		who += fmt.Sprintf(" (%s)", wire.Quote(defused(string(c.With))))
 	}
 	text := who + " " + told
 	if c.UID != "" {

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // changeArguments are calls of the tools about changes, for the tests of all tools.
@@ -40,7 +41,7 @@ func (h *house) discard(t testing.TB) {
 // refusalOf returns a tool's refusal for a client of 2025-11-25.
 func refusalOf(t *testing.T, door, token, tool, args string) string {
 	t.Helper()
-	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, versionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, wire.VersionHeader, "2025-11-25"))
 	if !strings.Contains(g.body, `"isError":true`) {
 		t.Errorf("%s %s is not refused: %s", tool, args, g.body)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // undoneView is an object or calendar that an undo restored.
@@ -63,7 +64,7 @@ func (in *undo) takes() []field {
 	}
 }
 
-func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
+func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
 	done, err := b.takeBack(ctx, c, in)
 	if err != nil {
 		if reason := calendar.ReasonOf(err); reason == calendar.Stale || reason == calendar.Unsupported {
@@ -95,7 +96,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 }
 
 // takeBack undoes one change, or all changes that a token made since a time.
-func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
 	case (in.change == "") == (in.since == ""):
 		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
@@ -118,7 +119,7 @@ func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undo
 	return b.service.Undo(ctx, c.caller, id)
 }
 
-func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+func (b changeTools) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
 	if err != nil {
 		return calendar.Undone{}, err
@@ -165,7 +166,7 @@ func (v undoView) prose(preview bool) prose {
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], quoted(defused(string(s.In))), s.Calendar)
+		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], wire.Quoted(defused(string(s.In))), s.Calendar)
 		b.WriteString(s.Untrusted.mark())
 		if s.UID != "" {
 			b.WriteString(", uid " + quotedUID(calendar.UID(s.UID)))
@@ -208,10 +209,10 @@ type lost struct{ reference }
 
 func (in *lost) takes() []field { return in.takesEvent() }
 
-func (b toolbox) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
+func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
 	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no longer has it", quote(string(in.UID)), quote(cal.Name))
+		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no longer has it", wire.Quote(string(in.UID)), wire.Quote(cal.Name))
 		e.Hint, e.Cause = "list_changes shows deletions and their calendars", err
 		if marks.MatchString(string(in.UID)) {
 			e.Hint = "this uid is truncated: undo the deletion with undo_change and its change_id, from list_changes"

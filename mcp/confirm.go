@@ -11,13 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // If the client supports elicitation (MCP "Elicitation"), the user confirms calls with effects that they may not
@@ -89,18 +90,11 @@ func askedOf(err error) (*question, bool) { return errors.AsType[*question](err)
 // confirmName is the name of the only input that we request.
 const confirmName = "confirm"
 
-// The actions of a response (MCP "Elicitation", Response Actions).
-const (
-	accepted   = "accept"
-	declined   = "decline"
-	unanswered = "cancel"
-)
-
 // errUnconfirmed ends a call that the user did not agree to.
 func errUnconfirmed(action string) error {
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
 	e.Hint = "ask the user before you try again"
-	if action == declined {
+	if action == wire.Declined {
 		e.Message, e.Hint = "the user was asked and declined: nothing was changed", "do not try again, not even in another way, unless the user asks for it"
 	}
 	return e
@@ -110,7 +104,7 @@ func errUnconfirmed(action string) error {
 const mostConfirmed = 3
 
 // attempted runs a call, and asks the user to confirm it if the tool needs that.
-func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
+func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
 	if err := h.recall(c, x); err != nil {
 		return nil, err
 	}
@@ -120,23 +114,23 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 		switch {
 		case !asked:
 			return result, err
-		case x.version.modern():
+		case x.Version.Modern():
 			return h.inputRequired(c, q), nil
 		}
-		if err = h.askPerson(ctx, x, q); err != nil {
+		if err = h.ask(ctx, x, q); err != nil {
 			return nil, err
 		}
 		c.consent.agreed = append(c.consent.agreed, q.digest())
 		result, err = h.answerChecked(ctx, t, c, x)
 	}
 	if _, asked := askedOf(err); asked {
-		err = errUnconfirmed(unanswered)
+		err = errUnconfirmed(wire.Unanswered)
 	}
 	return result, err
 }
 
 // answerChecked runs answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
-func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
+func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *wire.Exchange) (*mcpgo.CallToolResult, error) {
 	if !c.consent.asks {
 		return h.answer(ctx, t, c, x)
 	}
@@ -156,12 +150,33 @@ func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchang
 // means that the user opens it; it says nothing about their actions there.
 func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	if q.page != "" {
-		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: visible(q.text), URL: q.page, ElicitationID: id}
+		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page, ElicitationID: id}
 	}
 	return mcpgo.ElicitationParams{
-		Mode: mcpgo.ElicitationModeForm, Message: visible(q.text),
+		Mode: mcpgo.ElicitationModeForm, Message: wire.Visible(q.text),
 		RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
 	}
+}
+
+// ask sends a question to a client of an earlier version and waits for the user's agreement.
+func (h *Handler) ask(ctx context.Context, x *wire.Exchange, q *question) error {
+	action, err := h.endpoint.Ask(ctx, x, wire.Elicitation{Digest: q.digest(), Params: q.elicitation})
+	if full, is := errors.AsType[*wire.NotAskedError](err); is {
+		return calendar.Errorf(calendar.TooLarge, "", "%s: nothing was changed", full.Why).Advising(full.Hint)
+	}
+	switch {
+	case err != nil:
+		return err
+	case action != wire.Accepted:
+		return errUnconfirmed(action)
+	case h.config.Good == nil:
+		return nil
+	}
+	err = h.config.Good(ctx, callerOf(x)) // the token may have been revoked while the call waited
+	if errors.Is(err, auth.ErrUnauthorized) {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
+	}
+	return err
 }
 
 // inputRequired asks clients of 2026-07-28 and later, which repeat the call with the response (MCP "Multi Round-Trip
@@ -171,83 +186,37 @@ func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 	return server.NewInputRequestBuilder(h.sealConsent(c, q)).Elicit(confirmName, q.elicitation("")).ToolResult()
 }
 
-// consentAge is the time that a user has to respond.
-const consentAge = 10 * time.Minute
-
 // sealConsent returns the state that a client sends back with the response: its expiry and the digest of the question,
 // sealed for this token, tool and arguments. Earlier questions of the call that the user agreed to come first.
 //
 // "1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
 func (h *Handler) sealConsent(c *call, q *question) string {
 	digests := strings.Join(append(slices.Clone(c.consent.agreed), q.digest()), "+")
-	text := strconv.FormatInt(h.now().Add(consentAge).Unix(), 10) + "." + digests
-	return text + "." + encode(h.consentSeal(c, text))
+	text := strconv.FormatInt(h.now().Add(wire.AnswerAge).Unix(), 10) + "." + digests
+	return text + "." + wire.Base64(h.consentSeal(c, text))
 }
 
 func (h *Handler) consentSeal(c *call, text string) []byte {
 	call, _ := digestOf(c.tool, c.asked) // the arguments were read from JSON, so they marshal
-	mac := hmac.New(sha256.New, h.sessions.key)
-	mac.Write(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
-	return mac.Sum(nil)
+	return h.endpoint.Seal(fmt.Appendf(nil, "mcp consent %q %q %q %q", c.caller.User.ID, c.caller.Token, call, text))
 }
 
 // recall reads the state and the response that a client of 2026-07-28 sent back. A state of another call is ignored,
 // and the question is asked again.
-func (h *Handler) recall(c *call, x *exchange) error {
-	response, answered := x.call.InputResponses[confirmName]
-	if !answered || !x.version.modern() || !c.consent.asks && !c.consent.opens {
+func (h *Handler) recall(c *call, x *wire.Exchange) error {
+	response, answered := x.Call.InputResponses[confirmName]
+	if !answered || !x.Version.Modern() || !c.consent.asks && !c.consent.opens {
 		return nil
 	}
-	if action := actionIn(response); action != accepted {
+	if action := wire.ActionIn(response); action != wire.Accepted {
 		return errUnconfirmed(action)
 	}
-	c.tool, c.asked = x.call.Name, x.call.Arguments
-	until, rest, _ := strings.Cut(x.call.RequestState, ".")
+	c.tool, c.asked = x.Call.Name, x.Call.Arguments
+	until, rest, _ := strings.Cut(x.Call.RequestState, ".")
 	digests, seal, ok := strings.Cut(rest, ".")
 	end, unread := strconv.ParseInt(until, 10, 64)
-	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(encode(h.consentSeal(c, until+"."+digests)))) {
+	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(wire.Base64(h.consentSeal(c, until+"."+digests)))) {
 		c.consent.agreed = strings.Split(digests, "+")
 	}
 	return nil
-}
-
-// actionIn returns the action of a response. A malformed response counts as unanswered.
-func actionIn(result json.RawMessage) string {
-	var said struct {
-		Action string `json:"action"`
-	}
-	if json.Unmarshal(result, &said) != nil || said.Action != accepted && said.Action != declined {
-		return unanswered
-	}
-	return said.Action
-}
-
-// abilities reports whether a client with these capabilities supports elicitation by form, which {} implies, and by
-// page, which it must declare by name.
-func abilities(capabilities json.RawMessage) (asks, opens bool) {
-	var declared struct {
-		Elicitation map[string]json.RawMessage `json:"elicitation"`
-	}
-	if json.Unmarshal(capabilities, &declared) != nil || declared.Elicitation == nil {
-		return false, false
-	}
-	_, asks = declared.Elicitation["form"]
-	_, opens = declared.Elicitation["url"]
-	return asks || len(declared.Elicitation) == 0, opens
-}
-
-// capabilities returns the client capabilities in a message: modern messages declare them each time, older clients when
-// they open a session.
-func (m message) capabilities() json.RawMessage {
-	var params struct {
-		Meta         map[string]json.RawMessage `json:"_meta"`
-		Capabilities json.RawMessage            `json:"capabilities"`
-	}
-	if json.Unmarshal(m.params, &params) != nil {
-		return nil
-	}
-	if declared := params.Meta[mcpgo.MetaKeyClientCapabilities]; declared != nil {
-		return declared
-	}
-	return params.Capabilities
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 var update = flag.Bool("update", false, "write the answers into testdata")
@@ -55,7 +56,7 @@ func converse(t *testing.T, file, url string) {
 			continue
 		}
 		g := do(t, readRequest(t, door, strings.ReplaceAll(string(f.Data), "$SESSION", session)))
-		if id := g.header.Get(sessionHeader); id != "" {
+		if id := g.header.Get(wire.SessionHeader); id != "" {
 			session = id
 		}
 		g.body = abridge(t, door, g.body)
@@ -109,7 +110,7 @@ func readRequest(t *testing.T, url, text string) *http.Request {
 // shownFields are the header fields that a conversation shows.
 var shownFields = []string{
 	"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
-	"Allow", "Content-Type", sessionHeader, "Retry-After", "Vary", "X-Accel-Buffering",
+	"Allow", "Content-Type", wire.SessionHeader, "Retry-After", "Vary", "X-Accel-Buffering",
 }
 
 // epoch is different in each store.
@@ -122,7 +123,7 @@ func transcribe(t *testing.T, g got) []byte {
 	fmt.Fprintln(&b, g.status)
 	for _, name := range shownFields {
 		for _, value := range g.header.Values(name) {
-			if name == sessionHeader {
+			if name == wire.SessionHeader {
 				value = "$SESSION"
 			}
 			fmt.Fprintf(&b, "%s: %s\n", name, value)

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // fillTwo puts a week of events into Work, and others into Home, some of them alike.
@@ -95,21 +96,21 @@ func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 		h.put(t, work, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT%02d0000Z", 1+i%28, i%20), "SUMMARY:Weekly platform planning"))
 	}
 	door := h.open(t, h.config())
-	for _, wire := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
+	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_events","arguments":{"calendar_id":%q,"limit":500}}}`, work)
-		g := do(t, request(t, "POST", door, "alice", body, versionHeader, wire))
+		g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, version))
 		var r struct {
 			Result struct{ Content []struct{ Text string } }
 		}
 		if err := json.Unmarshal([]byte(g.body), &r); err != nil || len(r.Result.Content) != 2 {
-			t.Fatalf("%s: %v, %.300s", wire, err, g.body)
+			t.Fatalf("%s: %v, %.300s", version, err, g.body)
 		}
 		var rows []map[string]any
 		if err := json.Unmarshal([]byte(r.Result.Content[0].Text), &rows); err != nil || len(rows) != 500 {
-			t.Errorf("%s: %d rows, %v", wire, len(rows), err)
+			t.Errorf("%s: %d rows, %v", version, len(rows), err)
 		}
 		if said := r.Result.Content[1].Text; !strings.Contains(said, "10 more") || !strings.Contains(said, "cursor ") {
-			t.Errorf("%s: %s", wire, said)
+			t.Errorf("%s: %s", version, said)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestGapsAreTakenBack: text that a model copies out of an answer is stored without our gaps.
@@ -27,8 +28,8 @@ func TestGapsAreTakenBack(t *testing.T) {
 		"bell\a":                                                 `bell\u0007`,
 		"x \U0001F468\u200d\U0001F469":                           "",
 	} {
-		if got := restoredFrom(stored, visible(stored)+", added"); got != cmp.Or(written, stored)+", added" {
-			t.Errorf("%q over %q is %q", visible(stored), stored, got)
+		if got := restoredFrom(stored, wire.Visible(stored)+", added"); got != cmp.Or(written, stored)+", added" {
+			t.Errorf("%q over %q is %q", wire.Visible(stored), stored, got)
 		}
 	}
 	if own := `C:\u200b`; restoredFrom("else", own) != own {

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // noon is the time in tests, on a Sunday.
@@ -183,7 +184,7 @@ func initialize(t *testing.T, url, token, version string) string {
 	t.Helper()
 	g := do(t, request(t, "POST", url, token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
 		`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
-	id := g.header.Get(sessionHeader)
+	id := g.header.Get(wire.SessionHeader)
 	if g.status != http.StatusOK || id == "" {
 		t.Fatalf("initialize: status %d, session %q, body %s", g.status, id, g.body)
 	}

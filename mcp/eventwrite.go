@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // changedView is an event after a change. Text and structured content are the same, because half of the hosts show
@@ -22,13 +23,15 @@ type changedView struct {
 	toldView
 }
 
+func (v changedView) foreign() bool { return v.standingView.foreign() || v.clashes.foreign() }
+
 // patchedView is an event that may have lost properties.
 type patchedView struct {
 	changedView
 	Removed []string `json:"removed,omitempty" doc:"Values that were removed."`
 }
 
-func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
+func (b eventTools) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
 	z, err := b.zoneToWrite(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
@@ -50,7 +53,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar
 
 // updateEvent replaces the properties that the first version's tool has: missing arguments clear them. Other properties
 // stay.
-func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
+func (b eventTools) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
 	s.zone = s.zone.repeating(in.recurs())
 	start, end, err := in.span(s.zone)
 	if err != nil {
@@ -64,7 +67,7 @@ func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventR
 	return b.changeEvent(ctx, c, s, &in.eventValues, s.zone.movedTo(s.found.Start, &start, &end))
 }
 
-func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answer, error) {
+func (b eventTools) patchEvent(ctx context.Context, c *call, in *eventPatch) (answer, error) {
 	if err := in.check(); err != nil {
 		return answer{}, err
 	}
@@ -80,7 +83,7 @@ func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answe
 	return b.changeEvent(ctx, c, s, &in.eventValues, times)
 }
 
-func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer, error) {
+func (b eventTools) moveEvent(ctx context.Context, c *call, in *eventMove) (answer, error) {
 	if err := in.named(in.id); err != nil {
 		return answer{}, err
 	}
@@ -113,9 +116,9 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 }
 
 // moveToCalendar moves or copies an event to another calendar. Instances stay with their series.
-func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
+func (b eventTools) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
-		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope))).
+		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, wire.Quote(string(s.scope))).
 			Advising("to have one instance elsewhere, delete it with the scope this and create an event")
 	}
 	carry := b.service.CopyToCalendar
@@ -144,7 +147,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 	case err != nil:
 		return query.Instance{}, to, err
 	case to.ID == s.cal.ID:
-		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, quote(to.Name))
+		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, wire.Quote(to.Name))
 	}
 	saved, err := carry(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
 	if err != nil {
@@ -155,7 +158,7 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 }
 
 // changeEvent changes an event and returns all its details.
-func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
+func (b eventTools) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
@@ -194,7 +197,7 @@ func removed(before, after *ical.Component) []string {
 }
 
 // change applies a change and returns the result. rule is set if the change gives a rule.
-func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
+func (b eventTools) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
 	if err := s.zone.serves(change.Times, rule || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
 		return changedView{}, query.Instance{}, err
 	}
@@ -245,6 +248,9 @@ type deletedView struct {
 	toldView
 }
 
+// foreign is always true: models never write this text back.
+func (deletedView) foreign() bool { return true }
+
 // eventTarget holds the arguments of delete_event.
 type eventTarget struct{ reference }
 
@@ -252,7 +258,7 @@ func (in *eventTarget) takes() []field {
 	return slices.Concat(in.takesEvent(), in.takesSeries(), []field{in.takesMatch()})
 }
 
-func (b toolbox) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
+func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)
 	if err != nil {
 		return answer{}, err

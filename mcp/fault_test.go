@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // failing is a tool that fails as it is told.
@@ -37,7 +38,7 @@ func TestFaultsAreKeptInside(t *testing.T) {
 			t.Run(name+" at "+version, func(t *testing.T) {
 				t.Parallel()
 				h := newHouse(t, testdb.SQLite(t))
-				g := do(t, request(t, "POST", h.openWith(t, h.config(), failing(err)), "alice", calling(1, "fail"), versionHeader, version))
+				g := do(t, request(t, "POST", h.openWith(t, h.config(), failing(err)), "alice", calling(1, "fail"), wire.VersionHeader, version))
 				const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`
 				if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 					t.Errorf("status %d, body %s", g.status, g.body)
@@ -79,13 +80,13 @@ func TestRefusals(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, testdb.SQLite(t))
 			door := h.openWith(t, h.config(), failing(c.err))
-			old := do(t, request(t, "POST", door, "alice", calling(1, "fail"), versionHeader, "2025-03-26"))
+			old := do(t, request(t, "POST", door, "alice", calling(1, "fail"), wire.VersionHeader, "2025-03-26"))
 			if want := fmt.Sprintf(`"error":{"code":%d,`, c.code); old.status != c.status || !strings.Contains(old.body, want) {
 				t.Errorf("at 2025-03-26: status %d, body %s", old.status, old.body)
 			}
 			body, modern := modernly(calling(1, "fail"), "Mcp-Method", "tools/call", "Mcp-Name", "fail")
 			for _, g := range []got{
-				do(t, request(t, "POST", door, "alice", calling(1, "fail"), versionHeader, "2025-06-18")),
+				do(t, request(t, "POST", door, "alice", calling(1, "fail"), wire.VersionHeader, "2025-06-18")),
 				do(t, request(t, "POST", door, "alice", body, modern...)),
 			} {
 				want := fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m"}}`, c.word)
@@ -185,7 +186,7 @@ func FuzzBody(f *testing.F) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		if version != "" {
-			r.Header.Set(versionHeader, version)
+			r.Header.Set(wire.VersionHeader, version)
 		}
 		w := httptest.NewRecorder()
 		door.ServeMCP(w, r, h.callers["alice"])

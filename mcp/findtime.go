@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -26,8 +27,8 @@ var dayWords = [...]string{
 	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu", time.Friday: "fri", time.Saturday: "sat",
 }
 
-// findTools returns the tool that finds a time to meet.
-func (b toolbox) findTools() []tool {
+// findRows returns the tool that finds a time to meet.
+func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
 		description: "Finds times when the user and everyone named are free, in working hours, best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
@@ -78,7 +79,7 @@ type slotView struct {
 	Tentative bool   `json:"tentative,omitempty" doc:"Someone has a tentative event then."`
 }
 
-func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
+func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
 	meet, err := b.toMeet(ctx, c, in)
 	if err != nil {
 		return answer{}, err
@@ -143,7 +144,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 }
 
 // toMeet finds the people and calendars that must be free, including the user unless the call leaves them out.
-func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, error) {
+func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, error) {
 	meet, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
 		return asked{}, err
@@ -188,21 +189,21 @@ var reasons = map[slot.Why]string{
 }
 
 // ownCalendars returns the calendars that count as busy for the user; there may be none.
-func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+func (b busyTools) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), err
 }
 
 // hoursElsewhere parses one attendee's working hours, such as bob 09:00-17:00 America/New_York. The name is only for
 // the reader: everyone's hours limit the meeting.
-func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) {
+func (b busyTools) hoursElsewhere(text string, days []string) (slot.Hours, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, quote(text))
+		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, wire.Quote(text))
 	}
 	z, err := b.zones.Ask(words[len(words)-1])
 	if err != nil {
-		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
+		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, wire.Quote(text), err)
 	}
 	// A name may precede the hours, which may contain blanks.
 	words = words[:len(words)-1]
@@ -232,7 +233,7 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 		h.Closes = closes
 	}
 	if h.Closes == 0 {
-		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, quote(text))
+		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, wire.Quote(text))
 	}
 	for day, word := range dayWords {
 		h.Days[time.Weekday(day)] = slices.Contains(days, word)

@@ -7,6 +7,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/slot"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestFindTimeSaysWhyNothingIsFree: text and structured content give the reason (mcp B6).
@@ -86,7 +87,7 @@ func TestFindTimeKnowsRooms(t *testing.T) {
 		}
 	}
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_time","arguments":{"duration_minutes":30,"usernames":["green"]}}}`
-	text := contentText(t, do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-11-25")).body)
+	text := contentText(t, do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-11-25")).body)
 	if !strings.Contains(text, `rooms and resources: "blue" <blue@example.com> for 8`) {
 		t.Error(text)
 	}

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -33,8 +34,11 @@ func (in *whose) takes() []field {
 	}
 }
 
-// busyTools returns the tool that shows busy times.
-func (b toolbox) busyTools() []tool {
+// busyTools are the tools for busy and free times.
+type busyTools struct{ toolbox }
+
+// rows returns the tool that shows busy times.
+func (b busyTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
 		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a common time: find_time.",
@@ -80,7 +84,7 @@ var busyWords = [...]string{
 // mostBlocks limits the busy times in one result.
 const mostBlocks = 200
 
-func (b toolbox) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answer, error) {
+func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answer, error) {
 	asked, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
 		return answer{}, err
@@ -149,7 +153,7 @@ func unreadProse(n int) string {
 
 // zoneOf returns the time zone of a free/busy call: the argument's, the user's, or the calendars' own if they share
 // one. The time zones of other people are not revealed.
-func (b toolbox) zoneOf(ctx context.Context, c *call, in inZone, whose []calendar.Calendar) (zoned, error) {
+func (b busyTools) zoneOf(ctx context.Context, c *call, in inZone, whose []calendar.Calendar) (zoned, error) {
 	if whose == nil {
 		var err error
 		if whose, err = b.ownCalendars(ctx, c); err != nil {
@@ -189,7 +193,7 @@ type asked struct {
 func (a asked) names(who calendar.Caller) []string { return append(namesOf(who, a.seen), a.others...) }
 
 // timeOf finds the calendars and people that a call names.
-func (b toolbox) timeOf(ctx context.Context, c *call, in whose) (asked, error) {
+func (b busyTools) timeOf(ctx context.Context, c *call, in whose) (asked, error) {
 	var found asked
 	for _, id := range in.calendars {
 		cal, err := b.calendarBy(ctx, c, id)
@@ -207,7 +211,7 @@ func (b toolbox) timeOf(ctx context.Context, c *call, in whose) (asked, error) {
 }
 
 // addPeople adds people by name. Busy times of other users follow the rules of the CalDAV outbox.
-func (b toolbox) addPeople(ctx context.Context, c *call, names []string, to *asked) error {
+func (b busyTools) addPeople(ctx context.Context, c *call, names []string, to *asked) error {
 	bare := each(names, bareAddress)
 	all, err := b.service.PeopleAt(ctx, c.caller, bare)
 	if err != nil {
@@ -222,7 +226,7 @@ func (b toolbox) addPeople(ctx context.Context, c *call, names []string, to *ask
 		}
 		if !slices.ContainsFunc(to.people, func(u calendar.User) bool { return u.ID == people[0].ID }) {
 			to.people = append(to.people, people[0])
-			to.others = append(to.others, "all calendars of "+quote(bare[i]))
+			to.others = append(to.others, "all calendars of "+wire.Quote(bare[i]))
 		}
 	}
 	return nil
@@ -239,8 +243,8 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 }
 
 func errSeveral(name string, people []calendar.User) error {
-	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return quote(u.Name) })
-	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), quote(name), strings.Join(logins, ", "))
+	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return wire.Quote(u.Name) })
+	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), wire.Quote(name), strings.Join(logins, ", "))
 }
 
 // roomFor says how many people fit into a room.
@@ -251,7 +255,7 @@ func roomFor(room calendar.User) string {
 	return fmt.Sprintf(" for %d", room.Room.Capacity)
 }
 
-func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
+func (b busyTools) errNobody(ctx context.Context, c *call, name string) error {
 	people, err := b.service.People(ctx, c.caller)
 	if err != nil {
 		return err
@@ -261,13 +265,13 @@ func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
 		switch {
 		case u.Group:
 		case u.Room.Bookable():
-			rooms = append(rooms, quote(u.Name)+" <"+u.Email+">"+roomFor(u))
+			rooms = append(rooms, wire.Quote(u.Name)+" <"+u.Email+">"+roomFor(u))
 		default:
-			known = append(known, quote(u.Name))
+			known = append(known, wire.Quote(u.Name))
 		}
 	}
 	e := calendar.Errorf(calendar.NotFound, "", "no user here has the login name or mail address %s; you know: %s",
-		quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
+		wire.Quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
 	if len(rooms) > 0 {
 		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // half is what of an answer a host shows its model.
@@ -85,7 +87,7 @@ func itemsOf(t *testing.T, text, word, way string) []string {
 // inWords is a value as an item of a text has it; nil if it has not.
 func inWords(item string, want any) any {
 	said := fmt.Sprint(want)
-	if strings.Contains(item, said) || strings.Contains(item, escapes.Replace(said)) {
+	if strings.Contains(item, said) || strings.Contains(item, wire.Escapes.Replace(said)) {
 		return want
 	}
 	at, err := time.Parse(time.RFC3339, said)

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestMarksAreRefused: marks for omitted text are not written into calendars, by any tool and parameter (A3) (mcp A3).
@@ -53,11 +54,11 @@ func TestMarksAreRefused(t *testing.T) {
 	// Every text and list of every tool that writes.
 	for _, tool := range (toolbox{}).tools() {
 		for _, f := range tool.begin().takes {
-			if tool.hints.readOnly || f.names || f.kind != text && (f.kind != listOf || f.item != text) || f.words != nil {
+			if tool.hints.readOnly || f.names || f.kind != wire.Text && (f.kind != wire.List || f.item != wire.Text) || f.words != nil {
 				continue
 			}
 			var value any = "a… [3 more characters]"
-			if f.kind == listOf {
+			if f.kind == wire.List {
 				value = []string{"a", "… [3 more]"}
 			}
 			refusal := h.say(t, door, "alice", tool.name, map[string]any{f.name: value})

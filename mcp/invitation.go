@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -26,8 +27,11 @@ const (
 // answers maps the words of respond_to_event to the status in an event.
 var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined, "tentative": schedule.Tentative}
 
-// invitationTools returns the tools for invitations to the user.
-func (b toolbox) invitationTools() []tool {
+// invitationTools are the tools for invitations and proposed times.
+type invitationTools struct{ toolbox }
+
+// rows returns the tools for invitations to the user.
+func (b invitationTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_invitations", title: "List invitations",
@@ -76,6 +80,9 @@ type respondedView struct {
 	toldView
 }
 
+// foreign is always true: models never write this text back.
+func (respondedView) foreign() bool { return true }
+
 // keptView lists the instances that a response to the whole series does not change.
 type keptView struct {
 	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep their own answer."`
@@ -98,7 +105,7 @@ const (
 		"to change one, call respond_to_event with its recurrence_id and scope this."
 )
 
-func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
+func (b invitationTools) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if in.answer == proposing {
 		return b.propose(ctx, c, s, in)
 	}
@@ -127,7 +134,7 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eve
 
 // keptOf lists the instances that keep another response. The change is already committed, so an instance that cannot be
 // shown is only counted.
-func (b toolbox) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
+func (b invitationTools) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
 	for _, kept := range done.Kept[:min(len(done.Kept), mostKept)] {
 		i, err := b.service.InstanceOf(ctx, c.meter, s.cal, done.Saved.Object, kept.Instance)
 		if err != nil {
@@ -171,7 +178,7 @@ type invitationsView struct {
 	Offered   []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
 }
 
-func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
+func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
 	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
@@ -190,7 +197,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 		return answer{}, err
 	}
 	var more bool
-	if v.Offered, more, err = b.offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
+	if v.Offered, more, err = calendarTools(b).offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
 		return answer{}, err
 	}
 	v.Truncated = v.Truncated || more
@@ -209,7 +216,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 }
 
 // asked returns the events that wait for the user: first events with times proposed by attendees, then invitations.
-func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
+func (b invitationTools) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
 	found, err := b.waiting(ctx, c, z, limit)
 	if err != nil {
 		return found, nil, err
@@ -235,7 +242,7 @@ func wholeSeries(o query.Occurrence) bool {
 }
 
 // waiting finds open invitations. A series, or a part of it, appears once.
-func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
+func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
 		return query.Agenda{}, err
@@ -314,5 +321,46 @@ func (v invitationsView) writeOthers(b *strings.Builder) {
 	writeOffered(b, v.Offered)
 	if v.Truncated {
 		b.WriteString("\nThere are more: ask for more with limit, or answer these first.\n")
+	}
+}
+
+// mostUnverified limits the listed mails that were ignored.
+const mostUnverified = 10
+
+// unverified describes the ignored mails, in one line each. A token restricted to some calendars gets none.
+func (b invitationTools) unverified(ctx context.Context, c *call, z zoned) ([]shown, error) {
+	if c.caller.MayOwn(calendar.ReadObjects) != nil {
+		return nil, nil //nolint:nilerr // that is not an error
+	}
+	all, err := b.service.Unverified(ctx, c.caller)
+	var list []shown
+	for i, u := range all {
+		if i == mostUnverified {
+			return append(list, shown(moreItems(len(all)-i))), err
+		}
+		list = append(list, shown(z.unverified(u)))
+	}
+	return list, err
+}
+
+// unverified describes a mail and why it was ignored. Address, organizer and title are a stranger's text.
+func (z zoned) unverified(u calendar.Unverified) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by mail was not followed, because %s. The sender is %s.", u.Subject(), u.Reason(), u.Standing())
+	if !u.Start.IsZero() {
+		b.WriteString(" Start: " + z.when(u.Start) + ".")
+	}
+	fmt.Fprintf(&b, " Untrusted text: sender %s, organizer %s, title %s",
+		wire.Quoted(short(string(u.From), longestListedTitle)), wire.Quoted(short(u.Organizer, longestListedTitle)), quotedTitle(short(u.Title, longestListedTitle)))
+	return b.String()
+}
+
+// writeUnverified writes them as text.
+func writeUnverified(b *strings.Builder, all []shown) {
+	if len(all) > 0 {
+		b.WriteString("\nNot in the calendar:\n")
+	}
+	for _, line := range all {
+		fmt.Fprintf(b, "- %s\n", defused(string(line)))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // reporter is a tool that reports its progress.
@@ -33,7 +34,7 @@ func calling(id int, tool string) string {
 // modernly says the same at 2026-07-28, in the body and in the header.
 func modernly(body string, header ...string) (string, []string) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`
-	return strings.Replace(body, `"_meta":{`, meta, 1), append(header, versionHeader, "2026-07-28")
+	return strings.Replace(body, `"_meta":{`, meta, 1), append(header, wire.VersionHeader, "2026-07-28")
 }
 
 // TestProgressGoesToItsCaller: with a stream of alice's open, bob's progress is bob's to see.
@@ -48,13 +49,13 @@ func TestProgressGoesToItsCaller(t *testing.T) {
 			door := h.serve(t, handler)
 			var header []string
 			if withSession {
-				header = []string{sessionHeader, initialize(t, door, "alice", "2025-11-25")}
+				header = []string{wire.SessionHeader, initialize(t, door, "alice", "2025-11-25")}
 			}
 			listening := openStream(t, request(t, "GET", door, "alice", "", header...))
 			body, modern := modernly(calling(1, "report"), "Mcp-Method", "tools/call", "Mcp-Name", "report")
 			for _, r := range []*http.Request{
 				request(t, "POST", door, "bob", calling(1, "report")), request(t, "POST", door, "bob", body, modern...),
-				request(t, "POST", door, "bob", calling(1, "report"), sessionHeader, initialize(t, door, "bob", "2025-11-25")),
+				request(t, "POST", door, "bob", calling(1, "report"), wire.SessionHeader, initialize(t, door, "bob", "2025-11-25")),
 			} {
 				if g := do(t, r); !strings.Contains(g.body, "notifications/progress") || !strings.Contains(g.body, "done") {
 					t.Errorf("bob got %s", g.body)
@@ -73,7 +74,7 @@ func TestProgressGoesToItsCaller(t *testing.T) {
 func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 	t.Parallel()
 	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"_meta":{"x":1}}}`
-	modernCancel, modernHeader := modernly(cancel, "Mcp-Method", cancelled)
+	modernCancel, modernHeader := modernly(cancel, "Mcp-Method", wire.MethodCancelled)
 	modernCall, modernCallHeader := modernly(calling(7, "wait"), "Mcp-Method", "tools/call", "Mcp-Name", "wait")
 	for _, c := range []struct {
 		name         string
@@ -104,7 +105,7 @@ func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 			}))
 			if c.session {
 				session := initialize(t, door, "bob", "2025-11-25")
-				c.as, c.with = append(c.as, sessionHeader, session), append(c.with, sessionHeader, session)
+				c.as, c.with = append(c.as, wire.SessionHeader, session), append(c.with, wire.SessionHeader, session)
 			}
 			result := make(chan got)
 			asked := request(t, "POST", door, "bob", c.call, c.as...)

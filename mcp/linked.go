@@ -11,11 +11,15 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/mcp/wire"
 )
 
-// linkedTools returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
+// accountTools are the tools for linked accounts.
+type accountTools struct{ toolbox }
+
+// rows returns the tools for linked calendars. calendar_auth_status lists the accounts and their status. Users
 // link accounts on a web page, so that no password passes through a conversation.
-func (b toolbox) linkedTools() []tool {
+func (b accountTools) rows() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
 		description: "Adds a published .ics calendar, read-only. Use only an address that the user gave.",
@@ -82,6 +86,8 @@ type subscribedView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 	arrivedView
 }
+
+func (v subscribedView) foreign() bool { return v.Untrusted != "" }
 
 // lookedView is the result of update_linked_account.
 type lookedView struct {
@@ -172,9 +178,9 @@ func (v linkedView) prose() string {
 		b.WriteString("\nLinked accounts and feeds, whose calendars are among the user's:")
 	}
 	for _, a := range v.Linked {
-		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
+		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", wire.Quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
 		if a.Error != "" {
-			fmt.Fprintf(&b, ", %s", quote(defused(string(a.Error))))
+			fmt.Fprintf(&b, ", %s", wire.Quote(defused(string(a.Error))))
 		}
 		b.WriteString(a.Untrusted.mark())
 		fmt.Fprintf(&b, "; %d calendars", a.Calendars)
@@ -186,7 +192,7 @@ func (v linkedView) prose() string {
 		b.WriteString("\nFollowed only by the user's apps; to see them here, call subscribe_calendar with the id:")
 	}
 	for _, n := range v.Unseen {
-		fmt.Fprintf(&b, "\n- %s, id %s%s", quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
+		fmt.Fprintf(&b, "\n- %s, id %s%s", wire.Quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
 	}
 	if v.LinkAt != "" {
 		fmt.Fprintf(&b, "\nTo link other calendars or sign in to them again, the user opens %s", v.LinkAt)
@@ -194,7 +200,7 @@ func (v linkedView) prose() string {
 	return b.String()
 }
 
-func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
+func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
 	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
 	at, link := b.service.Mirrors.AddressOf(n), func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
@@ -227,7 +233,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 }
 
 // accountNamed finds an account by its id or by a unique name.
-func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
+func (b accountTools) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
 	all, err := b.accounts(ctx, c)
 	if err != nil {
 		return mirror.Linked{}, err
@@ -237,22 +243,22 @@ func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror
 		if string(a.ID) == word {
 			return a, nil
 		}
-		if strings.EqualFold(a.Name, word) || visible(short(a.Name, longestListedTitle)) == word {
+		if strings.EqualFold(a.Name, word) || wire.Visible(short(a.Name, longestListedTitle)) == word {
 			named = append(named, a)
 		}
 	}
 	if len(named) == 1 {
 		return named[0], nil
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "the user has linked no account %s", quote(word))
+	e := calendar.Errorf(calendar.NotFound, "", "the user has linked no account %s", wire.Quote(word))
 	if len(named) > 1 {
-		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), quote(word))
+		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), wire.Quote(word))
 	}
 	e.Hint = "copy an id from calendar_auth_status"
 	return mirror.Linked{}, e
 }
 
-func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedChange) (answer, error) {
+func (b accountTools) updateLinkedAccount(ctx context.Context, c *call, in *linkedChange) (answer, error) {
 	a, err := b.accountNamed(ctx, c, in.account)
 	if err != nil {
 		return answer{}, err

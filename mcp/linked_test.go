@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // unsealed keeps secrets as they are: how they are sealed is another room's.
@@ -195,8 +196,8 @@ func TestSigningInAgainIsAskedFor(t *testing.T) {
 	door := h.open(t, h.config())
 	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/locked", "name": "Choir"}, new(subscribedView))
 	opened := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
-	session := opened.header.Get(sessionHeader)
-	e := hears(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"update_linked_account","arguments":{"account":"Choir","action":"refresh"}}}`, sessionHeader, session))
+	session := opened.header.Get(wire.SessionHeader)
+	e := hears(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"update_linked_account","arguments":{"account":"Choir","action":"refresh"}}}`, wire.SessionHeader, session))
 	var asked struct {
 		ID, Method string
 		Params     struct{ Mode, URL string }

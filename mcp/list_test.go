@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // use calls a tool as a client at 2025-11-25 does, and reads its structured content.
@@ -20,7 +21,7 @@ func use(t *testing.T, door, token, tool string, args, into any) (result string)
 		t.Fatal(err)
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, data)
-	g := do(t, request(t, "POST", door, token, body, versionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, token, body, wire.VersionHeader, "2025-11-25"))
 	var r struct {
 		Result struct {
 			IsError           bool

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
@@ -26,7 +27,7 @@ func listenBody(filter string) string {
 
 func listenRequest(t *testing.T, door, token, filter string) *http.Request {
 	t.Helper()
-	return request(t, "POST", door, token, listenBody(filter), versionHeader, "2026-07-28", "Mcp-Method", "subscriptions/listen")
+	return request(t, "POST", door, token, listenBody(filter), wire.VersionHeader, "2026-07-28", "Mcp-Method", "subscriptions/listen")
 }
 
 // acknowledged waits for the first message of a subscription, which lists the granted subscriptions.
@@ -112,28 +113,28 @@ func TestListenRefuses(t *testing.T) {
 	for name, r := range map[string]struct {
 		request *http.Request
 		status  int
-		code    rpcCode
+		code    wire.Code
 	}{
-		"a filter that is none": {listenRequest(t, door, "alice", `[]`), http.StatusBadRequest, codeParams},
-		"too many":              {listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`), http.StatusBadRequest, codeParams},
+		"a filter that is none": {listenRequest(t, door, "alice", `[]`), http.StatusBadRequest, wire.CodeParams},
+		"too many":              {listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`), http.StatusBadRequest, wire.CodeParams},
 		"no version in the header": {
 			request(t, "POST", door, "alice", listenBody(`{}`), "Mcp-Method", "subscriptions/listen"), http.StatusBadRequest, -32020,
 		},
 		"another method in the header": {
-			request(t, "POST", door, "alice", listenBody(`{}`), versionHeader, "2026-07-28", "Mcp-Method", "tools/list"), http.StatusBadRequest, -32020,
+			request(t, "POST", door, "alice", listenBody(`{}`), wire.VersionHeader, "2026-07-28", "Mcp-Method", "tools/list"), http.StatusBadRequest, -32020,
 		},
 		"a version before": {
-			request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, versionHeader, "2025-11-25"),
-			http.StatusOK, codeMethod,
+			request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, wire.VersionHeader, "2025-11-25"),
+			http.StatusOK, wire.CodeMethod,
 		},
 		"resources/subscribe": {
 			request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x",`+modernMeta+`}}`,
-				versionHeader, "2026-07-28", "Mcp-Method", "resources/subscribe"),
-			http.StatusNotFound, codeMethod,
+				wire.VersionHeader, "2026-07-28", "Mcp-Method", "resources/subscribe"),
+			http.StatusNotFound, wire.CodeMethod,
 		},
 	} {
 		g := do(t, r.request)
-		var answered struct{ Error rpcError }
+		var answered struct{ Error wire.Error }
 		if err := json.Unmarshal([]byte(g.body), &answered); err != nil || g.status != r.status || answered.Error.Code != r.code {
 			t.Errorf("%s: status %d, %s; want %d, %d", name, g.status, g.body, r.status, r.code)
 		}
@@ -196,8 +197,8 @@ func (h *house) subscriptionsByLines(t *testing.T) int {
 	t.Helper()
 	all := 0
 	for i := range h.IDs() + 1 {
-		s := newSessions(h.config().SessionKey, time.Hour, h.Now, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
-		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.begin(ownerOf(h.callers["alice"]), "2025-11-25")), h.Now())
+		s := wire.NewSessions(h.config().SessionKey, time.Hour, h.Now, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
+		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.Begin(peerOf(h.callers["alice"]).Owner, "2025-11-25")), h.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // listedEvent is an event in a list. Fields that most events lack are omitted.
@@ -106,9 +107,9 @@ func (r rows) event(o query.Occurrence) listedEvent {
 		v.RecurrenceID = stamp(o.RecurrenceID)
 	}
 	if status := content.WordOf(o.Component, "STATUS"); status != "CONFIRMED" {
-		v.Status = visible(status)
+		v.Status = wire.Visible(status)
 	}
-	v.Color = visible(short(content.TextOf(o.Component, "COLOR"), longestListedTitle))
+	v.Color = wire.Visible(short(content.TextOf(o.Component, "COLOR"), longestListedTitle))
 	if !r.full {
 		return v
 	}
@@ -184,9 +185,9 @@ func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
 	if name, known = n[cal.ID]; known {
 		return name, true
 	}
-	name = quoted(defused(short(ownName(cal), longestListedTitle)))
+	name = wire.Quoted(defused(short(ownName(cal), longestListedTitle)))
 	if cal.Access != calendar.OwnerAccess {
-		name += " of " + quoted(cal.OwnerName)
+		name += " of " + wire.Quoted(cal.OwnerName)
 	}
 	for _, other := range n {
 		if other == name {
@@ -223,7 +224,7 @@ func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
 	}
 	text := fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), r.zone.spell(o.Instance))
 	if e.Location != "" {
-		text += ", at " + quoted(string(e.Location))
+		text += ", at " + wire.Quoted(string(e.Location))
 	}
 	if e.Status != "" {
 		text += ", " + strings.ToLower(word(e.Status))
@@ -239,10 +240,10 @@ func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
 		text += fmt.Sprintf("\n   etag %s, id %s", e.ETag, e.ID)
 	}
 	if e.People != nil {
-		text += "\n   With: " + strings.Join(each(texts(e.People), quoted), ", ")
+		text += "\n   With: " + strings.Join(each(texts(e.People), wire.Quoted), ", ")
 	}
 	if e.Description != "" {
-		text += "\n   Notes: " + quoted(string(e.Description))
+		text += "\n   Notes: " + wire.Quoted(string(e.Description))
 	}
 	return text
 }
@@ -259,7 +260,7 @@ func quotedTitle(title string) string {
 	if title == "" {
 		return "(no title)"
 	}
-	return quoted(title)
+	return wire.Quoted(title)
 }
 
 // longestListedUID limits a uid in text. RFC 7986 §5.3 asks for less than 255 bytes; structured content has longer ones
@@ -267,12 +268,12 @@ func quotedTitle(title string) string {
 const longestListedUID = 255
 
 // quotedUID is a uid in text.
-func quotedUID(uid calendar.UID) string { return quoted(short(string(uid), longestListedUID)) }
+func quotedUID(uid calendar.UID) string { return wire.Quoted(short(string(uid), longestListedUID)) }
 
 // word returns a value that should be one word, or quotes it if it is not.
 func word(value string) string {
 	if strings.ContainsFunc(value, func(r rune) bool { return r > 'z' || r < '-' }) {
-		return quote(value)
+		return wire.Quote(value)
 	}
 	return value
 }

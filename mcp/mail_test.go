@@ -20,6 +20,7 @@ import (
 	"caldav-mcp-server/linked/gmail"
 	"caldav-mcp-server/linked/gmail/gmailtest"
 	"caldav-mcp-server/linked/rest/resttest"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // sealing seals as the program does.
@@ -85,7 +86,7 @@ func newPost(t *testing.T, url string) *post {
 	p.callers["alice-only"] = only
 	seven := only
 	seven.Token, seven.Tools = "token-seven", nil
-	for _, t := range (toolbox{mail: new(mailbox.Box)}).mailTools() {
+	for _, t := range (mailTools{toolbox{mail: new(mailbox.Box)}}).rows() {
 		seven.Tools = append(seven.Tools, calendar.ToolName(t.name))
 	}
 	p.callers["alice-seven"] = seven
@@ -440,7 +441,7 @@ func TestMailHasBounds(t *testing.T) {
 	}
 	limited := 0
 	for range 70 {
-		g := do(t, request(t, "POST", p.door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gmail_searchMessages","arguments":{"q":"board"}}}`, versionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", p.door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gmail_searchMessages","arguments":{"q":"board"}}}`, wire.VersionHeader, "2025-11-25"))
 		if strings.Contains(g.body, "RATE_LIMITED") {
 			limited++
 		}
@@ -471,11 +472,11 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 	p := newPost(t, testdb.SQLite(t))
 	const page = "https://cal.example/dav/account/linked"
 	opened := do(t, request(t, "POST", p.door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
-	session := opened.header.Get(sessionHeader)
+	session := opened.header.Get(wire.SessionHeader)
 	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"gmail_searchMessages","arguments":{"q":"parcel"}}}`
 	begin := func() (*ear, string) {
 		t.Helper()
-		e := hears(t, request(t, "POST", p.door, "alice-mail", call, sessionHeader, session))
+		e := hears(t, request(t, "POST", p.door, "alice-mail", call, wire.SessionHeader, session))
 		var asked struct {
 			ID, Method string
 			Params     struct{ Mode, URL, Message, ElicitationID string }
@@ -502,7 +503,7 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}}},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"}}`
 	modern := func(token, params string) string {
 		return do(t, request(t, "POST", p.door, token, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"gmail_authorize","arguments":{},`+params+meta+`}}`,
-			versionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "gmail_authorize")).body
+			wire.VersionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "gmail_authorize")).body
 	}
 	first := modern("bob-mail", "")
 	var asked struct {
@@ -537,7 +538,7 @@ func TestManyProcessesRenewAKey(t *testing.T) {
 			p.gmail.Expire()
 			answers := make(chan string)
 			for _, door := range doors {
-				r := request(t, "POST", door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gmail_getMessage","arguments":{"id":"m3"}}}`, versionHeader, "2025-11-25")
+				r := request(t, "POST", door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gmail_getMessage","arguments":{"id":"m3"}}}`, wire.VersionHeader, "2025-11-25")
 				go func() { answers <- bodyOf(r) }()
 			}
 			for range doors {

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // plant is a foreign text with a link to defuse.
@@ -157,7 +158,7 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			if call.args == nil {
 				data = []byte("{}")
 			}
-			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), versionHeader, "2025-11-25")).body
+			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), wire.VersionHeader, "2025-11-25")).body
 			var r struct {
 				Result struct{ StructuredContent any }
 			}
@@ -306,7 +307,7 @@ func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 			{"list_changes", params{"calendar_id": feed}, "PLANT-feed"},
 		} {
 			data, _ := json.Marshal(call.args)
-			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), versionHeader, "2025-11-25")).body
+			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), wire.VersionHeader, "2025-11-25")).body
 			var r struct {
 				Result struct{ StructuredContent any }
 			}

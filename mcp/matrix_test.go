@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 	"caldav-mcp-server/store/storetest"
 )
 
@@ -162,7 +163,7 @@ func (c *cell) keepsQuiet(got string) {
 func (c *cell) outcome(body string) string {
 	var r struct {
 		Result json.RawMessage
-		Error  struct{ Code rpcCode }
+		Error  struct{ Code wire.Code }
 	}
 	if err := json.Unmarshal([]byte(body), &r); err != nil {
 		c.t.Errorf("%s: %s", c.deed, body)
@@ -170,9 +171,9 @@ func (c *cell) outcome(body string) string {
 	switch {
 	case r.Result != nil:
 		return "done"
-	case r.Error.Code == codeForbidden:
+	case r.Error.Code == wire.CodeForbidden:
 		return "forbidden"
-	case r.Error.Code == codeTool, r.Error.Code == codeNoResource:
+	case r.Error.Code == wire.CodeTool, r.Error.Code == wire.CodeNoResource:
 		return "refused"
 	}
 	return fmt.Sprint(r.Error.Code)
@@ -217,11 +218,11 @@ func (c *cell) ask(n names, v string) string {
 	if c.deed.tool == "" {
 		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, c.deed.method, fill.Replace(c.deed.resource))
 		// Only who has a session is told of changes.
-		header = []string{sessionHeader, initialize(c.t, c.door, c.stance.token, v)}
+		header = []string{wire.SessionHeader, initialize(c.t, c.door, c.stance.token, v)}
 	} else {
 		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.deed.tool, fill.Replace(c.deed.arguments))
 	}
-	g := do(c.t, request(c.t, http.MethodPost, c.door, c.stance.token, body, append(header, versionHeader, v)...))
+	g := do(c.t, request(c.t, http.MethodPost, c.door, c.stance.token, body, append(header, wire.VersionHeader, v)...))
 	if g.status != http.StatusOK {
 		c.t.Errorf("%s: status %d %s", c.deed, g.status, g.body)
 	}

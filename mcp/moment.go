@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // zoneSource is the source of a call's time zone.
@@ -128,7 +129,7 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 		return start, end, err
 	}
 	if start.date != end.date {
-		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, quote(from), quote(to))
+		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, wire.Quote(from), wire.Quote(to))
 	}
 	// The same day as start and end means that day, in either format.
 	if start.date && start.at.Equal(end.at) {
@@ -136,7 +137,7 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	}
 	end = end.behind()
 	if start.date && !end.at.After(start.at) {
-		return start, end, errArgument(`"end" (%s) must not be before "start" (%s)`, quote(to), quote(from))
+		return start, end, errArgument(`"end" (%s) must not be before "start" (%s)`, wire.Quote(to), wire.Quote(from))
 	}
 	return start, end, nil
 }
@@ -147,9 +148,9 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	value = strings.TrimSpace(value)
 	t, err := timetext.Parse(value, z.Zone)
 	if unreadable, ok := errors.AsType[*timetext.Error](err); ok && !unreadable.Impossible {
-		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, quote(value), timeForms)
+		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, wire.Quote(value), timeForms)
 	} else if ok {
-		return moment{}, errArgument(`%q: there is no such date or time as %s`, parameter, quote(value))
+		return moment{}, errArgument(`%q: there is no such date or time as %s`, parameter, wire.Quote(value))
 	}
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
@@ -159,7 +160,7 @@ func (z zoned) read(parameter, value string) (moment, error) {
 		m.at, _ = z.Resolve(t.Civil)
 	}
 	if t.Form == ical.FormUTC && z.floating {
-		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, quote(value))
+		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, wire.Quote(value))
 	}
 	if t.Form == ical.FormUTC {
 		err = z.agrees(parameter, value, m.at, timetext.Written(value, t))
@@ -178,7 +179,7 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 	if now, ok := z.seen[strings.TrimPrefix(parameter, "new_")]; ok && now.Equal(at) {
 		return nil
 	}
-	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, quote(value), z.Name())
+	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, wire.Quote(value), z.Name())
 	e.Hint = fmt.Sprintf("write %s if clocks there should show %s, or %s for exactly that moment; or leave out \"timezone\"",
 		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
 	return e
@@ -193,6 +194,150 @@ func (z zoned) serves(t edit.Times, series bool) error {
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
 		return nil
 	}
-	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", quote(z.Name())).
+	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", wire.Quote(z.Name())).
 		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series stays in UTC")
+}
+
+// draftOf returns the event that a call describes.
+func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
+	d := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid)}
+	z = z.repeating(in.recurs())
+	if err := b.land(&in.eventValues, z); err != nil {
+		return d, err
+	}
+	start, end, err := in.span(z)
+	if err != nil {
+		return d, err
+	}
+	end.local = start.local // both are in the same time zone
+	if err := in.checkAnswers(nil); err != nil {
+		return d, err
+	}
+	if d.Fields, err = in.fields(z, nil); err != nil {
+		return d, err
+	}
+	d.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
+	if in.away != nil {
+		d.Times.End, err = in.landing(end)
+	}
+	if err != nil {
+		return d, err
+	}
+	return d, z.serves(d.Times, in.recurs())
+}
+
+// land finds the time zone of the event's end, if the call gives one.
+func (b toolbox) land(in *eventValues, z zoned) error {
+	if in.endZone == "" {
+		return nil
+	}
+	there, err := b.zones.Ask(in.endZone)
+	if err != nil {
+		return errArgument(`"end_timezone": %s`, err)
+	}
+	if z.floating {
+		return errArgument(`"end_timezone" is a zone, and "timezone" says that the event has none`)
+	}
+	in.away = &zoned{Zone: there, source: zoneOfArgument, series: z.series}
+	return nil
+}
+
+// landing is the end of an event in its own time zone.
+func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
+	if end.date {
+		return edit.Field[ical.Time]{}, errArgument(`"end_timezone" is for events with times: this one takes whole days`)
+	}
+	return edit.To(in.away.onClock(end)), nil
+}
+
+// patchedTimes returns the times of a call that may give any of start, end and duration.
+func (b toolbox) patchedTimes(s subject, in *eventValues) (edit.Times, error) {
+	if err := b.land(in, s.zone); err != nil {
+		return edit.Times{}, err
+	}
+	t, err := s.newTimes(in)
+	if err != nil || in.away == nil {
+		return t, err
+	}
+	end, err := s.endOf(in)
+	if err != nil {
+		return t, err
+	}
+	t.EndAsGiven = true
+	t.End, err = in.landing(end)
+	return t, err
+}
+
+// endOf returns the end for a call that gives end_timezone, possibly without an end.
+func (s subject) endOf(in *eventValues) (moment, error) {
+	start, _ := in.start.Value()
+	value, _ := in.end.Value()
+	minutes, lasts := in.minutes.Value()
+	if start != "" && (value != "" || lasts) {
+		_, end, err := in.span(s.zone)
+		return end, err
+	}
+	if value != "" {
+		return in.away.read("end", value)
+	}
+	end := moment{at: s.found.End.Time, date: s.found.End.AllDay}
+	if lasts {
+		end.at = s.found.Start.Time.Add(time.Duration(minutes) * time.Minute)
+	}
+	if start != "" {
+		m, err := s.zone.read("start", start)
+		if err != nil {
+			return end, err
+		}
+		end.at = end.at.Add(m.at.Sub(s.found.Start.Time))
+	}
+	return end, nil
+}
+
+// newTimes returns the times that a call gives, in the time zone of the call.
+func (s subject) newTimes(in *eventValues) (edit.Times, error) {
+	if minutes, lasts := in.minutes.Value(); lasts && in.start.Left() {
+		if !in.end.Left() {
+			return edit.Times{}, errArgument(`give "end" or "duration_minutes", not both`)
+		}
+		if s.found.Start.AllDay && minutes%minutesOfDay != 0 {
+			return edit.Times{}, errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole number of days`, minutes)
+		}
+		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay, basic: true, local: s.found.Start.Floating}
+		return s.zone.movedTo(s.found.Start, nil, &end), nil
+	}
+	if !in.start.Left() && (!in.end.Left() || !in.minutes.Left()) {
+		start, end, err := in.span(s.zone)
+		return s.zone.movedTo(s.found.Start, &start, &end), err
+	}
+	if in.away != nil {
+		return s.oneTime("start", in.start, "end", edit.Field[string]{})
+	}
+	if allDay, given := in.allDay.Value(); given && allDay != s.found.Start.AllDay {
+		return edit.Times{}, errArgument(`"all_day" changes the form of start and end: give both, too`)
+	}
+	return s.oneTime("start", in.start, "end", in.end)
+}
+
+// oneTime parses a start and an end; either may be missing.
+func (s subject) oneTime(from string, start edit.Field[string], to string, end edit.Field[string]) (edit.Times, error) {
+	var given [2]*moment
+	for i, side := range [...]struct {
+		name string
+		edit.Field[string]
+	}{{from, start}, {to, end}} {
+		value, ok := side.Value()
+		if !ok {
+			continue
+		}
+		m, err := s.zone.read(side.name, value)
+		if err != nil {
+			return edit.Times{}, err
+		}
+		if side.name == to {
+			m = m.behind()
+		}
+		given[i] = &m
+	}
+	return s.zone.movedTo(s.found.Start, given[0], given[1]), nil
 }

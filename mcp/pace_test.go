@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -49,24 +48,6 @@ func TestPaceOfAToken(t *testing.T) {
 	want(http.StatusTooManyRequests, "alice")
 	h.Pass(-2 * time.Hour) // the clock is set back
 	want(http.StatusOK, "alice")
-}
-
-// TestPaceForgets: tokens that rest take no room.
-func TestPaceForgets(t *testing.T) {
-	t.Parallel()
-	now := noon
-	p := newPace(1, func() time.Time { return now })
-	for i := range 3 * maxPaced {
-		if i%maxPaced == 0 {
-			now = now.Add(time.Minute)
-		}
-		if wait := p.take(owner{token: calendar.TokenID(fmt.Sprint(i))}); wait > 0 {
-			t.Fatalf("%d waits %v", i, wait)
-		}
-	}
-	if len(p.rested) > maxPaced {
-		t.Errorf("%d tokens are remembered, want at most %d", len(p.rested), maxPaced)
-	}
 }
 
 // TestCallsAreCounted: by tool and outcome, and never by text from a client.

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const pageFile = "../docs/mcp.md"
@@ -144,7 +145,7 @@ func tryExample(t *testing.T, name, calls string) string {
 		}
 		last = params.Name
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, params.Name, params.Arguments)
-		g := do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-03-26"))
+		g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-03-26"))
 		var r struct {
 			Result struct{ Content []struct{ Text string } }
 		}

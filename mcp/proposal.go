@@ -15,13 +15,14 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // proposing is the answer in respond_to_event that proposes another time.
 const proposing = "propose"
 
 // propose sends the organizer a proposal for another time.
-func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
+func (b invitationTools) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if !isTime(in.start) {
 		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" if its length changes`)
 	}
@@ -54,7 +55,7 @@ func (c *call) respondedView(s subject, now query.Instance, said string, told []
 
 // proposals returns all open proposals of attendees. A token restricted to some calendars cannot read the inbox, so it
 // gets none.
-func (b toolbox) proposals(ctx context.Context, c *call) (query.Proposals, error) {
+func (b invitationTools) proposals(ctx context.Context, c *call) (query.Proposals, error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
 		return query.Proposals{}, nil //nolint:nilerr // that is not an error
 	}
@@ -62,7 +63,7 @@ func (b toolbox) proposals(ctx context.Context, c *call) (query.Proposals, error
 }
 
 // proposed returns the proposals that a call may refer to: for its event, and at its times if it gives any.
-func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
+func (b invitationTools) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
 	found, err := b.proposals(ctx, c)
 	if err != nil {
 		return nil, err
@@ -110,7 +111,7 @@ func (z zoned) means(m moment, t ical.Time) bool {
 }
 
 // decide accepts or declines the proposals of attendees for an event of the user.
-func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal) (answer, error) {
+func (b invitationTools) decide(ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal) (answer, error) {
 	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
 	if !d.Accept && in.answer != "decline" {
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
@@ -142,7 +143,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 
 // turnDown declines the proposals of several attendees for the same time. A proposal that was replaced or decided in
 // the meantime does not stop the others; the error names the declined ones.
-func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
+func (b invitationTools) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
 	var told []calendar.Told
 	var down []string
 	var failed []error
@@ -150,7 +151,7 @@ func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Deci
 		d.Message, d.Proposal = p.Message, p.Proposal
 		edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
 		if err == nil {
-			told, down = append(told, edited.Told...), append(down, visible(p.From.Name()))
+			told, down = append(told, edited.Told...), append(down, wire.Visible(p.From.Name()))
 			continue
 		}
 		if failed = append(failed, err); !slices.Contains(overtaken, calendar.ReasonOf(err)) {
@@ -210,9 +211,9 @@ func (z zoned) wishes(all []query.Proposal) []shown {
 		if i == mostWishes {
 			return append(list, shown(moreItems(len(all)-i)))
 		}
-		line := visible(p.From.Name()) + ": " + z.fromTo(p.Proposal)
+		line := wire.Visible(p.From.Name()) + ": " + z.fromTo(p.Proposal)
 		if p.Comment != "" {
-			line += ", untrusted text: " + quoted(short(p.Comment, longestListedTitle))
+			line += ", untrusted text: " + wire.Quoted(short(p.Comment, longestListedTitle))
 		}
 		list = append(list, shown(line))
 	}

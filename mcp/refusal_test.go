@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/mcp/wire"
+
 	"golang.org/x/tools/txtar"
 )
 
@@ -25,12 +27,12 @@ func TestEveryToolRefuses(t *testing.T) {
 		}
 		refusing[tool] = true
 		_, body, _ := strings.Cut(string(f.Data), "\n\n")
-		var r struct{ Error *rpcError }
+		var r struct{ Error *wire.Error }
 		if err := json.Unmarshal([]byte(body), &r); err != nil || r.Error == nil {
 			t.Errorf("%s is not refused: %v", f.Name, err)
 			continue
 		}
-		if !slices.Contains([]rpcCode{codeParams, codeForbidden, codeTool}, r.Error.Code) || len(strings.Fields(r.Error.Message)) < 5 {
+		if !slices.Contains([]wire.Code{wire.CodeParams, wire.CodeForbidden, wire.CodeTool}, r.Error.Code) || len(strings.Fields(r.Error.Message)) < 5 {
 			t.Errorf("%s: %d %s", f.Name, r.Error.Code, r.Error.Message)
 		}
 	}

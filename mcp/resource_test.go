@@ -13,13 +13,14 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // ask sends a request as a client at 2025-11-25 does, and reads its result.
 func ask(t *testing.T, door, token, method, params string, into any) got {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
-	g := do(t, request(t, "POST", door, token, body, versionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, token, body, wire.VersionHeader, "2025-11-25"))
 	if into == nil {
 		return g
 	}
@@ -143,11 +144,11 @@ func TestPromptPanics(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := New(h.config())
-	x := &exchange{caller: h.callers["alice"], version: "2025-11-25", faultID: "request-1"}
+	x := &wire.Exchange{Caller: peerOf(h.callers["alice"]), Version: "2025-11-25", FaultID: "request-1"}
 	broken := prompt{name: "broken", asks: func() form { panic("secret of a panic") }}
-	_, err := door.prompter(broken)(context.WithValue(t.Context(), exchangeKey{}, x), mcpgo.GetPromptRequest{})
-	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {
-		t.Errorf("err %v, refused %+v", err, x.refused)
+	_, err := door.prompter(broken)(x.Within(t.Context()), mcpgo.GetPromptRequest{})
+	if err != nil || x.Refused == nil || x.Refused.Err.Code != wire.CodeInternal || strings.Contains(x.Refused.Err.Message, "secret") {
+		t.Errorf("err %v, refused %+v", err, x.Refused)
 	}
 	// A panic's value may contain user data.
 	if log := h.Log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") || strings.Contains(log, "secret") {

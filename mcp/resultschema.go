@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // resultSchemas generates the schemas of results from their types. A list of all tools must stay short, so nothing is
@@ -66,36 +68,36 @@ func (s *resultSchemas) of(result any) json.RawMessage {
 	fields := s.properties(reflect.TypeOf(result))
 	if !s.refuses {
 		s.refuses = true
-		fields = append(fields, member{"error", members{{"type", group}, {"description", "Of all tools: the error."}}})
+		fields = fields.With("error", wire.Typed(wire.Group).With("description", "Of all tools: the error."))
 	}
-	schema := objectSchema(fields, nil)
+	schema := wire.ObjectSchema(fields, nil)
 	if s.reader != "" {
-		schema = append(schema, member{"description", "With all fields of " + s.reader + "."})
+		schema = schema.With("description", "With all fields of "+s.reader+".")
 	}
-	return encodeSchema(schema)
+	return wire.EncodeSchema(schema)
 }
 
 // schema returns the schema of a type as encoding/json writes it.
-func (s *resultSchemas) schema(t reflect.Type) members {
+func (s *resultSchemas) schema(t reflect.Type) wire.Members {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return s.schema(t.Elem())
 	case reflect.Struct:
-		return objectSchema(s.properties(t), nil)
+		return wire.ObjectSchema(s.properties(t), nil)
 	case reflect.Slice:
 		if s.listed[t.Elem()] {
-			return members{{"type", listOf}, {"items", members{{"type", group}}}}
+			return wire.Typed(wire.List).With("items", wire.Typed(wire.Group))
 		}
 		if t.Elem().Kind() == reflect.Struct {
 			s.listed[t.Elem()] = true
 		}
-		return members{{"type", listOf}, {"items", s.schema(t.Elem())}}
+		return wire.Typed(wire.List).With("items", s.schema(t.Elem()))
 	case reflect.Bool:
-		return members{{"type", yesNo}}
+		return wire.Typed(wire.YesNo)
 	case reflect.Int:
-		return members{{"type", number}}
+		return wire.Typed(wire.Number)
 	case reflect.String:
-		return members{{"type", text}}
+		return wire.Typed(wire.Text)
 	default:
 		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at startup
 	}
@@ -104,7 +106,7 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 // properties returns the fields of a result. The tag doc adds a description, only for fields that could be misread,
 // because most hosts hide it from the model. The tag in names the tool that declares a field, or the fields of an
 // embedded struct. Tools that change data then omit these, if that tool is listed too.
-func (s *resultSchemas) properties(t reflect.Type) (properties members) {
+func (s *resultSchemas) properties(t reflect.Type) (properties wire.Members) {
 	for f := range t.Fields() {
 		if reader := f.Tag.Get("in"); s.writes && s.tools[reader] {
 			s.reader = reader
@@ -117,9 +119,9 @@ func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 		name, schema := jsonName(f), s.schema(f.Type)
 		if doc := f.Tag.Get("doc"); doc != "" && !s.said[[2]string{name, doc}] {
 			s.said[[2]string{name, doc}] = true
-			schema = append(schema, member{"description", doc})
+			schema = schema.With("description", doc)
 		}
-		properties = append(properties, member{name, schema})
+		properties = properties.With(name, schema)
 	}
 	return properties
 }
@@ -127,4 +129,30 @@ func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	return name
+}
+
+// heldMost limits the number of cached lists. A token restricted to some tools has a list of its own.
+const heldMost = 64
+
+// heldSchemas caches the result schemas by list of tools. They take longer to encode than the rest of the list, and
+// depend only on the tools in it.
+type heldSchemas struct {
+	mu   sync.Mutex
+	held map[string]map[string]json.RawMessage
+}
+
+// of returns the outputSchemas of a list of tools. They are shared, so callers must not change them.
+func (s *heldSchemas) of(tools []tool) map[string]json.RawMessage {
+	list := strings.Join(namesOfTools(tools), " ")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	schemas, found := s.held[list]
+	if !found {
+		schemas = outputSchemas(tools)
+		if s.held == nil || len(s.held) >= heldMost {
+			s.held = make(map[string]map[string]json.RawMessage)
+		}
+		s.held[list] = schemas
+	}
+	return schemas
 }

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/mcp/wire"
 )
 
 const (
@@ -21,9 +22,12 @@ const (
 	longestQuery = 500
 )
 
-// searchTools returns the tools that search for words. OpenAI's connectors require every server to have search and
+// searchTools are the tools for searches.
+type searchTools struct{ toolbox }
+
+// rows returns the tools that search for words. OpenAI's connectors require every server to have search and
 // fetch, in exactly this form.
-func (b toolbox) searchTools() []tool {
+func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
 		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), next first. For a time, without words: list_events.",
@@ -77,7 +81,7 @@ type foundView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
+func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
@@ -118,10 +122,10 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	text := q.Text
 	if v.Meant != "" {
-		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", quote(text), quote(string(v.Meant)), v.Untrusted.mark())
+		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", wire.Quote(text), wire.Quote(string(v.Meant)), v.Untrusted.mark())
 		text = string(v.Meant)
 	}
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), quote(text), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), wire.Quote(text), r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:
@@ -141,6 +145,9 @@ type resultsView struct {
 	Truncated bool         `json:"truncated,omitempty"`
 }
 
+// foreign is always true: models never write this text back.
+func (resultsView) foreign() bool { return true }
+
 // resultView is an event or a task in the form for connectors.
 type resultView struct {
 	ID    string `json:"id"`
@@ -150,7 +157,7 @@ type resultView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
+func (b searchTools) search(ctx context.Context, c *call, in *wanted) (answer, error) {
 	z := b.usualZone(c, calendar.Calendar{})
 	found, err := b.searchSaid(ctx, c, z, in.words)
 	if err != nil {
@@ -194,6 +201,9 @@ type fetchedView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
+// foreign is always true: models never write this text back.
+func (fetchedView) foreign() bool { return true }
+
 type metadataView struct {
 	Calendar  shown  `json:"calendar"`
 	StartDate string `json:"startDate"`
@@ -202,7 +212,7 @@ type metadataView struct {
 	fetchedTask
 }
 
-func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
+func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
 	id, err := parseEventID(in.id)
 	if err != nil {
 		return answer{}, err

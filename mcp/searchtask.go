@@ -24,7 +24,7 @@ const mostTasks = 10
 func isTask(o query.Occurrence) bool { return o.Object.Kind == calendar.Todo }
 
 // find returns events and tasks that contain the words.
-func (b toolbox) find(ctx context.Context, c *call, q query.EventSearch) (query.Finds, error) {
+func (b searchTools) find(ctx context.Context, c *call, q query.EventSearch) (query.Finds, error) {
 	found, err := b.service.SearchEvents(ctx, c.caller, q)
 	if err != nil {
 		return found, err
@@ -59,7 +59,7 @@ func tasksOf(found query.Finds) query.Finds {
 }
 
 // tasksDue returns the tasks that are due in a time range and contain the words. Without words it returns all of them.
-func (b toolbox) tasksDue(ctx context.Context, c *call, z zoned, words string, when daterange.Range) (query.Finds, error) {
+func (b searchTools) tasksDue(ctx context.Context, c *call, z zoned, words string, when daterange.Range) (query.Finds, error) {
 	if words == "" {
 		return b.allDue(ctx, c, z, when)
 	}
@@ -72,10 +72,10 @@ func (b toolbox) tasksDue(ctx context.Context, c *call, z zoned, words string, w
 }
 
 // allDue returns all tasks that are due in a time range, in the order of list_tasks.
-func (b toolbox) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
-	calendars, _, err := b.taskCalendars(ctx, c, &tasksQuestion{})
+func (b searchTools) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
+	calendars, _, err := taskTools(b).taskCalendars(ctx, c, &tasksQuestion{})
 	for _, cal := range calendars {
-		list, err := b.tasksIn(ctx, c, cal, z, allTasks)
+		list, err := taskTools(b).tasksIn(ctx, c, cal, z, allTasks)
 		if err != nil {
 			return query.Finds{}, err
 		}
@@ -97,7 +97,7 @@ func dueIn(i query.Instance, when daterange.Range) bool {
 }
 
 // tasksInstead counts the tasks with the words, if no event has them.
-func (b toolbox) tasksInstead(ctx context.Context, c *call, q query.EventSearch, found query.Finds) (int, error) {
+func (b searchTools) tasksInstead(ctx context.Context, c *call, q query.EventSearch, found query.Finds) (int, error) {
 	if len(found.Occurrences) > 0 && found.Meant == nil || !listOfTasks.to(c.caller) {
 		return 0, nil
 	}
@@ -175,7 +175,7 @@ type subtaskView struct {
 }
 
 // fetchTask is fetch for a task. It returns noEvent if the id belongs to no task either.
-func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent error) (answer, error) {
+func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent error) (answer, error) {
 	if calendar.ReasonOf(noEvent) != calendar.NotFound || !wholeTasks.to(c.caller) {
 		return answer{}, noEvent
 	}
@@ -186,7 +186,7 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 	case err != nil:
 		return answer{}, err
 	}
-	parts, more, err := b.subtasks(ctx, c, s)
+	parts, more, err := taskTools(b).subtasks(ctx, c, s)
 	if err != nil {
 		return answer{}, err
 	}

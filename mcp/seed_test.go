@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/mcp/wire"
+
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
@@ -16,8 +18,8 @@ import (
 func TestSeedAtLaterVersions(t *testing.T) {
 	t.Parallel()
 	for _, noun := range []string{"calendars", "events", "sharing"} {
-		want := saidIn(t, "testdata/"+noun+".txtar", first)
-		for _, v := range []version{"2025-11-25", "2026-07-28"} {
+		want := saidIn(t, "testdata/"+noun+".txtar", wire.FirstVersion)
+		for _, v := range []wire.Version{"2025-11-25", "2026-07-28"} {
 			got := saidIn(t, fmt.Sprintf("testdata/seed-%s-%s.txtar", noun, v), v)
 			if len(got) < 10 || len(got) != len(want) {
 				t.Errorf("%s at %s: %d answers, want %d", noun, v, len(got), len(want))
@@ -34,7 +36,7 @@ func TestSeedAtLaterVersions(t *testing.T) {
 var made = regexp.MustCompile(`00000000-0000-4000-8000-0*([0-9]+)|[0-9a-f]{32}`)
 
 // saidIn returns the texts of the results of a conversation's calls, in order, refusals included.
-func saidIn(t *testing.T, file string, v version) []string {
+func saidIn(t *testing.T, file string, v wire.Version) []string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
@@ -59,7 +61,7 @@ func saidIn(t *testing.T, file string, v version) []string {
 }
 
 // saidBy returns the text of an answer to a call.
-func saidBy(t *testing.T, body string, v version) string {
+func saidBy(t *testing.T, body string, v wire.Version) string {
 	t.Helper()
 	var r struct {
 		Error  *struct{ Message string }
@@ -73,11 +75,11 @@ func saidBy(t *testing.T, body string, v version) string {
 		t.Fatal(err)
 	}
 	switch {
-	case r.Error != nil && !v.plain():
+	case r.Error != nil && !v.Plain():
 		t.Fatalf("no model can read this: %s", body)
 	case r.Error != nil:
 		return "refused: " + r.Error.Message
-	case r.Result == nil || len(r.Result.Content) != 1 && v.plain(): // later versions may have a note behind it
+	case r.Result == nil || len(r.Result.Content) != 1 && v.Plain(): // later versions may have a note behind it
 		t.Fatalf("not one text: %s", body)
 	case r.Result.IsError:
 		return "refused: " + r.Result.Content[0].Text

@@ -80,7 +80,7 @@ func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
 }
 
 // searchSaid searches for a user's own sentence.
-func (b toolbox) searchSaid(ctx context.Context, c *call, z zoned, said string) (query.Finds, error) {
+func (b searchTools) searchSaid(ctx context.Context, c *call, z zoned, said string) (query.Finds, error) {
 	q := query.EventSearch{Text: said, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter}
 	literal, err := b.find(ctx, c, q)
 	if err != nil || len(literal.Occurrences) > 0 && literal.Meant == nil {
@@ -103,7 +103,7 @@ func firstOf(first, second query.Finds) query.Finds {
 }
 
 // searchSentence searches for all words of a sentence, in its time range.
-func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentence) (query.Finds, error) {
+func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sentence) (query.Finds, error) {
 	text := strings.Join(s.words, " ")
 	switch {
 	case s.when != nil:
@@ -134,7 +134,7 @@ var backDays = [...]int{7, 31, 366, 5 * 366}
 
 // searchBack returns the past events with the words, the latest first. For a series it uses past instances, not the
 // next one.
-func (b toolbox) searchBack(ctx context.Context, c *call, z zoned, text string) (found query.Finds, err error) {
+func (b searchTools) searchBack(ctx context.Context, c *call, z zoned, text string) (found query.Finds, err error) {
 	for _, days := range backDays {
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
 			From: b.now().AddDate(0, 0, -days), Until: b.now(), Timezone: z.Zone, Keyword: text, Limit: mostBack, Meter: c.meter,
@@ -166,7 +166,7 @@ const mostBack = 200
 func wholeOf(o query.Occurrence) eventID { return eventID{Calendar: o.Calendar.ID, UID: o.Object.UID} }
 
 // searchAny returns objects with some of the words, best matches first.
-func (b toolbox) searchAny(ctx context.Context, c *call, z zoned, s sentence) (all query.Finds, err error) {
+func (b searchTools) searchAny(ctx context.Context, c *call, z zoned, s sentence) (all query.Finds, err error) {
 	has := make(map[eventID]int)
 	for _, word := range s.words[:min(len(s.words), mostWords)] {
 		if s.when != nil || len(s.words) == 1 {

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // subject is the target of a call: an event, a task, or instances of a series.
@@ -54,11 +55,11 @@ var (
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
-			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", quote(string(o.UID)), quote(cal.Name), other.one, n.one, quote(o.Summary)).
+			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", wire.Quote(string(o.UID)), wire.Quote(cal.Name), other.one, n.one, wire.Quote(o.Summary)).
 				Advising(other.instead)
 		}
 	}
-	return calendar.Errorf(calendar.NotFound, "", "%s in %s is a journal entry, not %s; no tool supports journal entries", quote(string(o.UID)), quote(cal.Name), n.one)
+	return calendar.Errorf(calendar.NotFound, "", "%s in %s is a journal entry, not %s; no tool supports journal entries", wire.Quote(string(o.UID)), wire.Quote(cal.Name), n.one)
 }
 
 // reference identifies an event, a task, or part of a series in a call.
@@ -140,9 +141,9 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject
 		return s, err
 	}
 	if s.scope != "" {
-		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: name the instance`, quote(string(s.scope)))
+		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: name the instance`, wire.Quote(string(s.scope)))
 	}
-	e := errArgument("the %s %s is a series, and the call does not say how much of it is meant", n.name, quote(s.found.Object.Summary))
+	e := errArgument("the %s %s is a series, and the call does not say how much of it is meant", n.name, wire.Quote(s.found.Object.Summary))
 	e.Hint = `give the "recurrence_id" of the instance that is meant, as listed, with "scope": "this", "following" or "all"`
 	if !s.id.IsZero() {
 		e.Hint = `give "scope": "this" for this instance alone, "following" for it and those after it, or "all"`
@@ -157,7 +158,7 @@ func recurrenceID(value string) (ical.Time, error) {
 	}
 	t, err := timetext.Parse(value, nil)
 	if err != nil {
-		return t, errArgument(`"recurrence_id" cannot be read: %s`, quote(value)).Advising("copy it from the tool that listed the instance")
+		return t, errArgument(`"recurrence_id" cannot be read: %s`, wire.Quote(value)).Advising("copy it from the tool that listed the instance")
 	}
 	return t, nil
 }
@@ -178,7 +179,7 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
-	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name)).
+	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, wire.Quote(string(uid)), wire.Quote(cal.Name)).
 		Advising("take the uid from " + n.list + ", and check the calendar")
 }
 
@@ -214,12 +215,12 @@ func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar
 		if err != nil {
 			return o, err
 		}
-		if uid := string(o.UID); as == calendar.UID(visible(uid)) || as == calendar.UID(visible(short(uid, longestListedUID))) {
+		if uid := string(o.UID); as == calendar.UID(wire.Visible(uid)) || as == calendar.UID(wire.Visible(short(uid, longestListedUID))) {
 			found = append(found, o.UID)
 		}
 	}
 	if len(found) != 1 {
-		return calendar.Object{}, calendar.Errorf(calendar.NotFound, "", "%d %ss in %s have a uid that is shown as %s", len(found), n.name, quote(cal.Name), quote(string(as)))
+		return calendar.Object{}, calendar.Errorf(calendar.NotFound, "", "%d %ss in %s have a uid that is shown as %s", len(found), n.name, wire.Quote(cal.Name), wire.Quote(string(as)))
 	}
 	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, found[0])
 }
@@ -281,7 +282,7 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 	}
 	v, at := readViewOf(now), s.zone.times(now)
 	e := calendar.Errorf(calendar.Stale, "", "it has changed since: now it is %s, from %s to %s, etag %s",
-		quote(string(v.Summary)), day(at.StartWeekday, at.StartLocal), day(at.EndWeekday, at.EndLocal), v.ETag)
+		wire.Quote(string(v.Summary)), day(at.StartWeekday, at.StartLocal), day(at.EndWeekday, at.EndLocal), v.ETag)
 	e.Hint, e.Cause = "see whether your change still makes sense, then repeat it with this etag as if_match", err
 	return e
 }

@@ -1,13 +1,13 @@
 package mcp
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestSessionIsItsTokens uses a session of alice's in every way that is not hers: each is a
@@ -29,18 +29,18 @@ func TestSessionIsItsTokens(t *testing.T) {
 		{"with a part of its seal", "alice", text + "." + seal[:10]},
 		{"with an empty seal", "alice", text + "."},
 		{"with another text", "alice", "x" + id},
-		{"with another version", "alice", encode([]byte("2025-03-26 1772366400 x")) + "." + seal},
+		{"with another version", "alice", wire.Base64([]byte("2025-03-26 1772366400 x")) + "." + seal},
 		{"of mcp-go's form", "alice", "mcp-session-00000000-0000-4000-8000-000000000001"},
 		{"of the form for one request", "alice", "once-00000000-0000-4000-8000-000000000001"},
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE"} {
-			g := do(t, request(t, method, door, use.token, listCalls, sessionHeader, use.id))
+			g := do(t, request(t, method, door, use.token, listCalls, wire.SessionHeader, use.id))
 			if g.status != http.StatusNotFound || !strings.Contains(g.body, "no such session") {
 				t.Errorf("%s: %s: status %d, body %s", use.name, method, g.status, g.body)
 			}
 		}
 	}
-	if g := do(t, request(t, "POST", door, "alice", listCalls, sessionHeader, id)); g.status != http.StatusOK {
+	if g := do(t, request(t, "POST", door, "alice", listCalls, wire.SessionHeader, id)); g.status != http.StatusOK {
 		t.Errorf("afterwards, alice herself: status %d, body %s", g.status, g.body)
 	}
 }
@@ -56,13 +56,13 @@ func TestSessionHoldsOnEveryReplica(t *testing.T) {
 			"2024-11-05": `"code":-32000`, "2025-03-26": `"code":-32000`, "2025-06-18": `"isError":true`, "2025-11-25": `"isError":true`,
 		} {
 			id := initialize(t, one, "alice", version)
-			g := do(t, request(t, "POST", other, "alice", listCalls, sessionHeader, id))
+			g := do(t, request(t, "POST", other, "alice", listCalls, wire.SessionHeader, id))
 			if g.status != http.StatusOK || !strings.Contains(g.body, "Work") {
 				t.Errorf("%s: status %d, body %s", version, g.status, g.body)
 			}
 			const wrong = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"create_event","arguments":` +
 				`{"calendar_id":"x","title":"t","start":"20260301","end":"20260301"}}}`
-			if g = do(t, request(t, "POST", other, "alice", wrong, sessionHeader, id)); !strings.Contains(g.body, want) {
+			if g = do(t, request(t, "POST", other, "alice", wrong, wire.SessionHeader, id)); !strings.Contains(g.body, want) {
 				t.Errorf("%s: want %s, got %s", version, want, g.body)
 			}
 		}
@@ -74,11 +74,11 @@ func TestSessionEnds(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	use := func(id string) int {
-		return do(t, request(t, "POST", door, "alice", listCalls, sessionHeader, id)).status
+		return do(t, request(t, "POST", door, "alice", listCalls, wire.SessionHeader, id)).status
 	}
 	given, old := initialize(t, door, "alice", "2025-11-25"), initialize(t, door, "alice", "2025-11-25")
 	for _, want := range []int{http.StatusNoContent, http.StatusNotFound} {
-		if g := do(t, request(t, "DELETE", door, "alice", "", sessionHeader, given)); g.status != want {
+		if g := do(t, request(t, "DELETE", door, "alice", "", wire.SessionHeader, given)); g.status != want {
 			t.Errorf("DELETE: status %d, want %d", g.status, want)
 		}
 	}
@@ -95,42 +95,6 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestEndedSessionHasNoTwin: without padding, the last letter of base64 holds bits that mean nothing (security L6).
-func TestEndedSessionHasNoTwin(t *testing.T) {
-	t.Parallel()
-	for _, id := range []string{"a", "ab", "abc"} {
-		s := newSessions([]byte("key"), time.Hour, func() time.Time { return noon }, func() string { return id })
-		mine := owner{user: "alice", token: "t"}
-		given := s.begin(mine, "2025-11-25")
-		s.end(given)
-		text, seal, _ := strings.Cut(string(given), ".")
-		for _, letter := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
-			twin := sessionID(text[:len(text)-1] + string(letter) + "." + seal)
-			if _, ok := s.resume(mine, twin); ok {
-				t.Errorf("%s was given up and goes on as %s", given, twin)
-			}
-		}
-	}
-}
-
-// TestSessionsForgetTheOldest gives up more sessions than are remembered.
-func TestSessionsForgetTheOldest(t *testing.T) {
-	t.Parallel()
-	s := newSessions([]byte("key"), time.Hour, func() time.Time { return noon }, func() string { return "id" })
-	for i := range maxEnded + 2 {
-		s.end(sessionID(fmt.Sprint(i)))
-		s.end(sessionID(fmt.Sprint(i)))
-	}
-	if len(s.ended) != maxEnded || len(s.ring) != maxEnded {
-		t.Errorf("%d and %d are remembered, want %d", len(s.ended), len(s.ring), maxEnded)
-	}
-	for id, want := range map[sessionID]bool{"0": false, "1": false, "2": true, sessionID(fmt.Sprint(maxEnded + 1)): true} {
-		if got := s.hasEnded(id); got != want {
-			t.Errorf("%s has ended: %t, want %t", id, got, want)
-		}
-	}
-}
-
 // TestSessionWithoutKey holds within one door, and no further.
 func TestSessionWithoutKey(t *testing.T) {
 	t.Parallel()
@@ -140,7 +104,7 @@ func TestSessionWithoutKey(t *testing.T) {
 	one, other := h.open(t, c), h.open(t, c)
 	id := initialize(t, one, "alice", "2025-11-25")
 	for door, want := range map[string]int{one: http.StatusOK, other: http.StatusNotFound} {
-		if g := do(t, request(t, "POST", door, "alice", listCalls, sessionHeader, id)); g.status != want {
+		if g := do(t, request(t, "POST", door, "alice", listCalls, wire.SessionHeader, id)); g.status != want {
 			t.Errorf("status %d, want %d", g.status, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // statusTools returns the tool that shows the current time and the connection's rights.
@@ -57,7 +58,7 @@ func (v statusView) prose() prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Connected as %s", v.User)
 	if v.DisplayName != v.User {
-		fmt.Fprintf(&b, " (%s)", quote(string(v.DisplayName)))
+		fmt.Fprintf(&b, " (%s)", wire.Quote(string(v.DisplayName)))
 	}
 	if v.Email != "" {
 		fmt.Fprintf(&b, ", %s", v.Email)
@@ -88,5 +89,5 @@ func quotedName(name shown) string {
 	if name == "" {
 		return ""
 	}
-	return quote(string(name))
+	return wire.Quote(string(name))
 }

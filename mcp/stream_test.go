@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 func TestStreamEnds(t *testing.T) {
@@ -15,7 +16,7 @@ func TestStreamEnds(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, door string, h *Handler, session string){
 		"with its session": func(t *testing.T, door string, _ *Handler, session string) {
 			t.Helper()
-			do(t, request(t, "DELETE", door, "alice", "", sessionHeader, session))
+			do(t, request(t, "DELETE", door, "alice", "", wire.SessionHeader, session))
 		},
 		"with the server": func(_ *testing.T, _ string, h *Handler, _ string) { h.Close() },
 	} {
@@ -25,7 +26,7 @@ func TestStreamEnds(t *testing.T) {
 			handler := New(h.config())
 			door := h.serve(t, handler)
 			session := initialize(t, door, "alice", "2025-11-25")
-			s := openStream(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+			s := openStream(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
 			end(t, door, handler, session)
 			if rest := s.rest(t); rest != "" {
 				t.Errorf("heard %q", rest)
@@ -69,14 +70,14 @@ func TestStreamsOfATokenAreFew(t *testing.T) {
 	door := h.serve(t, handler)
 	open := func(token string) *http.Request { return request(t, "GET", door, token, "") }
 	session := initialize(t, door, "alice", "2025-11-25")
-	first := openStream(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+	first := openStream(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
 	openStream(t, open("alice"))
 	if g := do(t, open("alice")); g.status != http.StatusTooManyRequests || g.header.Get("Retry-After") == "" {
 		t.Errorf("a third stream: status %d, %v", g.status, g.header)
 	}
 	openStream(t, open("alice-other"))
 	openStream(t, open("bob"))
-	do(t, request(t, "DELETE", door, "alice", "", sessionHeader, session))
+	do(t, request(t, "DELETE", door, "alice", "", wire.SessionHeader, session))
 	first.rest(t) // the response ends when its place was given back
 	openStream(t, open("alice"))
 	handler.Close()

@@ -19,6 +19,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 	"caldav-mcp-server/store/storetest"
 )
 
@@ -117,7 +118,7 @@ func inSession(t *testing.T, door, token, session, method, uri string) {
 
 func sayInSession(t *testing.T, door, token, session, method, uri string) got {
 	t.Helper()
-	return do(t, request(t, "POST", door, token, fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q,"params":{"uri":%q}}`, method, uri), sessionHeader, session))
+	return do(t, request(t, "POST", door, token, fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q,"params":{"uri":%q}}`, method, uri), wire.SessionHeader, session))
 }
 
 func event(uid, title string) string {
@@ -138,7 +139,7 @@ func TestSubscriptionCrossesProcesses(t *testing.T) {
 		party, whole := addressOf(work, "party"), addressOf(work, "")
 		h.put(t, work, "party", event("party", "Party"))
 		session := initialize(t, one, "alice", "2025-11-25")
-		e := hears(t, request(t, "GET", other, "alice", "", sessionHeader, session))
+		e := hears(t, request(t, "GET", other, "alice", "", wire.SessionHeader, session))
 		inSession(t, one, "alice", session, "resources/subscribe", whole)
 		inSession(t, one, "alice", session, "resources/subscribe", party)
 
@@ -147,7 +148,7 @@ func TestSubscriptionCrossesProcesses(t *testing.T) {
 		h.put(t, work, "lunch", event("lunch", "Lunch"))
 		e.told(t, whole)
 		g := do(t, request(t, "POST", one, "alice-other", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"delete_event","arguments":{"calendar_id":"`+
-			string(work)+`","event_uid":"party"}}}`, versionHeader, "2025-11-25"))
+			string(work)+`","event_uid":"party"}}}`, wire.VersionHeader, "2025-11-25"))
 		if strings.Contains(g.body, `"isError":true`) {
 			t.Fatal(g.body)
 		}
@@ -174,11 +175,11 @@ func TestSubscriptionOutlivesItsStream(t *testing.T) {
 		h.put(t, work, "a", event("a", "A"))
 		h.put(t, work, "b", event("b", "B"))
 		handler := New(h.calmConfig())
-		first := hears(t, request(t, "GET", h.serve(t, handler), "alice", "", sessionHeader, session))
+		first := hears(t, request(t, "GET", h.serve(t, handler), "alice", "", wire.SessionHeader, session))
 		first.told(t, addressOf(work, ""))
 		handler.Close()
 		first.silent(t) // its response ends when what was told is noted
-		second := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+		second := hears(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
 		h.put(t, home, "c", event("c", "C"))
 		second.told(t, addressOf(home, ""))
 	})
@@ -200,7 +201,7 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 		handler := New(h.calmConfig())
 		door := h.serve(t, handler)
 		session := initialize(t, door, "bob", "2025-11-25")
-		e := hears(t, request(t, "GET", door, "bob", "", sessionHeader, session))
+		e := hears(t, request(t, "GET", door, "bob", "", wire.SessionHeader, session))
 		mine := addressOf("00000000-0000-4000-8000-000000000004", "")
 		for _, uri := range []string{mine, addressOf(work, ""), addressOf(work, "party")} {
 			inSession(t, door, "bob", session, "resources/subscribe", uri)
@@ -249,7 +250,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 			door := h.open(t, c)
 			session := initialize(t, door, "alice", "2025-11-25")
 			inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
-			e := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+			e := hears(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
 			h.put(t, work, "a", event("a", "A"))
 			e.told(t, addressOf(work, ""))
 			end(h, &revoked)
@@ -275,7 +276,7 @@ func TestStreamOutlivesAnOutage(t *testing.T) {
 	session := initialize(t, door, "alice", "2025-11-25")
 	inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
 	h.put(t, work, "a", event("a", "A"))
-	e := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+	e := hears(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
 	e.told(t, addressOf(work, ""))
 }
 
@@ -287,11 +288,13 @@ func TestOneStreamOfASessionSpeaks(t *testing.T) {
 	door := h.serve(t, handler)
 	session := initialize(t, door, "alice", "2025-11-25")
 	inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
-	older := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
-	newer := hears(t, request(t, "GET", door, "alice", "", sessionHeader, session))
+	older := hears(t, request(t, "GET", door, "alice", "", wire.SessionHeader, session))
+	short := h.callers["alice"]
+	short.Expires = h.Now().Add(3 * time.Second) // a stream lasts no longer than its token
+	h.callers["alice-short"] = short
+	newer := hears(t, request(t, "GET", door, "alice-short", "", wire.SessionHeader, session))
 	h.put(t, work, "a", event("a", "A"))
 	newer.told(t, addressOf(work, ""))
-	handler.streams.open[1].end()
 	newer.silent(t) // its response ends when what was told is noted
 	h.put(t, work, "b", event("b", "B"))
 	older.told(t, addressOf(work, ""))
@@ -307,7 +310,7 @@ func TestListOfResourcesIsTold(t *testing.T) {
 	handler := New(h.calmConfig())
 	door := h.serve(t, handler)
 	stream := func(token, version string) *ear {
-		return hears(t, request(t, "GET", door, token, "", sessionHeader, initialize(t, door, token, version)))
+		return hears(t, request(t, "GET", door, token, "", wire.SessionHeader, initialize(t, door, token, version)))
 	}
 	alice, bob, old := stream("alice", "2025-11-25"), stream("bob", "2025-11-25"), stream("alice", "2025-03-26")
 	h.calendar(t, "alice", calendar.Properties{Name: "New"})
@@ -360,7 +363,7 @@ func TestSubscribeRefuses(t *testing.T) {
 			t.Errorf("%q: %s, want %s", uri, got, want)
 		}
 	}
-	g := do(t, request(t, "POST", door, "bob", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x"}}`, versionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, "bob", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x"}}`, wire.VersionHeader, "2025-11-25"))
 	if !strings.Contains(g.body, "needs a session") {
 		t.Errorf("without a session: %s", g.body)
 	}
@@ -373,7 +376,7 @@ func TestEndedSessionHasNoSubscriptions(t *testing.T) {
 	door := h.open(t, h.config())
 	session := initialize(t, door, "alice", "2025-11-25")
 	inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
-	id := subscriberOf(sessionID(session))
+	id := subscriberOf(wire.SessionID(session))
 	kept := func() int {
 		all, err := h.Store.Subscriptions(t.Context(), id, h.Now())
 		if err != nil {
@@ -384,7 +387,7 @@ func TestEndedSessionHasNoSubscriptions(t *testing.T) {
 	if kept() != 1 {
 		t.Fatal("the subscription is not kept")
 	}
-	do(t, request(t, "DELETE", door, "alice", "", sessionHeader, session))
+	do(t, request(t, "DELETE", door, "alice", "", wire.SessionHeader, session))
 	if kept() != 0 {
 		t.Error("the subscription outlives its session")
 	}

@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // The values of the parameter status of list_tasks.
@@ -43,6 +44,8 @@ type taskView struct {
 	ETag         calendar.ETag       `json:"etag"`
 }
 
+func (v taskView) foreign() bool { return v.Untrusted != "" }
+
 // taskDetailsView is a task with all details.
 type taskDetailsView struct {
 	taskView
@@ -65,6 +68,8 @@ type tasksView struct {
 	zoneView
 }
 
+func (v tasksView) foreign() bool { return anyForeign(v.Tasks) }
+
 // tasksQuestion holds the arguments of list_tasks.
 type tasksQuestion struct {
 	inCalendar
@@ -82,7 +87,7 @@ func (in *tasksQuestion) takes() []field {
 	}, in.paged.takes(), []field{in.takesZone()})
 }
 
-func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (answer, error) {
+func (b taskTools) listTasks(ctx context.Context, c *call, in *tasksQuestion) (answer, error) {
 	calendars, z, err := b.taskCalendars(ctx, c, in)
 	if err != nil {
 		return answer{}, err
@@ -122,7 +127,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 }
 
 // taskCalendars returns the calendars of a call: the named one, or all visible ones that hold tasks.
-func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
+func (b taskTools) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return nil, zoned{}, err
@@ -145,7 +150,7 @@ const mostInstances = 500
 
 // tasksIn lists the tasks of a calendar with the wanted status. For a series these are the completed instances and the
 // first open one.
-func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned, want string) ([]query.Instance, error) {
+func (b taskTools) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned, want string) ([]query.Instance, error) {
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
 	opened := map[calendar.UID]bool{}
@@ -207,7 +212,7 @@ func numberOf(i query.Instance, name string) int {
 func taskStatus(i query.Instance) string {
 	switch {
 	case !i.Unclear && content.WordOf(i.Component, "STATUS") != "":
-		return visible(content.WordOf(i.Component, "STATUS"))
+		return wire.Visible(content.WordOf(i.Component, "STATUS"))
 	case i.Done():
 		return string(edit.Completed)
 	default:

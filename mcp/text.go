@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"caldav-mcp-server/mcp/wire"
 )
 
 // shown is user-supplied text. In results, invisible characters are escaped. Otherwise an invitation could rearrange
@@ -14,39 +17,7 @@ import (
 type shown string
 
 // MarshalText writes the text with hidden characters escaped.
-func (s shown) MarshalText() ([]byte, error) { return []byte(visible(string(s))), nil }
-
-// visible escapes hidden characters.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, ignorable) {
-		return s
-	}
-	var b strings.Builder
-	runes := []rune(s)
-	for i, r := range runes {
-		before, after := ' ', ' '
-		if i > 0 {
-			before = runes[i-1]
-		}
-		if i < len(runes)-1 {
-			after = runes[i+1]
-		}
-		if !ignorable(r) || inPlace(before, r, after) {
-			b.WriteRune(r)
-		} else {
-			b.WriteString(escape(r))
-		}
-	}
-	return b.String()
-}
-
-// escape returns the form in which a hidden character is shown.
-func escape(r rune) string {
-	if r > 0xFFFF {
-		return fmt.Sprintf(`\U%08x`, r)
-	}
-	return fmt.Sprintf(`\u%04x`, r)
-}
+func (s shown) MarshalText() ([]byte, error) { return []byte(wire.Visible(string(s))), nil }
 
 // shownEscapes matches the form of hidden characters. Controls are not put back: no text needs them.
 var shownEscapes = regexp.MustCompile(`\\u[0-9a-f]{4}|\\U[0-9a-f]{8}`)
@@ -64,7 +35,7 @@ func unescapedFrom(stored, s string) string {
 			return cmp.Or(to, seen)
 		}
 		n, err := strconv.ParseInt(seen[2:], 16, 32)
-		if r := rune(n); err == nil && ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
+		if r := rune(n); err == nil && wire.Ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
 			to = string(r)
 		}
 		known[seen] = to
@@ -72,71 +43,78 @@ func unescapedFrom(stored, s string) string {
 	})
 }
 
-// ignorable reports whether a character is invisible: controls, Unicode's default ignorable code points (as defined in
-// DerivedCoreProperties.txt), and interlinear annotation marks. They can encode any bytes, and models read them.
-func ignorable(r rune) bool {
-	switch {
-	case r < ' ':
-		return r != '\n' && r != '\t'
-	case r < 0x7F:
-		return false
-	case unicode.Is(unicode.Cf, r):
-		// Signs around numbers, and hieroglyph format controls, are visible.
-		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && (r < 0x13430 || r > 0x1345F)
-	default:
-		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
-	}
-}
+// lures match markup that makes a host fetch or follow something when it shows a text as Markdown or HTML: the middle
+// of a link or image, and the start of an element. The URL of an image can leak data that a model was tricked into
+// writing there.
+var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
 
-// The ignorable characters that ordinary texts need.
-const (
-	nonJoiner, joiner        = '\u200C', '\u200D'
-	leftToRight, rightToLeft = '\u200E', '\u200F'
-	plainStyle, emojiStyle   = '\uFE0E', '\uFE0F'
-	keycap                   = '\u20E3'
+// gap is the character that defuses a lure: a narrow no-break space, which people do not type in these places.
+const gap = "\u202f"
+
+// defusedLures match lures with a gap. blankLures match lures with a plain space, which some models write for a gap.
+var (
+	defusedLures = regexp.MustCompile(`(\]|<)` + gap + `([\[(A-Za-z/!?])`)
+	blankLures   = regexp.MustCompile(`(?:\] [(\[]|< [A-Za-z/!?])[^\s\]<]*`)
 )
 
-// inPlace reports whether an ignorable character has its normal purpose between its neighbors. Persian and Indic
-// letters and emoji need joiners, Hebrew and Arabic need direction marks, and emoji need one style selector. In other
-// places, or in sequences, they could encode hidden text.
-func inPlace(before, r, after rune) bool {
-	switch r {
-	case joiner, nonJoiner:
-		return joins(before)
-	case leftToRight, rightToLeft:
-		return !ignorable(before) && (!isLatin(before) || !isLatin(after))
-	case plainStyle, emojiStyle:
-		return isEmoji(before) || strings.ContainsRune("#*0123456789", before) && after == keycap
+// defused adds a gap to each lure in a foreign text. It still reads the same, and no host follows it.
+func defused(s string) string {
+	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + gap + lure[1:] })
+}
+
+// restored removes our gaps from a text that a model wrote. restored(defused(s)) is s, unless s has such a gap itself.
+func restored(s string) string { return defusedLures.ReplaceAllString(s, "$1$2") }
+
+// restoredFrom works like restored for a text that replaces a stored one. A model may have copied the stored text with
+// plain spaces for the gaps. Such a space is removed if the stored text contains the word without it, and not with it.
+func restoredFrom(stored, s string) string {
+	return blankLures.ReplaceAllStringFunc(unescapedFrom(stored, s), func(word string) string {
+		if whole := word[:1] + word[2:]; strings.Contains(stored, whole) && !strings.Contains(stored, word) {
+			return whole
+		}
+		return word
+	})
+}
+
+// defusedJSON defuses a result in JSON, where lures occur in strings only. ical_data stays as it is stored.
+func defusedJSON(value any, data []byte) string {
+	text := defused(string(data))
+	if raw, has := value.(interface{ stored() string }); has {
+		as, _ := wire.EncodeJSON(raw.stored()) // strings always marshal
+		const key = `"ical_data":`
+		text = strings.Replace(text, key+defused(string(as)), key+string(as), 1)
 	}
-	return false
+	return text
 }
 
-// joins reports whether a following joiner can change the form of a character.
-func joins(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M) && !isLatin(r) && !ignorable(r) || isEmoji(r) || r == emojiStyle
+// foreigner is a result that may quote text by other people. Its text is defused; its structured content is not.
+type foreigner interface{ foreign() bool }
+
+func isForeign(v any) bool {
+	f, ok := v.(foreigner)
+	return ok && f.foreign()
 }
 
-func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
+func anyForeign[T foreigner](list []T) bool { return slices.ContainsFunc(list, T.foreign) }
 
-// isEmoji reports whether a character can be an emoji: symbols, skin tone modifiers, and a few characters in other
-// Unicode categories.
-func isEmoji(r rune) bool {
-	return r > 0x7F && (unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) || strings.ContainsRune("‼⁉ℹ〰", r))
-}
+// Marks in results stand for omitted text. People do not type them by chance, so tools that change data refuse them.
+// Otherwise a model that writes a truncated text back would replace the rest with the mark.
 
-// maxQuoted limits a value that an error quotes.
-const maxQuoted = 80
+// moreCharacters is the mark at the end of a truncated text.
+func moreCharacters(n int) string { return fmt.Sprintf("… [%d more characters]", n) }
 
-// quote quotes a value in an error, truncated if it is long.
-func quote(s string) string {
-	if runes := []rune(s); len(runes) > maxQuoted {
-		s = string(runes[:maxQuoted]) + "…"
+// moreItems is the last item of a truncated list.
+func moreItems(n int) string { return fmt.Sprintf("… [%d more]", n) }
+
+// marks match all of these, including the mark at the end of truncated iCalendar text.
+var marks = regexp.MustCompile(`…\s*\[\d+ more( characters\b[^\]]*)?\]`)
+
+// checkMarks refuses a value that contains one of our marks.
+func (f field) checkMarks(value string) string {
+	mark := marks.FindString(value)
+	if !f.writes || f.names || mark == "" {
+		return ""
 	}
-	return quoted(s)
+	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace that text: "+
+		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, wire.Quote(mark), f.name)
 }
-
-// escapes replaces characters that would end a quoted text or its line.
-var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
-
-// quoted puts a text into quotation marks that its content cannot end, so that readers can tell foreign text from ours.
-func quoted(s string) string { return `"` + visible(escapes.Replace(s)) + `"` }

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -19,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // tool is a row in the table of tools.
@@ -172,7 +171,7 @@ type noted struct {
 	note prose
 }
 
-// toolbox holds the dependencies of the tools.
+// toolbox holds the dependencies of the tools. The type of each family of tools embeds it.
 type toolbox struct {
 	service *service.Service
 	zones   *zone.DB
@@ -183,26 +182,6 @@ type toolbox struct {
 	mail *mailbox.Box
 	// hookSecret returns the key that signs messages to a webhook; nil if webhooks are not offered.
 	hookSecret func(context.Context, calendar.Webhook) (string, error)
-}
-
-// tools returns all tools, family by family.
-func (b toolbox) tools() []tool {
-	return slices.Concat(
-		b.calendarTools(),
-		b.shareTools(),
-		b.eventTools(),
-		b.batchTools(),
-		b.invitationTools(),
-		b.taskTools(),
-		b.statusTools(),
-		b.listTools(),
-		b.changeTools(),
-		b.searchTools(),
-		b.busyTools(),
-		b.findTools(),
-		b.linkedTools(),
-		b.webhookTools(),
-	)
 }
 
 // named reports whether a name is the tool's.
@@ -243,102 +222,8 @@ func (t tool) declare(output json.RawMessage) mcpgo.Tool {
 	}
 }
 
-// visibleTools filters a list of tools by the token's scopes, and removes fields that the client's version lacks. For a
-// call it only removes tools that the token is not offered, as if they did not exist. It keeps the others, so that
-// runner can refuse with a reason.
-func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcpgo.Tool {
-	x := exchangeOf(ctx)
-	if x.message.method != string(mcpgo.MethodToolsList) {
-		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
-	}
-	visible, rows := make([]mcpgo.Tool, 0, len(declared)), h.toolsOf(x)
-	results := h.schemas.of(rows) // a tool that is not listed cannot hold descriptions for others
-	for _, t := range rows {
-		for _, d := range declared {
-			if d.Name != t.name {
-				continue
-			}
-			d.RawOutputSchema = results[t.name]
-			if x.version.plain() {
-				d.Title, d.RawOutputSchema = "", nil
-				d.RawInputSchema = h.firstInput(d.Name)
-			}
-			visible = append(visible, d)
-		}
-	}
-	return visible
-}
-
-// firstInput is a tool's input schema for clients of the first version.
-func (h *Handler) firstInput(name string) json.RawMessage {
-	i := slices.IndexFunc(h.tools, func(t tool) bool { return t.name == name })
-	return inputSchema(h.tools[i].begin().takes, first)
-}
-
-// runner returns mcp-go's handler for a tool. It never returns an error: mcp-go would send its text to the client,
-// always with -32603.
-func (h *Handler) runner(t tool) server.ToolHandlerFunc {
-	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
-		x := exchangeOf(ctx)
-		c := &call{caller: x.caller, plain: x.version.plain(), consent: consent{asks: x.asks, opens: x.opens}}
-		started := h.now()
-		result, err := h.attempted(ctx, t, c, x)
-		if t.mail {
-			err = asMailError(err, h.box.linkPage())
-		}
-		h.logCall(ctx, t, c, err, h.now().Sub(started))
-		if err == nil {
-			x.ran = true
-			return result, nil
-		}
-		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
-			h.logFault(x, service.ForLog(err))
-		}
-		refused := render(err, x.version, x.faultID, c.foreign...)
-		if refused.err != nil {
-			x.refused = &refused
-			return &mcpgo.CallToolResult{}, nil // not sent
-		}
-		x.ran = true
-		return refused.result, nil
-	}
-}
-
-// answer runs the tool, if the token allows it, and packs its result.
-func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
-	defer rescue(&err)
-	if !t.open(c.caller) {
-		return nil, t.errClosed(c.caller, t.scope)
-	}
-	w := t.begin()
-	if err := c.resume(t.name, w.takes, x.call.Arguments); err != nil {
-		return nil, err
-	}
-	if err := c.unpackEvent(w.takes); err != nil {
-		return nil, err
-	}
-	if err := readArguments(t.name, w.takes, c.asked, c.plain); err != nil {
-		return nil, err
-	}
-	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
-		return nil, t.errClosed(c.caller, needs)
-	}
-	leave, err := h.places.enter(ctx, ownerOf(x.caller))
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	c.meter = h.box.service.Meter(ctx, c.caller)
-	defer c.meter.Close()
-	a, err := w.do(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return pack(a, x.version)
-}
-
 // pack converts an answer to a result. MCP 2025-06-18 "Structured Content": the text contains the same.
-func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
+func pack(a answer, v wire.Version) (*mcpgo.CallToolResult, error) {
 	with, ok := a.text.(noted)
 	if !ok {
 		with.text = a.text
@@ -349,9 +234,9 @@ func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 	}
 	result := mcpgo.NewToolResultText(text)
 	if with.note != "" {
-		result.Content = append(result.Content, mcpgo.NewTextContent(visible(string(with.note))))
+		result.Content = append(result.Content, mcpgo.NewTextContent(wire.Visible(string(with.note))))
 	}
-	if !v.plain() {
+	if !v.Plain() {
 		result.StructuredContent = a.structured
 	}
 	return result, nil
@@ -359,38 +244,11 @@ func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 
 func write(value any) (string, error) {
 	if text, ok := value.(prose); ok {
-		return visible(string(text)), nil
+		return wire.Visible(string(text)), nil
 	}
-	data, err := encodeJSON(value)
+	data, err := wire.EncodeJSON(value)
 	if isForeign(value) {
 		return defusedJSON(value, data), err
 	}
 	return string(data), err
-}
-
-// logCall counts and logs a call, without its arguments and results.
-func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took time.Duration) {
-	outcome := "ok"
-	if err != nil {
-		outcome = calendar.ReasonOf(err).String()
-	}
-	if c.consent.open {
-		outcome = "asked"
-	}
-	if err != nil && ctx.Err() != nil {
-		outcome = "cancelled" // any other error is a consequence
-	}
-	h.config.Called(t.name, outcome, took)
-	h.config.Did(ctx, t.name, outcome, (t.mail || !t.hints.readOnly) && !c.consent.open) // reading mail is audited too
-	line := []slog.Attr{
-		slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
-		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took),
-	}
-	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", append(line, c.noted...)...)
-}
-
-// logFault logs an error that the client does not see, under the id that the client gets.
-func (h *Handler) logFault(x *exchange, what string) {
-	h.log.Error("tool failed", slog.String("request", x.faultID), slog.String("method", x.message.method),
-		slog.String("tool", x.call.Name), slog.String("user", x.caller.User.Name), slog.String("error", what))
 }

@@ -18,6 +18,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // listed is a tool as a client sees it.
@@ -314,7 +315,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		if len(arguments[tool.Name]) == 0 {
 			t.Errorf("%s: no call", tool.Name)
 		}
-		refused := do(t, request(t, "POST", door, "alice", calling(1, tool.Name), versionHeader, "2025-11-25"))
+		refused := do(t, request(t, "POST", door, "alice", calling(1, tool.Name), wire.VersionHeader, "2025-11-25"))
 		needs, _ := decode(t, string(tool.InputSchema)).(map[string]any)["required"]
 		if needs != nil && !strings.Contains(refused.body, `"isError":true`) {
 			t.Errorf("%s without arguments: %s", tool.Name, refused.body)
@@ -325,7 +326,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool.Name, args)
-			g := do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-11-25"))
+			g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-11-25"))
 			result := keeps(t, out, g)
 			for _, name := range always[tool.Name] {
 				if _, ok := result[name]; !ok {
@@ -361,7 +362,7 @@ func TestEventIsStored(t *testing.T) {
 		h := newHouse(t, url)
 		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"calendar_id":"00000000-0000-4000-8000-000000000001",` +
 			`"title":"Plan; then, act","start":"2026-03-02T09:00:00","end":"2026-03-02T10:00:00","description":"one\ntwo","location":"Room"}}}`
-		g := do(t, request(t, "POST", h.open(t, h.config()), "alice", body, versionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", h.open(t, h.config()), "alice", body, wire.VersionHeader, "2025-11-25"))
 		var r struct {
 			Result struct {
 				StructuredContent struct {
@@ -419,7 +420,7 @@ func TestVisible(t *testing.T) {
 		"\u200e(שלום)\u200e\u200f":                                           "\u200e(שלום)\u200e" + `\u200f`,
 		"\u0600 ١٢ \U00013000\U00013430":                                     "\u0600 ١٢ \U00013000\U00013430",
 	} {
-		if got := visible(in); got != want {
+		if got := wire.Visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -433,7 +434,7 @@ func TestQuotedTextsEndWhereTheyEnd(t *testing.T) {
 		"a\" uid \"b\nc\\":                `"a\" uid \"b\nc\\"`,
 		"family 👩\u200d👧 of \u2028\u200b": "\"family 👩\u200d👧 of " + `\u2028\u200b"`,
 	} {
-		if got := quoted(in); got != want {
+		if got := wire.Quoted(in); got != want {
 			t.Errorf("quoted(%q) = %s, want %s", in, got, want)
 		}
 	}

@@ -32,7 +32,7 @@ type ToolInfo struct {
 // Tools lists all tools, by name.
 func Tools() []ToolInfo {
 	var all []ToolInfo
-	for _, t := range append(toolbox{}.tools(), toolbox{mail: new(mailbox.Box)}.mailTools()...) {
+	for _, t := range append(toolbox{}.tools(), mailTools{toolbox{mail: new(mailbox.Box)}}.rows()...) {
 		name := calendar.ToolName(t.name)
 		all = append(all, ToolInfo{name, t.scope, slices.Contains(coreTools[:], name)})
 	}

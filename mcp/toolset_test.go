@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestToolsOfAToken: tools outside of a token's list are not listed, in any version.
@@ -17,7 +18,7 @@ func TestToolsOfAToken(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	for _, v := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
-		g := do(t, request(t, "POST", door, "alice-few", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, v))
+		g := do(t, request(t, "POST", door, "alice-few", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, v))
 		var r struct{ Result struct{ Tools []listed } }
 		if err := json.Unmarshal([]byte(g.body), &r); err != nil {
 			t.Fatal(err)
@@ -41,7 +42,7 @@ func TestFewToolsExplainThemselves(t *testing.T) {
 		one := h.callers["alice"]
 		one.Token, one.Tools = calendar.TokenID("token-"+tool), []calendar.ToolName{calendar.ToolName(tool)}
 		h.callers["alice-"+tool] = one
-		g := do(t, request(t, "POST", h.open(t, h.config()), "alice-"+tool, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", h.open(t, h.config()), "alice-"+tool, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
 		var r struct{ Result struct{ Tools []listed } }
 		if err := json.Unmarshal([]byte(g.body), &r); err != nil || len(r.Result.Tools) != 1 {
 			t.Fatalf("%v: %s", err, g.body)
@@ -64,7 +65,7 @@ func TestToolsOfABoundToken(t *testing.T) {
 		who  string
 		want bool
 	}{{"alice", true}, {"alice-within", false}} {
-		g := do(t, request(t, "POST", door, c.who, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", door, c.who, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
 		if !strings.Contains(g.body, `"name":"create_event"`) || strings.Contains(g.body, `"name":"create_calendar"`) != c.want {
 			t.Errorf("%s is offered %s", c.who, g.body)
 		}

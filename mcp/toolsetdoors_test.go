@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mcp/wire"
 )
 
 // TestToolsAreTheLimit: a token restricted to some tools gets no data by other requests that its tools do not return.
@@ -140,6 +141,6 @@ func subscribesTo(uri string) func(*testing.T, string, string) bool {
 		t.Helper()
 		session := initialize(t, door, token, "2025-11-25")
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/subscribe","params":{"uri":%q}}`, uri)
-		return strings.Contains(do(t, request(t, "POST", door, token, body, sessionHeader, session)).body, `"result"`)
+		return strings.Contains(do(t, request(t, "POST", door, token, body, wire.SessionHeader, session)).body, `"result"`)
 	}
 }

@@ -15,9 +15,12 @@ import (
 // adding one, so it must reveal little. The URL is guarded like any user-supplied URL. The user confirms it if the
 // client can ask; otherwise no titles are sent. See docs/decisions/0064-webhook-tool.md.
 
-// webhookTools returns the tool that manages webhooks. The secret is shown once, when the webhook is created. Users
+// webhookTools are the tools for webhooks.
+type webhookTools struct{ toolbox }
+
+// rows returns the tool that manages webhooks. The secret is shown once, when the webhook is created. Users
 // create other secrets on the page or the command line.
-func (b toolbox) webhookTools() []tool {
+func (b webhookTools) rows() []tool {
 	if b.service != nil && b.hookSecret == nil {
 		return nil // this server has no webhooks
 	}
@@ -50,17 +53,17 @@ func (in *webhookCall) takes() []field {
 // The actions of webhooks, and the function for each.
 var (
 	webhookActions = []string{"list", "add", "deliveries", "test", "resume", "remove"}
-	webhookDeeds   = map[string]func(toolbox, context.Context, *call, *webhookCall, *webhooksView) error{
-		"list":       toolbox.listWebhooks,
-		"add":        toolbox.addWebhook,
-		"deliveries": toolbox.listDeliveries,
-		"test": func(b toolbox, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
+	webhookDeeds   = map[string]func(webhookTools, context.Context, *call, *webhookCall, *webhooksView) error{
+		"list":       webhookTools.listWebhooks,
+		"add":        webhookTools.addWebhook,
+		"deliveries": webhookTools.listDeliveries,
+		"test": func(b webhookTools, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
 			return b.service.TestWebhook(ctx, c.caller, in.id)
 		},
-		"resume": func(b toolbox, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
+		"resume": func(b webhookTools, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
 			return b.service.ResumeWebhook(ctx, c.caller, in.id)
 		},
-		"remove": func(b toolbox, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
+		"remove": func(b webhookTools, ctx context.Context, c *call, in *webhookCall, _ *webhooksView) error {
 			return b.service.RemoveWebhook(ctx, c.caller, in.id)
 		},
 	}
@@ -95,7 +98,7 @@ type webhooksView struct {
 	Deliveries []deliveryView     `json:"deliveries,omitempty"`
 }
 
-func (b toolbox) webhooks(ctx context.Context, c *call, in *webhookCall) (answer, error) {
+func (b webhookTools) webhooks(ctx context.Context, c *call, in *webhookCall) (answer, error) {
 	switch {
 	case in.action == "add" && in.url == "":
 		return answer{}, errArgument(`"url" is missing: the https address to notify`)
@@ -121,7 +124,7 @@ func hostOf(address string) string {
 // mostDeliveries limits the listed messages.
 const mostDeliveries = 20
 
-func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *webhooksView) error {
+func (b webhookTools) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *webhooksView) error {
 	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.Webhooks(ctx, c.caller)
 	v.Webhooks = each(all, func(w calendar.Webhook) webhookView {
@@ -130,7 +133,7 @@ func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *w
 	return err
 }
 
-func (b toolbox) listDeliveries(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
+func (b webhookTools) listDeliveries(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
 	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.WebhookDeliveries(ctx, c.caller, in.id, mostDeliveries)
 	for _, d := range all {
@@ -143,7 +146,7 @@ func (b toolbox) listDeliveries(ctx context.Context, c *call, in *webhookCall, v
 	return err
 }
 
-func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
+func (b webhookTools) addWebhook(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
 	all, err := b.service.Webhooks(ctx, c.caller)
 	if err != nil {
 		return err

@@ -1,23 +1,22 @@
-package mcp
+package wire
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
 )
 
-// places limits the number of running calls and of waiting calls. A call may parse objects of several megabytes, and
+// Places limits the number of running calls and of waiting calls. A call may parse objects of several megabytes, and
 // with few processors more concurrency makes no call finish sooner.
-type places struct {
+type Places struct {
 	free chan struct{}
 	wait time.Duration
 	// line limits all waiting calls, share the waiting calls of one token.
 	line, share int
 
 	mu      sync.Mutex
-	waiting map[owner]int
+	waiting map[Owner]int
 	all     int
 }
 
@@ -29,13 +28,14 @@ const (
 	placesShare = 64
 )
 
-func newPlaces() *places {
-	return &places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[owner]int)}
+// NewPlaces returns the slots of one process.
+func NewPlaces() *Places {
+	return &Places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[Owner]int)}
 }
 
-// enter waits for a slot, which leave frees. It returns Unavailable if too many calls wait, or this one waited too
+// Enter waits for a slot, which leave frees. It returns errBusy if too many calls wait, or this one waited too
 // long, and ctx's error if ctx ends first.
-func (p *places) enter(ctx context.Context, who owner) (leave func(), err error) {
+func (p *Places) Enter(ctx context.Context, who Owner) (leave func(), err error) {
 	leave = func() { <-p.free }
 	select {
 	case p.free <- struct{}{}:
@@ -43,7 +43,7 @@ func (p *places) enter(ctx context.Context, who owner) (leave func(), err error)
 	default:
 	}
 	if !p.queue(who) {
-		return nil, errBusy()
+		return nil, ErrBusy
 	}
 	defer p.unqueue(who)
 	timer := time.NewTimer(p.wait)
@@ -52,13 +52,13 @@ func (p *places) enter(ctx context.Context, who owner) (leave func(), err error)
 	case p.free <- struct{}{}:
 		return leave, nil
 	case <-timer.C:
-		return nil, errBusy()
+		return nil, ErrBusy
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-func (p *places) queue(who owner) bool {
+func (p *Places) queue(who Owner) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.all >= p.line || p.waiting[who] >= p.share {
@@ -69,7 +69,7 @@ func (p *places) queue(who owner) bool {
 	return true
 }
 
-func (p *places) unqueue(who owner) {
+func (p *Places) unqueue(who Owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all--
@@ -78,7 +78,5 @@ func (p *places) unqueue(who owner) {
 	}
 }
 
-func errBusy() error {
-	return calendar.Errorf(calendar.Unavailable, "", "too many calls are running").
-		Advising("wait a moment, then repeat the call; send one call at a time")
-}
+// ErrBusy is the error of a call that found no slot.
+var ErrBusy = errors.New("too many calls are running")

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"net"
@@ -18,7 +18,10 @@ type gate struct {
 }
 
 func newGate(baseURL string, allowed []string) gate {
-	g := gate{origins: each(allowed, normalOrigin)}
+	var g gate
+	for _, origin := range allowed {
+		g.origins = append(g.origins, normalOrigin(origin))
+	}
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		g.origins = append(g.origins, normalOrigin(u.Scheme+"://"+u.Host))
 	}
@@ -38,9 +41,9 @@ func normalOrigin(s string) string {
 
 // Guard runs before authentication. It refuses foreign origins and answers preflight requests, which browsers send
 // without credentials.
-func (h *Handler) Guard(next http.Handler) http.Handler {
+func (e *Endpoint) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !h.gate.admit(w, r) {
+		if !e.gate.admit(w, r) {
 			return
 		}
 		if r.Method == http.MethodOptions {
@@ -63,7 +66,7 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if w.Header().Get("Access-Control-Allow-Origin") != "" {
-		return true // Guard has already run
+		return true // guard has already run
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origins[0])
 	// We use no cookies, but pages that send requests with credentials get a response too.
@@ -111,3 +114,32 @@ func hostname(hostport string) string {
 	}
 	return strings.Trim(hostport, "[]")
 }
+
+// Serve serves the requests of an authenticated caller to /mcp.
+func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller Peer) {
+	if !e.gate.admit(w, r) {
+		return
+	}
+	// Responses are private to one caller.
+	w.Header().Set("Cache-Control", "no-store")
+	for _, m := range methods {
+		if m.name == r.Method {
+			m.serve(e, w, r, caller)
+			return
+		}
+	}
+	w.Header().Set("Allow", allowedMethods)
+	refuse(w, http.StatusMethodNotAllowed, r.Method+" is not supported here: this address accepts "+allowedMethods)
+}
+
+// methods are the HTTP methods of the endpoint.
+var methods = [...]struct {
+	name  string
+	serve func(*Endpoint, http.ResponseWriter, *http.Request, Peer)
+}{
+	{http.MethodPost, (*Endpoint).post},
+	{http.MethodGet, (*Endpoint).listen},
+	{http.MethodDelete, (*Endpoint).endSession},
+}
+
+const allowedMethods = "POST, GET, DELETE, OPTIONS"

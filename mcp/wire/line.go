@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bufio"
@@ -12,8 +12,6 @@ import (
 	"sync"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/calendar"
 )
 
 // spareLine lets a line exceed the limit for messages. The message is then refused with a proper response.
@@ -24,10 +22,10 @@ const mostAtOnce = 16
 
 // lines is a connection over a pair of streams.
 type lines struct {
-	handler *Handler
-	caller  calendar.Caller
+	endpoint *Endpoint
+	caller   Peer
 	// session was opened by the last initialize; unhear ends its stream.
-	session sessionID
+	session SessionID
 	unhear  context.CancelFunc
 	// subscribed is set once the session has subscribed to a resource.
 	subscribed bool
@@ -46,10 +44,10 @@ type lines struct {
 // ServeLines serves one caller over a pair of streams (MCP "stdio"), with one message per line in both directions. Each
 // message passes through the same layer as over HTTP. ServeLines returns when the input ends and its requests are
 // answered, or when ctx is done.
-func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
+func (e *Endpoint) ServeLines(ctx context.Context, caller Peer, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &lines{
-		handler: h, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
+		endpoint: e, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
 	}
 	defer func() {
 		cancel()
@@ -73,7 +71,7 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 // read passes on the input line by line. A blocked read cannot be interrupted.
 func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
 	scanner := bufio.NewScanner(in)
-	longest := int(l.handler.config.Limits.BodyBytes) + spareLine
+	longest := int(l.endpoint.limits.BodyBytes) + spareLine
 	scanner.Buffer(nil, 2*longest)
 	scanner.Split(cutLines(longest))
 	for scanner.Scan() {
@@ -124,18 +122,18 @@ func (l *lines) take(ctx context.Context, line []byte) {
 		return
 	}
 	l.address(r.Header, m)
-	switch m.method {
+	switch m.Method {
 	case string(mcpgo.MethodInitialize):
-		if id := l.answer(r, expected).header.Get(sessionHeader); id != "" {
-			l.begin(ctx, sessionID(id))
+		if id := l.answer(r, expected).header.Get(SessionHeader); id != "" {
+			l.begin(ctx, SessionID(id))
 		}
 	case string(mcpgo.MethodSubscriptionsListen):
 		l.listen(r, m.id, expected)
-	case cancelled:
+	case MethodCancelled:
 		l.unlisten(m)
 		l.work(r, expected)
 	default:
-		l.subscribed = l.subscribed || m.method == string(mcpgo.MethodResourcesSubscribe)
+		l.subscribed = l.subscribed || m.Method == string(mcpgo.MethodResourcesSubscribe)
 		l.work(r, expected)
 	}
 }
@@ -155,13 +153,13 @@ func (l *lines) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
 	if l.subscribed {
-		l.handler.forget(ctx, l.session)
+		l.endpoint.content.Forget(ctx, l.session)
 	}
 }
 
 // begin switches to a new session. Its notifications arrive on the same connection: begin opens an event stream, and
 // reopens it when it expires.
-func (l *lines) begin(ctx context.Context, id sessionID) {
+func (l *lines) begin(ctx context.Context, id SessionID) {
 	l.unhear()
 	l.session = id
 	ctx, l.unhear = context.WithCancel(ctx)
@@ -172,7 +170,7 @@ func (l *lines) begin(ctx context.Context, id sessionID) {
 				l.fail(err)
 				return
 			}
-			r.Header.Set(sessionHeader, string(id))
+			r.Header.Set(SessionHeader, string(id))
 			streamed = l.answer(r, false).status == http.StatusOK
 		}
 	})
@@ -194,11 +192,11 @@ func (l *lines) listen(r *http.Request, id json.RawMessage, expected bool) {
 }
 
 // unlisten ends the subscription that a client cancels. Over HTTP the client would close the response instead.
-func (l *lines) unlisten(m message) {
+func (l *lines) unlisten(m Message) {
 	var params struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
-	if json.Unmarshal(m.params, &params) != nil {
+	if json.Unmarshal(m.Params, &params) != nil {
 		return
 	}
 	l.mu.Lock()
@@ -211,7 +209,7 @@ func (l *lines) unlisten(m message) {
 // answer passes a message through the layer, and returns the reply.
 func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 	w := &lineReply{verdict{header: make(http.Header)}, l}
-	l.handler.ServeMCP(w, r, l.caller)
+	l.endpoint.Serve(w, r, l.caller)
 	if expected {
 		l.write(w.body.Bytes())
 	}
@@ -220,24 +218,24 @@ func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 
 // address adds the headers that HTTP clients would send. From 2026-07-28 on they repeat parts of the message; earlier
 // versions name the session.
-func (l *lines) address(header http.Header, m message) {
+func (l *lines) address(header http.Header, m Message) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Accept", "application/json, text/event-stream")
 	declared := m.declared()
-	if !declared.modern() {
-		if l.session != "" && m.method != string(mcpgo.MethodInitialize) {
-			header.Set(sessionHeader, string(l.session))
+	if !declared.Modern() {
+		if l.session != "" && m.Method != string(mcpgo.MethodInitialize) {
+			header.Set(SessionHeader, string(l.session))
 		}
 		return
 	}
-	header.Set(versionHeader, string(declared))
-	header.Set("Mcp-Method", m.method)
+	header.Set(VersionHeader, string(declared))
+	header.Set("Mcp-Method", m.Method)
 	var named struct {
 		Name string `json:"name"`
 		URI  string `json:"uri"`
 	}
 	// The layer reports params that cannot be parsed.
-	if json.Unmarshal(m.params, &named) == nil && named.Name+named.URI != "" {
+	if json.Unmarshal(m.Params, &named) == nil && named.Name+named.URI != "" {
 		header.Set("Mcp-Name", named.Name+named.URI)
 	}
 }

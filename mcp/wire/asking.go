@@ -1,10 +1,9 @@
-package mcp
+package wire
 
 import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +12,6 @@ import (
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
-
-	"caldav-mcp-server/auth"
-	"caldav-mcp-server/calendar"
 )
 
 // Clients of versions before 2026-07-28 get an elicitation in the stream that answers their call, and send the response
@@ -23,16 +19,16 @@ import (
 // stores the response in the table of idempotent calls, where the asking process polls for it.
 
 const (
-	// mostAskedAtOnce limits the open elicitations per token on one process, mostOfUser those per user over all their
+	// MostAskedAtOnce limits the open elicitations per token on one process, mostOfUser those per user over all their
 	// tokens, and mostOpen the total. It therefore takes many users to block others.
-	mostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
+	MostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
 	// lookAgain is how often the store is polled for a response that reached another process.
 	lookAgain = 2 * time.Second
 )
 
 // asking is an elicitation that is open on this process.
 type asking struct {
-	of    owner
+	of    Owner
 	heard chan string
 }
 
@@ -43,18 +39,23 @@ type askings struct {
 	closed bool
 }
 
-// errNotAsked refuses a call whose elicitation cannot be sent now.
+// NotAskedError is the error of an elicitation that cannot be sent now.
+type NotAskedError struct{ Why, Hint string }
+
+// Error implements error.
+func (e *NotAskedError) Error() string { return e.Why }
+
 func errNotAsked(hint, why string, args ...any) error {
-	return calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...).Advising(hint)
+	return &NotAskedError{fmt.Sprintf(why, args...), hint}
 }
 
 // begin opens an elicitation under an id, unless too many are open.
-func (a *askings) begin(of owner, id string) (asking, error) {
+func (a *askings) begin(of Owner, id string) (asking, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ofToken, ofUser := 0, 0
 	for _, other := range a.open {
-		if other.of.user == of.user {
+		if other.of.User == of.User {
 			ofUser++
 		}
 		if other.of == of {
@@ -64,7 +65,7 @@ func (a *askings) begin(of owner, id string) (asking, error) {
 	switch {
 	case a.closed:
 		return asking{}, errNotAsked("try again in a minute", "the server is shutting down, so it cannot ask the user")
-	case ofToken >= mostAskedAtOnce:
+	case ofToken >= MostAskedAtOnce:
 		return asking{}, errNotAsked("wait until the user has answered those", "the user already has %d open questions", ofToken)
 	case ofUser >= mostOfUser:
 		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
@@ -92,7 +93,7 @@ func (a *askings) close() {
 	defer a.mu.Unlock()
 	a.closed = true
 	for _, one := range a.open {
-		one.hear(unanswered)
+		one.hear(Unanswered)
 	}
 }
 
@@ -105,7 +106,7 @@ func (a asking) hear(action string) {
 }
 
 // answer hands a response to the elicitation, and reports whether it is open here.
-func (a *askings) answer(of owner, id, action string) bool {
+func (a *askings) answer(of Owner, id, action string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one, ok := a.open[id]
@@ -116,44 +117,47 @@ func (a *askings) answer(of owner, id, action string) bool {
 }
 
 // askID derives the id of an elicitation from its session, so that each process can verify it.
-func (h *Handler) askID(x *exchange, nonce string) string {
-	mac := hmac.New(sha256.New, h.sessions.key)
-	mac.Write(fmt.Appendf(nil, "mcp question %q %q %q %q", x.caller.User.ID, x.caller.Token, x.session, nonce))
-	return "confirm-" + nonce + "." + encode(mac.Sum(nil)[:16])
+func (e *Endpoint) askID(x *Exchange, nonce string) string {
+	seal := e.Seal(fmt.Appendf(nil, "mcp question %q %q %q %q", x.Caller.User, x.Caller.Token, x.Session, nonce))
+	return "confirm-" + nonce + "." + Base64(seal[:16])
 }
 
-// askPerson sends an elicitation and waits for the response.
-func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error {
-	id := h.askID(x, rand.Text())
-	one, err := h.askings.begin(ownerOf(x.caller), id)
+// Elicitation is a question for the user.
+type Elicitation struct {
+	// Digest identifies the question.
+	Digest string
+	// Params returns the parameters of the request with an id.
+	Params func(id string) mcpgo.ElicitationParams
+}
+
+// AnswerAge is the time that a user has to respond.
+const AnswerAge = 10 * time.Minute
+
+var errSilent = errors.New("the user did not respond")
+
+// Ask sends an elicitation, waits for the response and returns its action.
+func (e *Endpoint) Ask(ctx context.Context, x *Exchange, q Elicitation) (action string, err error) {
+	id := e.askID(x, rand.Text())
+	one, err := e.askings.begin(x.Caller.Owner, id)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer h.askings.end(id)
-	letterbox, _, err := h.box.service.BeginAttempt(ctx, x.caller, id, q.digest())
+	defer e.askings.end(id)
+	box, err := e.content.OpenLetter(ctx, x, id, q.Digest)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { _ = h.box.service.SettleAttempt(context.WithoutCancel(ctx), letterbox, nil) }() // otherwise it expires within a day
-	ctx, cancel := context.WithTimeoutCause(ctx, consentAge, errUnconfirmed(unanswered))
+	defer box.Close(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeoutCause(ctx, AnswerAge, errSilent)
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation(id)}); err != nil {
-		return err
+	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.Params(id)}); err != nil {
+		return "", err
 	}
-	action, err := h.await(ctx, x, one, letterbox)
-	switch {
-	case err != nil:
-		return err
-	case action != accepted:
-		return errUnconfirmed(action)
-	case h.config.Good == nil:
-		return nil
+	action, err = e.await(ctx, x, one, box)
+	if errors.Is(err, errSilent) {
+		return Unanswered, nil
 	}
-	err = h.config.Good(ctx, x.caller) // the token may have been revoked while the call waited
-	if errors.Is(err, auth.ErrUnauthorized) {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
-	}
-	return err
+	return action, err
 }
 
 // elicitRequest is a JSON-RPC request from the server to the client.
@@ -165,8 +169,8 @@ type elicitRequest struct {
 }
 
 // await waits for the user's response. It also polls the store for a response that another process received.
-func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox calendar.Attempt) (action string, err error) {
-	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.config.Limits.StreamPause)
+func (e *Endpoint) await(ctx context.Context, x *Exchange, one asking, box Letter) (action string, err error) {
+	look, pause := time.NewTicker(lookAgain), time.NewTicker(e.limits.StreamPause)
 	defer look.Stop()
 	defer pause.Stop()
 	for {
@@ -174,7 +178,7 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox 
 		case action := <-one.heard:
 			return action, nil
 		case <-look.C:
-			if answer, err := h.box.service.AttemptAnswer(ctx, letterbox); err == nil && answer != nil {
+			if answer, err := box.Answer(ctx); err == nil && answer != nil {
 				return string(answer), nil
 			}
 		case <-pause.C:
@@ -188,21 +192,38 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox 
 }
 
 // heed processes a client's response to one of our elicitations. Responses with an unknown id are ignored.
-func (h *Handler) heed(ctx context.Context, x *exchange) {
+func (e *Endpoint) heed(ctx context.Context, x *Exchange) {
 	var id string
-	if !x.message.answer || x.version.modern() || json.Unmarshal(x.message.id, &id) != nil {
+	if !x.Message.Answer || x.Version.Modern() || json.Unmarshal(x.Message.id, &id) != nil {
 		return
 	}
-	action := actionIn(x.message.result)
-	if h.askings.answer(ownerOf(x.caller), id, action) {
+	action := ActionIn(x.Message.result)
+	if e.askings.answer(x.Caller.Owner, id, action) {
 		return
 	}
 	nonce, _, _ := strings.Cut(strings.TrimPrefix(id, "confirm-"), ".")
-	if !hmac.Equal([]byte(id), []byte(h.askID(x, nonce))) {
+	if !hmac.Equal([]byte(id), []byte(e.askID(x, nonce))) {
 		return
 	}
-	left := calendar.Attempt{User: x.caller.User.ID, Token: x.caller.Token, Name: id}
-	if err := h.box.service.SettleAttempt(ctx, left, []byte(action)); err != nil {
-		h.log.Warn("a user's response was lost", "user", x.caller.User.Name, "error", err)
+	if err := e.content.Deliver(ctx, x, id, action); err != nil {
+		e.log.Warn("a user's response was lost", "user", x.Caller.Name, "error", err)
 	}
 }
+
+// ActionIn returns the action of a response. A malformed response counts as unanswered.
+func ActionIn(result json.RawMessage) string {
+	var said struct {
+		Action string `json:"action"`
+	}
+	if json.Unmarshal(result, &said) != nil || said.Action != Accepted && said.Action != Declined {
+		return Unanswered
+	}
+	return said.Action
+}
+
+// The actions of a response (MCP "Elicitation", Response Actions).
+const (
+	Accepted   = "accept"
+	Declined   = "decline"
+	Unanswered = "cancel"
+)

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"bytes"
@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// settler adapts the transport's response: see Handler.settle.
+// settler adapts the transport's response: see Endpoint.settle.
 type settler func(status int, body []byte) (int, []byte)
 
 // reply is the writer for the transport. It buffers a JSON response until that is settled. Events of a stream pass
@@ -72,7 +72,7 @@ func (p *reply) settleEvent(event []byte) []byte {
 	if !ok || !whole {
 		return event
 	}
-	if m, err := parse(data); err != nil || !m.answer {
+	if m, err := parse(data); err != nil || !m.Answer {
 		return event
 	}
 	_, body := p.settle(p.status, data)

@@ -1,27 +1,22 @@
-package mcp
+package wire
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/service"
 )
 
-const sessionHeader = "Mcp-Session-Id"
+// SessionHeader is the header with the id of a session.
+const SessionHeader = "Mcp-Session-Id"
 
-// sessionID is the id that a client sends to continue a session. It contains the whole state of the session,
+// SessionID is the id that a client sends to continue a session. It contains the whole state of the session,
 // authenticated for the caller who opened it:
 //
 // base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
@@ -29,30 +24,27 @@ const sessionHeader = "Mcp-Session-Id"
 // Optional words at the end of the text say that the client supports elicitation by form or by page.
 //
 // So no process stores sessions, every process with the key accepts an id, and with another token it is invalid.
-type sessionID string
+type SessionID string
 
-// session is the state that was agreed on at initialize.
-type session struct {
-	version version
-	opened  time.Time
+// Session is the state that was agreed on at initialize.
+type Session struct {
+	Version Version
+	Opened  time.Time
 	// asks is set if the client supports elicitation by form, opens if by page.
 	asks, opens bool
 }
 
-// owner is the owner of a session: a token of a user, so that one client cannot use another's session.
-type owner struct {
-	user  calendar.UserID
-	token calendar.TokenID
+// Owner is the owner of a session: a token of a user, so that one client cannot use another's session.
+type Owner struct {
+	User, Token string
 }
-
-func ownerOf(c calendar.Caller) owner { return owner{c.User.ID, c.Token} }
 
 // maxEnded limits the memory for sessions that were ended early. An id that it forgets becomes valid again, but only
 // for the same token, which could open a new session anyway.
 const maxEnded = 4096
 
-// sessions creates and verifies session ids.
-type sessions struct {
+// Sessions creates and verifies session ids.
+type Sessions struct {
 	key   []byte
 	age   time.Duration
 	now   func() time.Time
@@ -60,40 +52,41 @@ type sessions struct {
 
 	mu sync.Mutex
 	// ended are the ids of ended sessions, next the position of the oldest.
-	ended map[sessionID]bool
-	ring  []sessionID
+	ended map[SessionID]bool
+	ring  []SessionID
 	next  int
 }
 
-func newSessions(key []byte, age time.Duration, now func() time.Time, newID func() string) *sessions {
-	return &sessions{key: key, age: age, now: now, newID: newID, ended: make(map[sessionID]bool)}
+// NewSessions returns the sessions that a key authenticates.
+func NewSessions(key []byte, age time.Duration, now func() time.Time, newID func() string) *Sessions {
+	return &Sessions{key: key, age: age, now: now, newID: newID, ended: make(map[SessionID]bool)}
 }
 
-// begin returns the id of a new session.
-func (s *sessions) begin(o owner, v version, abilities ...string) sessionID {
+// Begin returns the id of a new session.
+func (s *Sessions) Begin(o Owner, v Version, abilities ...string) SessionID {
 	text := strings.Join(append([]string{string(v), strconv.FormatInt(s.now().Unix(), 10), s.newID()}, abilities...), " ")
-	return sessionID(encode([]byte(text)) + "." + encode(s.seal(o, text)))
+	return SessionID(Base64([]byte(text)) + "." + Base64(s.seal(o, text)))
 }
 
 // resume verifies an id. It returns false, without a reason, for any id that is not an open session of the owner.
-func (s *sessions) resume(o owner, id sessionID) (session, bool) {
+func (s *Sessions) resume(o Owner, id SessionID) (Session, bool) {
 	text, seal, ok := strings.Cut(string(id), ".")
 	// Strict: otherwise an ended session could continue under another encoding of the same text.
 	plain, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if !ok || err != nil || !hmac.Equal([]byte(seal), []byte(encode(s.seal(o, string(plain))))) || s.hasEnded(id) {
-		return session{}, false
+	if !ok || err != nil || !hmac.Equal([]byte(seal), []byte(Base64(s.seal(o, string(plain))))) || s.hasEnded(id) {
+		return Session{}, false
 	}
 	opened, err := parseSession(string(plain))
-	return opened, err == nil && s.now().Sub(opened.opened) < s.age
+	return opened, err == nil && s.now().Sub(opened.Opened) < s.age
 }
 
-func parseSession(text string) (session, error) {
+func parseSession(text string) (Session, error) {
 	fields := strings.Fields(text)
 	if len(fields) < 3 || len(fields) > 5 {
-		return session{}, fmt.Errorf("a session of %d fields", len(fields))
+		return Session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
-	return session{version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord), slices.Contains(fields[3:], opensWord)}, err
+	return Session{Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord), slices.Contains(fields[3:], opensWord)}, err
 }
 
 // asksWord and opensWord mark a session whose client supports elicitation by form or by page.
@@ -103,8 +96,8 @@ const (
 )
 
 // abilitiesOf returns the words for the capabilities in an initialize.
-func abilitiesOf(v version, m message) (words []string) {
-	if v.plain() {
+func abilitiesOf(v Version, m Message) (words []string) {
+	if v.Plain() {
 		return nil
 	}
 	asks, opens := abilities(m.capabilities())
@@ -118,14 +111,14 @@ func abilitiesOf(v version, m message) (words []string) {
 }
 
 // seal authenticates an id for its owner. The quotes separate the parts unambiguously.
-func (s *sessions) seal(o owner, text string) []byte {
+func (s *Sessions) seal(o Owner, text string) []byte {
 	mac := hmac.New(sha256.New, s.key)
-	mac.Write(fmt.Appendf(nil, "mcp session %q %q %q", o.user, o.token, text))
+	mac.Write(fmt.Appendf(nil, "mcp session %q %q %q", o.User, o.Token, text))
 	return mac.Sum(nil)
 }
 
 // end ends a session, on this process only.
-func (s *sessions) end(id sessionID) {
+func (s *Sessions) end(id SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended[id] {
@@ -141,23 +134,18 @@ func (s *sessions) end(id sessionID) {
 	s.next = (s.next + 1) % maxEnded
 }
 
-func (s *sessions) hasEnded(id sessionID) bool {
+func (s *Sessions) hasEnded(id SessionID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended[id]
 }
 
-// subscriberOf is the store's name for a session; it cannot be used as an id.
-func subscriberOf(id sessionID) calendar.SubscriberID {
-	sum := sha256.Sum256([]byte(id))
-	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
-}
-
 // once returns an id for a single request without a session. mcp-go stores state by session id; with an empty id, all
 // users would share that state.
-func (s *sessions) once() sessionID { return sessionID("once-" + s.newID()) }
+func (s *Sessions) once() SessionID { return SessionID("once-" + s.newID()) }
 
-func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+// Base64 encodes bytes for ids and states.
+func Base64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // sealed disables mcp-go's own sessions: our layer creates and checks ids before a request gets there. The empty id
 // keeps mcp-go from storing the session.
@@ -167,34 +155,6 @@ func (sealed) Generate() string              { return "" }
 func (sealed) Validate(string) (bool, error) { return false, nil }
 
 func (sealed) Terminate(string) (bool, error) { return false, nil }
-
-// endSession serves DELETE: the client ends its session.
-func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
-	if headerVersion(r).modern() {
-		refuseSessionMethod(w, r)
-		return
-	}
-	id := sessionID(r.Header.Get(sessionHeader))
-	if id == "" {
-		refuse(w, http.StatusBadRequest, "name the session in the header "+sessionHeader)
-		return
-	}
-	if _, ok := h.sessions.resume(ownerOf(caller), id); !ok {
-		refuseSession(w)
-		return
-	}
-	h.sessions.end(id)
-	h.streams.end(id)
-	h.forget(r.Context(), id)
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// forget deletes the subscriptions of an ended session.
-func (h *Handler) forget(ctx context.Context, id sessionID) {
-	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(ctx, "the subscriptions of an ended session were not deleted: they stay until they expire", slog.String("error", service.ForLog(err)))
-	}
-}
 
 // refuseSession refuses an invalid session id. Clients then open a new session (MCP 2025-03-26 "Session Management",
 // rule 4).

@@ -1,4 +1,4 @@
-package mcp
+package wire
 
 import (
 	"fmt"
@@ -19,15 +19,15 @@ type pace struct {
 
 	mu sync.Mutex
 	// rested is when each owner may make a full burst again.
-	rested map[owner]time.Time
+	rested map[Owner]time.Time
 }
 
 func newPace(calls int, now func() time.Time) *pace {
-	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now, rested: make(map[owner]time.Time)}
+	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now, rested: make(map[Owner]time.Time)}
 }
 
 // admit counts a request, or answers it with 429.
-func (p *pace) admit(w http.ResponseWriter, o owner) bool {
+func (p *pace) admit(w http.ResponseWriter, o Owner) bool {
 	wait := p.take(o)
 	if wait <= 0 {
 		return true
@@ -38,7 +38,7 @@ func (p *pace) admit(w http.ResponseWriter, o owner) bool {
 }
 
 // take counts a request. If there were too many, it returns the time to wait; refused requests do not count.
-func (p *pace) take(o owner) time.Duration {
+func (p *pace) take(o Owner) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()

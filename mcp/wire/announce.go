@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+)
+
+// announcements are the methods whose responses describe the server's capabilities.
+var announcements = [...]string{string(mcpgo.MethodInitialize), string(mcpgo.MethodServerDiscover)}
+
+func (x *Exchange) isAnnouncement() bool { return slices.Contains(announcements[:], x.Message.Method) }
+
+// announcement holds the parts of such a response that we change. The rest passes through untouched.
+type announcement struct {
+	JSONRPC string                     `json:"jsonrpc"`
+	ID      json.RawMessage            `json:"id"`
+	Result  map[string]json.RawMessage `json:"result"`
+}
+
+// dress completes the response to an announcement: it adds the capabilities that never change (mcp-go omits false
+// values), and it opens a session after an initialize.
+func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byte, error) {
+	var a announcement
+	var capabilities map[string]any
+	var agreed Version
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(a.Result["capabilities"], &capabilities); err != nil {
+		return nil, err
+	}
+	if raw, ok := a.Result["protocolVersion"]; ok {
+		if err := json.Unmarshal(raw, &agreed); err != nil {
+			return nil, err
+		}
+		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed, x.Message)...)))
+	}
+	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.Version))) // read from JSON, so it marshals
+	return json.Marshal(a)
+}
+
+// declared returns the capabilities that a version of MCP is shown. The first version promised clients a response with
+// tools only.
+func declared(capabilities map[string]any, v Version) map[string]any {
+	for _, name := range [...]string{"tools", "prompts"} {
+		capabilities[name] = map[string]bool{"listChanged": false}
+	}
+	// The lists of tools and prompts change only with a new release of the server.
+	capabilities["resources"] = map[string]bool{"subscribe": true, "listChanged": true}
+	if v.Plain() {
+		return map[string]any{"tools": capabilities["tools"]}
+	}
+	return capabilities
+}
