@@ -17,7 +17,7 @@ func scanAccount(row scanner) (calendar.Account, error) {
 	var a calendar.Account
 	var every int64
 	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
-		&a.Failures, seconds{&a.Failing}, seconds{&a.Created}, seconds{&a.Checked}, seconds{&a.Listed}, seconds{&a.Due}, &a.Maker.Token, &a.Maker.Agent)
+		&a.Failures, secondsInto(&a.Failing), secondsInto(&a.Created), secondsInto(&a.Checked), secondsInto(&a.Listed), secondsInto(&a.Due), &a.Maker.Token, &a.Maker.Agent)
 	a.Every = time.Duration(every) * time.Second
 	return a, err
 }
@@ -45,12 +45,12 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 
 // Account implements [calendar.Accounts].
 func (s *Store) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
-	return rowOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
+	return rowOf(ctx, s.db.reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
 }
 
 // Accounts implements [calendar.Accounts].
 func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
-	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
+	return rowsOf(ctx, s.db.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
 }
 
 // dueAccounts takes the first due account of every user before anyone's second. Accounts of disabled users are
@@ -64,7 +64,7 @@ var dueAccounts = `WITH turns AS (
 
 // DueAccounts implements [calendar.Accounts].
 func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
-	return rowsOf(ctx, s.reads, scanAccount, dueAccounts,
+	return rowsOf(ctx, s.db.reads, scanAccount, dueAccounts,
 		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
 }
 

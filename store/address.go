@@ -10,8 +10,8 @@ import (
 
 // Addresses implements [auth.Store].
 func (s *Store) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(a *auth.Address) []any {
-		return []any{&a.Text, seconds{&a.Created}, seconds{&a.Verified}}
+	return rowsOf(ctx, s.db.reads, scanInto(func(a *auth.Address) []any {
+		return []any{&a.Text, secondsInto(&a.Created), secondsInto(&a.Verified)}
 	}), `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
 }
 

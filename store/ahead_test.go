@@ -36,12 +36,12 @@ func TestIndexesAhead(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, until(t, "0028"))
 		migrate(t, s)
-		if s.apart == nil {
+		if s.db.apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		ctx := t.Context()
 		whole := func(index string) int64 {
-			n, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
+			n, err := rowOf(ctx, s.db.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
 			if err != nil {
 				t.Error(err)
 			}
@@ -63,8 +63,8 @@ func TestIndexesAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.files = migrations.Files
-		s.options.Migrating = func(file string, _, _ int) {
+		s.db.files = migrations.Files
+		s.db.options.Migrating = func(file string, _, _ int) {
 			if file == "0028_copies.sql" && whole("journal_copies") != 1 {
 				t.Error("the journal's index is made within the migration")
 			}
@@ -73,7 +73,7 @@ func TestIndexesAhead(t *testing.T) {
 			}
 		}
 		migrate(t, s)
-		columns, err := rowOf(ctx, s.reads, scanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
+		columns, err := rowOf(ctx, s.db.reads, scanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
 		if err != nil || columns != 3 || whole("objects_copies") != 1 || whole("objects_when") != 1 {
 			t.Errorf("the journal's index has %d columns, %v", columns, err)
 		}
@@ -101,24 +101,24 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		twice := with(t, "9999_many.sql", "CREATE INDEX IF NOT EXISTS many_a ON many (a);\nCREATE INDEX IF NOT EXISTS many_b ON many (b);")
 		first, second := bare(t, url, until(t, "9999")), bare(t, url, twice)
 		migrate(t, first)
-		if first.apart == nil {
+		if first.db.apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		if err := first.run(t.Context(), `CREATE TABLE many AS SELECT n AS a, n AS b, repeat('x', 200) AS c FROM generate_series(1, 80000) n`); err != nil {
 			t.Fatal(err)
 		}
-		first.files = twice
+		first.db.files = twice
 		var made atomic.Int64
 		var all sync.WaitGroup
 		var other sync.Once
 		for _, s := range []*Store{first, second} {
-			s.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
+			s.db.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
 				if made.Add(1); r.Level > slog.LevelInfo {
 					t.Error(r.Message)
 				}
 				other.Do(func() {
 					all.Go(func() { migrate(t, second) })
-					err := s.apart(t.Context(), func(conn *pgx.Conn) error {
+					err := s.db.apart(t.Context(), func(conn *pgx.Conn) error {
 						var alone bool
 						err := conn.QueryRow(t.Context(), aheadAlone).Scan(&alone)
 						if alone {
@@ -134,7 +134,7 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		}
 		migrate(t, first)
 		all.Wait()
-		whole, err := rowOf(t.Context(), first.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
+		whole, err := rowOf(t.Context(), first.db.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
 		if err != nil || whole != 2 || made.Load() != 2 {
 			t.Errorf("%d indexes are there, %d were made: %v", whole, made.Load(), err)
 		}
@@ -146,7 +146,7 @@ func TestIndexNotMadeAhead(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, with(t, "9999_twice.sql", "CREATE UNIQUE INDEX IF NOT EXISTS twice ON many (a);"))
-		if s.apart == nil {
+		if s.db.apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		ctx := context.WithoutCancel(t.Context())
@@ -156,7 +156,7 @@ func TestIndexNotMadeAhead(t *testing.T) {
 		if err := s.Migrate(ctx); err == nil {
 			t.Fatal("an index of two equal rows is unique")
 		}
-		left, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
+		left, err := rowOf(ctx, s.db.reads, scanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
 		if err != nil || left != 0 {
 			t.Errorf("%d indexes are left: %v", left, err)
 		}

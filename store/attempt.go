@@ -36,11 +36,11 @@ const attemptQuery = `SELECT user_id, token_id, name, digest, uid, answer, at FR
 
 // Attempt implements [calendar.Attempts].
 func (s *Store) Attempt(ctx context.Context, user calendar.UserID, token calendar.TokenID, name string) (calendar.Attempt, error) {
-	return rowOf(ctx, s.reads, scanAttempt, attemptQuery, user, token, name)
+	return rowOf(ctx, s.db.reads, scanAttempt, attemptQuery, user, token, name)
 }
 
 var scanAttempt = scanInto(func(a *calendar.Attempt) []any {
-	return []any{&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, seconds{&a.At}}
+	return []any{&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, secondsInto(&a.At)}
 })
 
 // Settle implements [calendar.Attempts].

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -11,41 +10,10 @@ import (
 	"caldav-mcp-server/store/backup"
 )
 
-// snapshot reads the database as it was when its transaction began; later writes are not visible.
-type snapshot struct {
-	engine *engine
-	tx     *sql.Tx
-}
-
-func (s *snapshot) of() *engine { return s.engine }
-
-func (s *snapshot) query(ctx context.Context, text string, args ...any) (rows, error) {
-	return s.tx.QueryContext(ctx, text, args...) //nolint:rowserrcheck // each does
-}
-
-// inSnapshot reads the database as of one moment while others write.
-func (s *Store) inSnapshot(ctx context.Context, read func(*snapshot) error) (err error) {
-	pool, ok := s.reads.on.(*sql.DB)
-	if !ok {
-		return fmt.Errorf("the store reads from a %T", s.reads.on)
-	}
-	tx, err := pool.BeginTx(ctx, &s.engine.snapshot)
-	if err != nil {
-		return s.engine.translate(ctx, err)
-	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	if s.engine.endless != "" {
-		if _, err := tx.ExecContext(ctx, s.engine.endless); err != nil {
-			return s.engine.translate(ctx, err)
-		}
-	}
-	return read(&snapshot{s.engine, tx})
-}
-
 // Backup writes the whole store as of one moment while others keep writing. Program names the writer.
 func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell backup.Progress) (m backup.Manifest, err error) {
-	err = s.inSnapshot(ctx, func(at *snapshot) error {
-		m = backup.Manifest{Program: program, Engine: s.engine.name, Made: s.options.Now().UTC()}
+	err = s.db.inSnapshot(ctx, func(at *snapshot) error {
+		m = backup.Manifest{Program: program, Engine: s.db.engine.name, Made: s.db.options.Now().UTC()}
 		m.Migrations, err = commonMigrations(ctx, at)
 		if err != nil {
 			return err

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-
-	"caldav-mcp-server/calendar"
 )
 
 // fileWriter is the one connection that writes to a SQLite file. Writers of this process queue for it. A writer
@@ -75,7 +73,7 @@ type member struct {
 }
 
 // approach does not wait: a writer holds the whole file.
-func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
+func (m *member) approach(context.Context, string) error { return nil }
 
 // query and exec ignore cancellation: interrupting a statement would roll back every writer's part, and it ends
 // in a moment anyway.

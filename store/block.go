@@ -9,7 +9,7 @@ import (
 
 // Blocked implements [calendar.Store].
 func (s *Store) Blocked(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.id IN (SELECT blocked_id FROM share_blocks WHERE user_id = $1) ORDER BY u.name`, user)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectUsers+`WHERE u.id IN (SELECT blocked_id FROM share_blocks WHERE user_id = $1) ORDER BY u.name`, user)
 }
 
 // HoldSharer implements [calendar.Tx].
@@ -65,7 +65,7 @@ func (t *Tx) DropBlock(ctx context.Context, user, whom calendar.UserID) error {
 
 // UnmailedOffers implements [calendar.OfferMails].
 func (s *Store) UnmailedOffers(ctx context.Context, since time.Time, most int) ([]calendar.Share, error) {
-	return rowsOf(ctx, s.reads, scanShare, showInvitations+`
+	return rowsOf(ctx, s.db.reads, scanShare, showInvitations+`
 		FROM new_shares n JOIN calendars c ON c.id = n.calendar_id AND c.owner_id = n.owner_id AND c.trashed IS NULL
 		JOIN invitations i ON i.calendar_id = n.calendar_id AND i.user_id = n.user_id JOIN users u ON u.id = i.user_id`+joinInForce+`
 		WHERE NOT n.mailed AND n.created > $1 AND i.status = $2 ORDER BY n.created, i.calendar_id, i.user_id LIMIT $3`,

@@ -9,13 +9,13 @@ import (
 
 // Rooms implements [calendar.Store].
 func (s *Store) Rooms(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
 }
 
 // Bookings implements [calendar.Store].
 func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(b *calendar.Booking) []any {
-		return []any{&b.Room, &b.Calendar, &b.UID, seconds{&b.Posted}}
+	return rowsOf(ctx, s.db.reads, scanInto(func(b *calendar.Booking) []any {
+		return []any{&b.Room, &b.Calendar, &b.UID, secondsInto(&b.Posted)}
 	}), `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
 		WHERE b.posted <= $1 ORDER BY b.posted, b.calendar_id, b.uid LIMIT $2 + 0`, before.Unix(), most)
 }

@@ -145,7 +145,7 @@ func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar
 	if h := homeRead(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
-	return calendarsOf(ctx, s.lists, user)
+	return calendarsOf(ctx, s.db.lists, user)
 }
 
 func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calendar.Calendar, error) {
@@ -166,16 +166,16 @@ func sortHome(all []calendar.Calendar) {
 
 // Calendar implements [calendar.Store].
 func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(ctx, s.brief, scanCalendar, selectCalendarByID, string(user), string(id))
+	return rowOf(ctx, s.db.brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. If a user named an own calendar after the id of a calendar shared
 // with them, their own wins.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	if cal, just := auth.AlongOf(ctx).Take(user, address, s.options.Now()); just {
+	if cal, just := auth.AlongOf(ctx).Take(user, address, s.db.options.Now()); just {
 		return cal, nil
 	}
-	return rowOf(ctx, s.brief, scanCalendar, selectCalendarAt, string(user), string(address))
+	return rowOf(ctx, s.db.brief, scanCalendar, selectCalendarAt, string(user), string(address))
 }
 
 // AddressTaken implements [calendar.Tx].
@@ -206,7 +206,7 @@ func (t *Tx) AdvanceTo(
 // until the commit.
 func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
-	if err := t.approach(ctx, id); err != nil {
+	if err := t.approach(ctx, string(id)); err != nil {
 		return cal, err
 	}
 	var locked []calendar.Calendar
@@ -228,7 +228,7 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...questi
 func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
-		if err := t.approach(ctx, slices.Min(ids)); err != nil {
+		if err := t.approach(ctx, string(slices.Min(ids))); err != nil {
 			return nil, err
 		}
 	}

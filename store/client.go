@@ -13,17 +13,17 @@ import (
 const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh, site FROM oauth_clients `
 
 var scanClient = scanInto(func(c *oauth.Client) []any {
-	return []any{&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh}, &c.Site}
+	return []any{&c.ID, &c.Kind, &c.Name, wordsInto(&c.Redirects), &c.Digest, &c.Method, secondsInto(&c.Created), secondsInto(&c.Used), secondsInto(&c.Fresh), &c.Site}
 })
 
 // Client implements [oauth.Store].
 func (s *Store) Client(ctx context.Context, id auth.ClientID) (oauth.Client, error) {
-	return rowOf(ctx, s.reads, scanClient, selectClients+`WHERE id = $1`, id)
+	return rowOf(ctx, s.db.reads, scanClient, selectClients+`WHERE id = $1`, id)
 }
 
 // Clients implements [oauth.Store].
 func (s *Store) Clients(ctx context.Context) ([]oauth.Client, error) {
-	return rowsOf(ctx, s.reads, scanClient, selectClients+`ORDER BY kind, name, id`)
+	return rowsOf(ctx, s.db.reads, scanClient, selectClients+`ORDER BY kind, name, id`)
 }
 
 // PutClient implements [oauth.Store].

@@ -49,7 +49,7 @@ func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calend
 		return slices.Clone(read.kept), nil
 	}
 	table, owner, item := keptOf(h)
-	return rowsOf(ctx, s.lists, scanDeadProperty, table.list, owner, item)
+	return rowsOf(ctx, s.db.lists, scanDeadProperty, table.list, owner, item)
 }
 
 // DeadProperties implements [calendar.Tx].
@@ -64,7 +64,7 @@ func (s *Store) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) 
 		return h.keptOfCalendars(), nil
 	}
 	kept := map[calendar.CalendarID][]calendar.DeadProperty{}
-	err := each(ctx, s.lists, takeKept(kept), selectDeadInHome, user)
+	err := each(ctx, s.db.lists, takeKept(kept), selectDeadInHome, user)
 	sortKept(kept)
 	return kept, err
 }
@@ -97,7 +97,7 @@ const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 
 // DeadPropertyHolders implements [calendar.Store].
 func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
-	return rowsOf(ctx, s.lists, scanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+	return rowsOf(ctx, s.db.lists, scanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller holds the calendar's lock and makes sure that the

@@ -13,12 +13,12 @@ var digestColumns = columns[calendar.Digest]{
 	{"agenda", func(d *calendar.Digest) any { return &d.Agenda }},
 	{"changes", func(d *calendar.Digest) any { return &d.Changes }},
 	{"posted", func(d *calendar.Digest) any { return &d.Posted }},
-	{"due", func(d *calendar.Digest) any { return seconds{&d.Due} }},
+	{"due", func(d *calendar.Digest) any { return secondsInto(&d.Due) }},
 }
 
 // Digest implements [calendar.Digests].
 func (s *Store) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
-	d, err := rowOrNone(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
+	d, err := rowOrNone(ctx, s.db.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
 	d.User = user
 	return d, err
 }
@@ -35,7 +35,7 @@ func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
 
 // DueDigests implements [calendar.Digests].
 func (s *Store) DueDigests(ctx context.Context, now time.Time, most int) ([]calendar.Digest, error) {
-	return rowsOf(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
+	return rowsOf(ctx, s.db.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
 }
 
 // PostDigest implements [calendar.Digests].

@@ -20,7 +20,7 @@ var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 
 // Acquaintances implements [calendar.Store].
 func (s *Store) Acquaintances(ctx context.Context, user calendar.UserID) ([]calendar.Acquaintance, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(a *calendar.Acquaintance) []any {
+	return rowsOf(ctx, s.db.reads, scanInto(func(a *calendar.Acquaintance) []any {
 		return append([]any{&a.Calendar}, userColumns.fields(&a.User)...)
 	}), selectAcquaintances, user)
 }

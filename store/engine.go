@@ -20,7 +20,7 @@ type engine struct {
 	collate string
 	// countMigrations returns 1 if the table of migrations exists, else 0.
 	countMigrations string
-	// analyze updates the planner's statistics for objects; empty if plans do not depend on them.
+	// analyze, followed by a table's name, updates the planner's statistics; empty if plans do not depend on them.
 	analyze string
 	// shrink returns some free pages to the disk, and free counts them; both are empty if the engine reuses
 	// pages by itself.
@@ -44,8 +44,6 @@ type engine struct {
 	lists bool
 	// lockRows is `FOR UPDATE`, lockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
 	lockRows, lockFree string
-	// search holds the statements of the full-text search.
-	search searching
 	// patience is how long the store waits for a query's answer; 0 if an answer cannot fail to arrive. Postgres
 	// ends a slow statement itself, but a stopped server, or one on the far side of a dead network, does not.
 	patience time.Duration
@@ -88,7 +86,7 @@ var faults = [...]struct {
 	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
 }
 
-// errLocked is returned to a change that waited too long in its calendar's queue.
+// errLocked is returned to a change that waited too long in a queue.
 var errLocked = errors.New("earlier changes in the calendar's queue are taking too long")
 
 // bounded returns a context that expires when no answer can be expected any more.

@@ -10,7 +10,7 @@ import (
 
 // Factors implements [auth.Store].
 func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors, error) {
-	return rowOf(ctx, s.reads, func(row scanner) (auth.Factors, error) {
+	return rowOf(ctx, s.db.reads, func(row scanner) (auth.Factors, error) {
 		var f auth.Factors
 		var passwords, codes int
 		err := row.Scan(&passwords, &codes, &f.Passkeys, &f.Identities, &f.RecoveryCodes)
@@ -45,7 +45,7 @@ func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
 
 // CodeSecret implements [auth.Store].
 func (s *Store) CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error) {
-	return rowOf(ctx, s.reads, scanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
+	return rowOf(ctx, s.db.reads, scanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
 }
 
 // SetCodeSecret implements [auth.Store].
@@ -123,8 +123,8 @@ func (s *Store) SpendRecoveryCode(ctx context.Context, user calendar.UserID, cod
 
 // Passkeys implements [auth.Store].
 func (s *Store) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(p *auth.Passkey) []any {
-		return []any{&p.ID, &p.Name, seconds{&p.Created}, seconds{&p.Used}, &p.Data}
+	return rowsOf(ctx, s.db.reads, scanInto(func(p *auth.Passkey) []any {
+		return []any{&p.ID, &p.Name, secondsInto(&p.Created), secondsInto(&p.Used), &p.Data}
 	}), `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
 }
 

@@ -25,7 +25,7 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 	if along != nil {
 		key.at = along.At
 	}
-	at := s.options.Now()
+	at := s.db.options.Now()
 	read := func() (credentialState, error) { return s.readState(ctx, key) }
 	if s.memory != nil {
 		ask := read
@@ -45,10 +45,10 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, error) {
 	from, by := foundBy(key.Subject)
 	if key.at == "" {
-		generation, err := rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, by)
+		generation, err := rowOrNone(ctx, s.db.brief, scanNumber, selectGeneration+from, by)
 		return credentialState{generation: generation}, err
 	}
-	return rowOrNone(ctx, s.brief, scanState, selectAlong+from, by, string(key.at))
+	return rowOrNone(ctx, s.db.brief, scanState, selectAlong+from, by, string(key.at))
 }
 
 // foundBy returns the FROM clause that finds the user, and its argument.
@@ -101,5 +101,5 @@ func (t *Tx) allCredentialsChanged(ctx context.Context) error {
 
 func (t *Tx) moveGeneration(ctx context.Context, text string, args ...any) error {
 	t.hint.Everything, t.moved = true, true
-	return t.run(ctx, text, append([]any{t.store.options.Now().UnixMicro()}, args...)...)
+	return t.run(ctx, text, append([]any{t.store.db.options.Now().UnixMicro()}, args...)...)
 }

@@ -20,22 +20,22 @@ var (
 
 // Groups implements [auth.GroupStore].
 func (s *Store) Groups(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
 }
 
 // GroupByName implements [auth.GroupStore] and [calendar.Directory].
 func (s *Store) GroupByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
+	return rowOf(ctx, s.db.reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
 }
 
 // GroupsOf implements [calendar.Directory].
 func (s *Store) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectGroupsOf, user)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectGroupsOf, user)
 }
 
 // Members implements [auth.GroupStore] and [calendar.Directory].
 func (s *Store) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectMembers, group)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectMembers, group)
 }
 
 // InGroup implements [calendar.Tx].

@@ -18,7 +18,7 @@ func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, 
 	if h := homeRead(ctx, user); h != nil {
 		return h.home(), nil
 	}
-	return homeOf(ctx, s.lists, user)
+	return homeOf(ctx, s.db.lists, user)
 }
 
 func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {

@@ -18,7 +18,7 @@ const inboxMost = 500
 // scanInboxItem scans a message. If it cannot be unpacked it has no text, and its CheckText says so.
 func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
-	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
+	err := row.Scan(&i.Name, &i.Version, secondsInto(&i.Created), &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
 	if i.Data = bytesOf(i.Data); i.Gone {
 		i.Data, i.Method = nil, ""
 	}
@@ -32,7 +32,7 @@ func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[c
 	if err != nil || in.Version == 0 {
 		return in, err
 	}
-	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
+	in.Items, err = rowsOf(ctx, s.db.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
 	return in, err
 }
 
@@ -41,7 +41,7 @@ func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.inbox, nil
 	}
-	return rowOrNone(ctx, s.brief, scanBox[calendar.InboxItem], selectInbox, user)
+	return rowOrNone(ctx, s.db.brief, scanBox[calendar.InboxItem], selectInbox, user)
 }
 
 // scanBox scans the version and the pruned version of a box.
@@ -56,13 +56,13 @@ const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NUL
 
 // InboxItem implements [calendar.Store].
 func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	i, err := rowOf(ctx, s.db.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
 // Proposals implements [calendar.Store].
 func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
-	all, err := rowsOf(ctx, s.reads, scanInto(func(n *calendar.InboxNote) []any {
+	all, err := rowsOf(ctx, s.db.reads, scanInto(func(n *calendar.InboxNote) []any {
 		return []any{&n.Name, &n.Size, &n.Removed}
 	}), selectProposals, user, most)
 	slices.Reverse(all)
@@ -75,7 +75,7 @@ const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM 
 
 // Proposal implements [calendar.Store].
 func (s *Store) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := rowOf(ctx, s.reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
+	i, err := rowOf(ctx, s.db.reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
 		WHERE user_id = $1 AND name = $2 AND method = 'COUNTER'`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }

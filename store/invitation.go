@@ -16,7 +16,7 @@ var invitationColumns = columns[calendar.Share]{
 	{"i.status", func(s *calendar.Share) any { return &s.Status }},
 	{"i.summary", func(s *calendar.Share) any { return &s.Title }},
 	{"i.common_name", func(s *calendar.Share) any { return &s.CommonName }},
-	{"i.created", func(s *calendar.Share) any { return seconds{&s.Created} }},
+	{"i.created", func(s *calendar.Share) any { return secondsInto(&s.Created) }},
 	{"i.maker_token", func(s *calendar.Share) any { return &s.Maker.Token }},
 	{"i.maker", func(s *calendar.Share) any { return &s.Maker.Agent }},
 	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
@@ -44,7 +44,7 @@ var scanShare = scanInto(shareFields)
 
 // Shares implements [calendar.Store].
 func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
-	return rowsOf(ctx, s.reads, scanShare, selectInvitations, id)
+	return rowsOf(ctx, s.db.reads, scanShare, selectInvitations, id)
 }
 
 // Shares implements [calendar.Tx].
@@ -64,7 +64,7 @@ func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Of
 
 // Offers implements [calendar.Store].
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
+	return rowsOf(ctx, s.db.reads, func(row scanner) (calendar.Offer, error) {
 		var packed string
 		share, err := beside(scanShare, &packed)(row)
 		if err != nil {

@@ -11,20 +11,20 @@ import (
 )
 
 var insertLine = insertInto("journal", 0, 3, ignore, "", []field{
-	{"calendar_id", texts},
-	{"version", numbers},
-	{"object", texts},
-	{"uid", texts},
-	{"change", texts},
-	{"at", numbers},
-	{"user_id", texts},
-	{"token_id", texts},
-	{"agent", texts},
-	{"whom", texts},
-	{"given", texts},
-	{"before", blobs},
-	{"scheduled", bools},
-	{"unpacked", numbers},
+	textField("calendar_id"),
+	numberField("version"),
+	textField("object"),
+	textField("uid"),
+	textField("change"),
+	numberField("at"),
+	textField("user_id"),
+	textField("token_id"),
+	textField("agent"),
+	textField("whom"),
+	textField("given"),
+	blobField("before"),
+	boolField("scheduled"),
+	numberField("unpacked"),
 }...).unlisted()
 
 const (
@@ -72,7 +72,7 @@ var logged = columns[calendar.Change]{
 	{"j.object", func(c *calendar.Change) any { return &c.Object }},
 	{"j.uid", func(c *calendar.Change) any { return &c.UID }},
 	{"j.change", func(c *calendar.Change) any { return &c.Did }},
-	{"j.at", func(c *calendar.Change) any { return seconds{&c.At} }},
+	{"j.at", func(c *calendar.Change) any { return secondsInto(&c.At) }},
 	{"j.user_id", func(c *calendar.Change) any { return &c.User }},
 	{"j.token_id", func(c *calendar.Change) any { return &c.Token }},
 	{"j.agent", func(c *calendar.Change) any { return &c.Agent }},
@@ -164,7 +164,7 @@ func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calend
 
 // Journal implements [calendar.Store].
 func (s *Store) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
-	return journal(ctx, s.reads, cal, q)
+	return journal(ctx, s.db.reads, cal, q)
 }
 
 // Journal implements [calendar.Tx].
@@ -223,7 +223,8 @@ func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.C
 	return func(row scanner) (calendar.Change, error) {
 		c, err := withBefore.scan(row)
 		if c.Unreadable {
-			from.of().trouble.unreadable(ctx, c.ID())
+			from.of().damaged(ctx, c.ID(), "a line of the journal is damaged: its text cannot be read",
+				"calendar", c.ID().Calendar, "version", c.ID().Version)
 		}
 		return c, err
 	}
@@ -231,7 +232,7 @@ func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.C
 
 // Actors implements [calendar.Store].
 func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
-	found, err := rowsOf(ctx, s.reads, scanInto(func(a *calendar.Actor) []any {
+	found, err := rowsOf(ctx, s.db.reads, scanInto(func(a *calendar.Actor) []any {
 		return []any{&a.Token, &a.Agent}
 	}), `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
 		AND ($2 = '' OR whom = '' OR whom = $2) GROUP BY token_id, agent`, cal, user)
@@ -261,7 +262,7 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 		for i := range 8 {
 			args = append(args, some[min(i, len(some)-1)])
 		}
-		found, err := rowsOf(ctx, s.reads, scanInto(func(t *calendar.ChangeTexts) []any {
+		found, err := rowsOf(ctx, s.db.reads, scanInto(func(t *calendar.ChangeTexts) []any {
 			return []any{&t.Version, &t.Latest, packedText{&t.Before, new(bool)}, packedText{&t.After, new(bool)}}
 		}), selectTexts, args...)
 		if err != nil {
@@ -274,13 +275,13 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 
 // Unit implements [calendar.Store].
 func (s *Store) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.ChangeID, error) {
-	head, err := rowOf(ctx, s.reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
+	head, err := rowOf(ctx, s.db.reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
 		FROM journal j LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version
 		WHERE j.calendar_id = $1 AND j.version = $2`, id.Calendar, id.Version)
 	if err != nil {
 		return nil, err
 	}
-	others, err := rowsOf(ctx, s.reads, scanChangeID, `SELECT calendar_id, version FROM journal_units
+	others, err := rowsOf(ctx, s.db.reads, scanChangeID, `SELECT calendar_id, version FROM journal_units
 		WHERE head_calendar = $1 AND head_version = $2 ORDER BY calendar_id, version`, head.Calendar, head.Version)
 	return append([]calendar.ChangeID{head}, others...), err
 }

@@ -25,9 +25,9 @@ func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	l, is := s.brief.(*lanes)
+	l, is := s.db.brief.(*lanes)
 	if !is || l.most != 1 {
-		t.Fatalf("three connections have %+v, want one lane", s.brief)
+		t.Fatalf("three connections have %+v, want one lane", s.db.brief)
 	}
 	l.enter(question{})
 	return s, l, l.hand
@@ -144,7 +144,7 @@ func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	t.Parallel()
 	s, l, release := oneLane(t)
 	release()
-	if err := s.apart(t.Context(), func(conn *pgx.Conn) error {
+	if err := s.db.apart(t.Context(), func(conn *pgx.Conn) error {
 		answers(t, 1, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 1`) })
 		_, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid() AND query = 'SELECT 1'`)
@@ -164,7 +164,7 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, l, release := oneLane(t)
-			for range s.options.MaxConns {
+			for range s.db.options.MaxConns {
 				held, err := l.pool.Conn(t.Context())
 				if err != nil {
 					t.Fatal(err)

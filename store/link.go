@@ -17,23 +17,23 @@ var scanLink = scanInto(func(l *auth.Link) []any {
 	return append([]any{
 		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
 		level{&l.Access},
-		seconds{&l.Created},
-		seconds{&l.Expires},
-		seconds{&l.LastUsed},
-		seconds{&l.Revoked},
+		secondsInto(&l.Created),
+		secondsInto(&l.Expires),
+		secondsInto(&l.LastUsed),
+		secondsInto(&l.Revoked),
 	}, userColumns.fields(&l.Owner)...)
 })
 
 // LinkByID implements [auth.LinkStore].
 func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.brief, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
+	found, err := rowOf(ctx, s.db.brief, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
 
 // Links implements [auth.LinkStore].
 func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
-	return rowsOf(ctx, s.reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
+	return rowsOf(ctx, s.db.reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
 		ORDER BY u.name, c.name, l.created, l.id`, owner)
 }
 

@@ -50,7 +50,7 @@ func only(at querier) asker {
 
 // objectReader implements [calendar.ObjectReader].
 type objectReader struct {
-	engine *engine
+	search *searching
 	ask    asker
 }
 

@@ -68,7 +68,7 @@ func (m *meeting) waitsForLock() {
 	m.Helper()
 	late := time.After(20 * time.Second)
 	for {
-		n, err := rowOf(m.Context(), m.other.reads, scanNumber,
+		n, err := rowOf(m.Context(), m.other.db.reads, scanNumber,
 			`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
 		m.fine(err)
 		if n > 0 {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -30,7 +29,7 @@ type Schema struct {
 // Ready reports whether the program can work with the database.
 func (s Schema) Ready() bool { return len(s.Pending) == 0 && !s.foreign() }
 
-// Behind reports whether [Store.Migrate] would change existing tables.
+// Behind reports whether Store.Migrate would change existing tables.
 func (s Schema) Behind() bool { return s.Current > 0 && len(s.Pending) > 0 && !s.foreign() }
 
 func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
@@ -54,31 +53,21 @@ func (m migration) number() int { return lastNumber([]migration{m}) }
 
 func (m migration) sameName(o migration) bool { return o.name == m.name }
 
-// Migrate applies the pending migrations, each in its own transaction. Several processes may migrate at once:
-// each waits for its turn and applies the remaining ones.
-func (s *Store) Migrate(ctx context.Context) error {
-	wanted, err := s.wanted()
-	if err != nil {
-		return err
-	}
-	return s.migrate(ctx, wanted, (*Tx).beginLife)
-}
-
 // migrate applies migrations. When none are left, it calls end in the same transaction as that check.
-func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
+func (d *DB) migrate(ctx context.Context, wanted []migration, end func(context.Context, *dbTx) error) error {
 	for more, waits := true, false; more; {
-		err := s.behindIndexes(ctx, wanted, func() error {
-			return s.transact(ctx, func(t *Tx) error {
+		err := d.behindIndexes(ctx, wanted, func() error {
+			return d.transact(ctx, func(t *dbTx) error {
 				var err error
 				more, err = t.migrateOnce(ctx, wanted)
 				if err == nil && !more {
-					err = end(t, ctx)
+					err = end(ctx, t)
 				}
 				return err
 			})
 		})
 		if errors.Is(err, errInUse) {
-			err = s.untilFree(ctx, &waits)
+			err = d.untilFree(ctx, &waits)
 		}
 		if err != nil {
 			return err
@@ -91,27 +80,16 @@ func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, c
 var errInUse = errors.New("other processes are using the tables that a migration changes")
 
 // untilFree pauses, so that requests waiting for the migration's locks can proceed.
-func (s *Store) untilFree(ctx context.Context, waits *bool) error {
+func (d *DB) untilFree(ctx context.Context, waits *bool) error {
 	if !*waits {
 		*waits = true
-		s.options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
+		d.options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
 	return aheadPause(ctx)
 }
 
-// beginLife makes sure that the row of meta exists, with a secret.
-func (t *Tx) beginLife(ctx context.Context) error {
-	if err := t.insertMeta(ctx); err != nil {
-		return err
-	}
-	return t.makeSecret(ctx)
-}
-
-// nothing leaves the row of meta to the restore.
-func (t *Tx) nothing(context.Context) error { return nil }
-
 // migrateOnce applies the first pending migration, if there is one.
-func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
+func (t *dbTx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
 	if err := t.maybeScript(ctx, t.of().migrate); err != nil {
 		return false, err
 	}
@@ -134,7 +112,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	if len(left) == 0 {
 		return false, nil
 	}
-	if tell := t.store.options.Migrating; tell != nil {
+	if tell := t.db.options.Migrating; tell != nil {
 		tell(left[0].name, len(wanted)-len(left)+1, len(wanted))
 	}
 	err = t.apply(ctx, left[0])
@@ -144,7 +122,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	return true, err
 }
 
-func (t *Tx) apply(ctx context.Context, m migration) error {
+func (t *dbTx) apply(ctx context.Context, m migration) error {
 	if err := t.script(ctx, m.text); err != nil {
 		return fmt.Errorf("migration %s: %w", m.name, err)
 	}
@@ -152,33 +130,16 @@ func (t *Tx) apply(ctx context.Context, m migration) error {
 		return fmt.Errorf("setting the collation after migration %s: %w", m.name, err)
 	}
 	return t.run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
-		m.name, m.checksum, t.store.now())
+		m.name, m.checksum, t.db.now())
 }
-
-// maybeScript runs an engine's script, if it has one.
-func (t *Tx) maybeScript(ctx context.Context, text string) error {
-	if text == "" {
-		return nil
-	}
-	return t.script(ctx, text)
-}
-
-// insertMeta starts the store's first epoch. All its objects will be derived by the current rules.
-func (t *Tx) insertMeta(ctx context.Context) error {
-	return t.run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, $2)
-		ON CONFLICT (id) DO NOTHING`, newEpoch(), calendar.Derivation)
-}
-
-// newEpoch returns a random name, unique among all stores.
-func newEpoch() string { return strings.ToLower(rand.Text()) }
 
 // Schema returns the state of the database's tables.
-func (s *Store) Schema(ctx context.Context) (Schema, error) {
-	wanted, err := s.wanted()
+func (d *DB) Schema(ctx context.Context) (Schema, error) {
+	wanted, err := d.wanted()
 	if err != nil {
 		return Schema{}, err
 	}
-	applied, err := applied(ctx, s.reads)
+	applied, err := applied(ctx, d.reads)
 	if err != nil {
 		return Schema{}, err
 	}
@@ -201,8 +162,8 @@ func applied(ctx context.Context, q querier) ([]migration, error) {
 var fileName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+(?:\.([a-z]+))?\.sql$`)
 
 // wanted returns the program's migrations for this engine, in order.
-func (s *Store) wanted() ([]migration, error) {
-	names, err := fs.Glob(s.files, "*.sql")
+func (d *DB) wanted() ([]migration, error) {
+	names, err := fs.Glob(d.files, "*.sql")
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +173,10 @@ func (s *Store) wanted() ([]migration, error) {
 		if parts == nil {
 			return nil, fmt.Errorf("the migration %s is not named NNNN_words.sql or NNNN_words.ENGINE.sql", name)
 		}
-		if parts[2] != "" && parts[2] != s.engine.name {
+		if parts[2] != "" && parts[2] != d.engine.name {
 			continue
 		}
-		text, err := fs.ReadFile(s.files, name)
+		text, err := fs.ReadFile(d.files, name)
 		if err != nil {
 			return nil, err
 		}

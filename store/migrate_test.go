@@ -28,7 +28,7 @@ func bare(t *testing.T, url string, files fs.FS) *Store {
 			t.Error(err)
 		}
 	})
-	s.files = files
+	s.db.files = files
 	return s
 }
 
@@ -192,7 +192,7 @@ func TestMigrateComparesBytes(t *testing.T) {
 	t.Parallel()
 	s := bare(t, testdb.Blank(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
 	migrate(t, s)
-	columns, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
+	columns, err := rowsOf(t.Context(), s.db.reads, func(row scanner) (string, error) {
 		var column string
 		err := row.Scan(&column)
 		return column, err
@@ -216,7 +216,7 @@ func TestMigrateFails(t *testing.T) {
 		if state := schema(t, s); !cmp.Equal(state.Pending, []string{"0998_broken.sql"}) {
 			t.Errorf("the database's state: %+v", state)
 		}
-		s.files = with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT)")
+		s.db.files = with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT)")
 		migrate(t, s)
 	})
 }

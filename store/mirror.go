@@ -10,17 +10,17 @@ const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_te
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
 var scanMirror = scanInto(func(m *calendar.Mirror) []any {
-	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked}, &m.RemoteName}
+	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, secondsInto(&m.Checked), &m.RemoteName}
 })
 
 // Mirrors implements [calendar.Accounts].
 func (s *Store) Mirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
-	return rowsOf(ctx, s.reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
+	return rowsOf(ctx, s.db.reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
 }
 
 // Mirror implements [calendar.Accounts].
 func (s *Store) Mirror(ctx context.Context, id calendar.CalendarID) (calendar.Mirror, error) {
-	return rowOf(ctx, s.reads, scanMirror, selectMirrors+`m.calendar_id = $1`, id)
+	return rowOf(ctx, s.db.reads, scanMirror, selectMirrors+`m.calendar_id = $1`, id)
 }
 
 // SetMirrorError implements [calendar.Accounts].
@@ -39,9 +39,9 @@ func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []str
 	var all []calendar.Mirrored
 	var err error
 	if refs == nil {
-		all, err = rowsOf(ctx, s.reads, scanMirrored, selectMirrored, id)
+		all, err = rowsOf(ctx, s.db.reads, scanMirrored, selectMirrored, id)
 	} else {
-		all, err = asked(ctx, s.reads, refs, scanMirrored, mirroredRefs, id)
+		all, err = asked(ctx, s.db.reads, refs, scanMirrored, mirroredRefs, id)
 	}
 	found := make(map[string]calendar.Mirrored, len(all))
 	for _, m := range all {
@@ -52,7 +52,7 @@ func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []str
 
 // MirroredByUID implements [calendar.Accounts].
 func (s *Store) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid calendar.UID) (calendar.Mirrored, error) {
-	return rowOf(ctx, s.reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
+	return rowOf(ctx, s.db.reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
 }
 
 // InsertMirror implements [calendar.Tx].

@@ -13,7 +13,7 @@ const boxMost = 500
 func scanNotice(row scanner) (calendar.Notice, error) {
 	var n calendar.Notice
 	var data string
-	err := row.Scan(&n.Name, &n.Version, seconds{&n.Created}, &n.Waits, &n.Gone, &data)
+	err := row.Scan(&n.Name, &n.Version, secondsInto(&n.Created), &n.Waits, &n.Gone, &data)
 	if !n.Gone {
 		n.Data = []byte(data)
 	}
@@ -27,14 +27,14 @@ func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box
 	if err != nil || box.Version == 0 {
 		return box, err
 	}
-	box.Items, err = rowsOf(ctx, s.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
+	box.Items, err = rowsOf(ctx, s.db.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
 		FROM notices WHERE user_id = $1 ORDER BY name`, user)
 	return box, err
 }
 
 // NoticeState implements [calendar.Store].
 func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
-	return rowOrNone(ctx, s.brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	return rowOrNone(ctx, s.db.brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, creating it if needed, and returns its next version.

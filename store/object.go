@@ -21,12 +21,12 @@ var (
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(ctx, s.brief, scanRead, selectByName, string(cal), string(name))
+	return rowOf(ctx, s.db.brief, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(ctx, s.brief, scanRead, selectByUID, string(cal), string(uid))
+	return rowOf(ctx, s.db.brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. If one object matches both, it is returned as both. Pass the UID "" to
@@ -52,32 +52,32 @@ func duplicates(found []calendar.Object, name calendar.ObjectName, uid calendar.
 
 // objectFields are the columns that PutObject writes; reach is computed from others.
 var objectFields = []field{
-	{"calendar_id", texts},
-	{"name", texts},
-	{"version", numbers},
-	{"deleted", bools},
-	{"etag", texts},
-	{"size", numbers},
-	{"created", numbers},
-	{"modified", numbers},
-	{"uid", texts},
-	{"kind", texts},
-	{"span_start", numbers},
-	{"span_end", numbers},
-	{"recurring", bools},
-	{"transparent", bools},
-	{"status", texts},
-	{"summary", texts},
-	{"search", texts},
-	{"data", blobs},
-	{"schedule_tag", texts},
-	{"known", numbers},
-	{"week_1", numbers},
-	{"week_2", numbers},
-	{"week_3", numbers},
-	{"dates", numbers},
-	{"beat", numbers},
-	{"reach", numbers},
+	textField("calendar_id"),
+	textField("name"),
+	numberField("version"),
+	boolField("deleted"),
+	textField("etag"),
+	numberField("size"),
+	numberField("created"),
+	numberField("modified"),
+	textField("uid"),
+	textField("kind"),
+	numberField("span_start"),
+	numberField("span_end"),
+	boolField("recurring"),
+	boolField("transparent"),
+	textField("status"),
+	textField("summary"),
+	textField("search"),
+	blobField("data"),
+	textField("schedule_tag"),
+	numberField("known"),
+	numberField("week_1"),
+	numberField("week_2"),
+	numberField("week_3"),
+	numberField("dates"),
+	numberField("beat"),
+	numberField("reach"),
 }
 
 var insertObject = insertInto("objects", 2, 3, uidTaken, excluded("calendar_id, name", objectFields[2:]...), objectFields...)

@@ -62,7 +62,7 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	}))
 	end.Wait()
 	for _, table := range []string{"calendars", "objects", "journal"} {
-		if n, err := rowOf(t.Context(), m.store.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+		if n, err := rowOf(t.Context(), m.store.db.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
 			t.Errorf("%d rows of %s are left: %v", n, table, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 			}
 			migrate(t, s)
 			for _, table := range []string{"objects", "journal"} {
-				if n, err := rowOf(t.Context(), s.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+				if n, err := rowOf(t.Context(), s.db.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
 					t.Errorf("%s has %d rows: %v", table, n, err)
 				}
 			}
@@ -126,7 +126,7 @@ func TestMigrateObjectKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		keyed := func() bool {
-			all, err := tables(t.Context(), before.reads)
+			all, err := tables(t.Context(), before.db.reads)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func TestMigrateObjectKey(t *testing.T) {
 			return slices.Contains(all[at].needs, "calendars")
 		}
 		migrate(t, bare(t, url, until(t, "0037")))
-		if before.engine.name == "postgres" {
+		if before.db.engine.name == "postgres" {
 			if keyed() {
 				t.Error("0030 leaves the key")
 			}
@@ -162,19 +162,19 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		old := bare(t, url, until(t, "0030"))
 		migrate(t, old)
-		if old.apart == nil {
+		if old.db.apart == nil {
 			t.Skip("SQLite keeps the key")
 		}
 		next := bare(t, url, migrations.Files)
 		waits := make(chan struct{})
 		waiting := sync.OnceFunc(func() { close(waits) })
-		next.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
+		next.db.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
 			if strings.HasPrefix(r.Message, "a migration waits") {
 				waiting()
 			}
 		}})
 		var all sync.WaitGroup
-		err := old.inSnapshot(t.Context(), func(at *snapshot) error {
+		err := old.db.inSnapshot(t.Context(), func(at *snapshot) error {
 			if _, err := rowOf(t.Context(), at, scanNumber, `SELECT COUNT(*) FROM objects`); err != nil {
 				return err
 			}

@@ -13,9 +13,9 @@ import (
 var scanOffer = scanInto(func(o *oauth.Offer) []any {
 	return []any{
 		&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
-		words[calendar.CalendarID]{&o.Calendars},
-		seconds{&o.GrantExpires},
-		seconds{&o.Expires},
+		wordsInto(&o.Calendars),
+		secondsInto(&o.GrantExpires),
+		secondsInto(&o.Expires),
 		&o.Grant,
 	}
 })
@@ -49,7 +49,7 @@ const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''
 
 // Offer implements [oauth.Store].
 func (s *Store) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
-	return rowOf(ctx, s.reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+	return rowOf(ctx, s.db.reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
 }
 

@@ -25,8 +25,8 @@ const (
 var scanLetter = scanInto(func(l *calendar.Letter) []any {
 	return []any{
 		&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First,
-		seconds{&l.Posted},
-		seconds{&l.Due},
+		secondsInto(&l.Posted),
+		secondsInto(&l.Due),
 		&l.Tries, &l.Status, &l.Data,
 	}
 })
@@ -199,32 +199,32 @@ func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most in
 
 // Told implements [calendar.Outbox].
 func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
-	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told
+	return rowsOf(ctx, s.db.reads, scanLetter, `SELECT `+toldLetter+` FROM told
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
 // WroteTo implements [calendar.Outbox].
 func (s *Store) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
-	n, err := rowOf(ctx, s.reads, scanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
+	n, err := rowOf(ctx, s.db.reads, scanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
 		OR EXISTS (SELECT 1 FROM letters WHERE user_id = $1 AND recipient = $2) THEN 1 ELSE 0 END`, r.User, r.To)
 	return n > 0, err
 }
 
 // WaitingFor implements [calendar.Outbox].
 func (s *Store) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
-	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+lightLetter+` FROM letters
+	return rowsOf(ctx, s.db.reads, scanLetter, `SELECT `+lightLetter+` FROM letters
 		WHERE user_id = $1 AND uid = $2 AND recipient = $3 ORDER BY number + 0`, user, uid, to)
 }
 
 // ToldBy implements [calendar.Outbox].
 func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
-	return rowOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
+	return rowOf(ctx, s.db.reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
 }
 
 // WaitingLetters implements [calendar.Outbox].
 func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
 	type count struct{ letters, oldest int64 }
-	c, err := rowOf(ctx, s.reads, scanInto(func(c *count) []any {
+	c, err := rowOf(ctx, s.db.reads, scanInto(func(c *count) []any {
 		return []any{&c.letters, &c.oldest}
 	}), `SELECT COUNT(*), COALESCE(MIN(posted), 0) FROM letters`)
 	if c.letters > 0 {

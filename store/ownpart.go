@@ -24,7 +24,7 @@ func ownPartOf(ctx context.Context, q querier, cal calendar.CalendarID, user cal
 
 // OwnPart implements [calendar.Store].
 func (s *Store) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
-	return ownPartOf(ctx, s.brief, cal, user, uid)
+	return ownPartOf(ctx, s.db.brief, cal, user, uid)
 }
 
 // OwnParts implements [calendar.Store].
@@ -33,7 +33,7 @@ func (s *Store) OwnParts(ctx context.Context, cal calendar.CalendarID, user cale
 	if withData {
 		text = ownPartsWhole
 	}
-	return rowsOf(ctx, s.lists, scanOwnPart, text, cal, user, after)
+	return rowsOf(ctx, s.db.lists, scanOwnPart, text, cal, user, after)
 }
 
 // OwnPart implements [calendar.Tx].

@@ -175,7 +175,7 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 				}
 			}
 		}
-		sizes, err := rowsOf(ctx, s.reads, scanNumber, `SELECT octet_length(before) FROM journal WHERE calendar_id = $1 ORDER BY version`, cal)
+		sizes, err := rowsOf(ctx, s.db.reads, scanNumber, `SELECT octet_length(before) FROM journal WHERE calendar_id = $1 ORDER BY version`, cal)
 		if err != nil || n != 2 || len(sizes) != 2 || sizes[0] != int64(len(text)) || 3*sizes[1] > sizes[0] {
 			t.Errorf("%d lines, stored with %v bytes: %v", n, sizes, err)
 		}

@@ -10,12 +10,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-
-	"caldav-mcp-server/calendar"
 )
 
 // pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with the next query or
-// with the COMMIT. A PUT takes two round trips in place of six, and holds its calendar's lock for one of them.
+// with the COMMIT. A PUT takes two round trips in place of six, and holds its row's lock for one of them.
 type pgTransaction struct {
 	engine *engine
 	pool   *sql.DB
@@ -48,16 +46,16 @@ func beginPostgres(pool *sql.DB, queues *queues, e *engine, timeout time.Duratio
 	}
 }
 
-// waitBriefly bounds the wait for the lock of a calendar's row by lockWait. It is no setting of the connection, since poolers refuse those.
+// waitBriefly bounds the wait for the lock of a row by lockWait. It is no setting of the connection, since poolers refuse those.
 var waitBriefly = pending{text: fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), settle: ignore}
 
-// approach waits in the queue of the first calendar that the transaction locks. A transaction that has a connection never waits there:
+// approach waits in the queue of the first row that the transaction locks. A transaction that has a connection never waits there:
 // those in front may wait for a connection.
-func (p *pgTransaction) approach(ctx context.Context, id calendar.CalendarID) (err error) {
+func (p *pgTransaction) approach(ctx context.Context, key string) (err error) {
 	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
 	}
-	p.at, err = p.queues.enter(ctx, id)
+	p.at, err = p.queues.enter(ctx, key)
 	p.pending = append(p.pending, waitBriefly)
 	return err
 }

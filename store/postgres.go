@@ -50,9 +50,8 @@ func postgresEngine() *engine {
 		lockRows:        " FOR UPDATE",
 		lockFree:        " FOR UPDATE SKIP LOCKED",
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
-		search:          postgresSearching(),
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
-		analyze:         `ANALYZE objects`,
+		analyze:         `ANALYZE `,
 		fault:           postgresFault,
 	}
 }
@@ -128,37 +127,37 @@ func cut(err error) bool {
 }
 
 // openPostgres opens a pool of connections and waits until the database answers.
-func openPostgres(ctx context.Context, where string, o Options) (*Store, error) {
-	s := &Store{engine: postgresEngine(), options: o.withDefaults(defaultConns)}
-	s.engine.patience = s.options.StatementTimeout + s.options.StatementTimeout/6
+func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
+	d := &DB{engine: postgresEngine(), options: o.withDefaults(defaultConns), hooks: h}
+	d.engine.patience = d.options.StatementTimeout + d.options.StatementTimeout/6
 	where, listen, err := listenAt(where)
 	if err != nil {
 		return nil, err
 	}
-	config, err := postgresConfig(where, s.options)
+	config, err := postgresConfig(where, d.options)
 	if err != nil {
 		return nil, err
 	}
-	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.greet))
-	bound(db, s.options)
+	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.greet))
+	bound(pool, d.options)
 	// pgx keeps the prepared statements of each connection itself.
-	s.reads = &statements{engine: s.engine, on: db}
-	l := newLanes(s.reads, db, s.options.MaxConns)
-	s.brief, s.lists = l, aside{l}
-	s.begin = beginPostgres(db, newQueues(), s.engine, s.options.StatementTimeout)
-	s.close = db.Close
-	s.hints.hear = hearChannel(s, listen.of(config))
-	s.apart = patiently(listen.of(config))
-	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
-		return nil, errors.Join(err, db.Close())
+	d.reads = &statements{engine: d.engine, on: pool}
+	l := newLanes(d.reads, pool, d.options.MaxConns)
+	d.brief, d.lists = l, aside{l}
+	d.begin = beginPostgres(pool, newQueues(), d.engine, d.options.StatementTimeout)
+	d.close = pool.Close
+	d.hear = hearChannel(d.now, listen.of(config))
+	d.apart = patiently(listen.of(config))
+	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
+		return nil, errors.Join(err, pool.Close())
 	}
 	if o.Second != "" {
-		if s.second, err = openSecond(ctx, s, o.Second); err != nil {
-			return nil, errors.Join(err, db.Close())
+		if d.second, err = openSecond(ctx, d, o.Second); err != nil {
+			return nil, errors.Join(err, pool.Close())
 		}
 	}
-	return s, nil
+	return d, nil
 }
 
 // bound lets a pool keep as many idle connections as it may open.
@@ -168,7 +167,7 @@ func bound(db *sql.DB, o Options) {
 	db.SetConnMaxIdleTime(idleTime)
 }
 
-// postgresConfig parses the URL. Its settings override the program's.
+// postgresConfig parses the URL. Its settings override the program'd.
 func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(where)
 	if err != nil {
@@ -213,22 +212,22 @@ func hangUp(ctx context.Context, conn *pgx.Conn) {
 }
 
 // await waits until the database answers, for as long as the options allow. A refusal counts as an answer.
-func (s *Store) await(ctx context.Context, address string) error {
-	deadline := time.NewTimer(s.options.Wait)
+func (d *DB) await(ctx context.Context, address string) error {
+	deadline := time.NewTimer(d.options.Wait)
 	defer deadline.Stop()
 	for {
-		err := s.Ping(ctx)
-		if kind := s.engine.fault(err); kind != faultAway && kind != faultCut {
+		err := d.Ping(ctx)
+		if kind := d.engine.fault(err); kind != faultAway && kind != faultCut {
 			return err
 		}
 		away := &calendar.Error{
 			Reason: calendar.Unavailable, Cause: err,
 			Message: fmt.Sprintf("the database at %s is away: %v", address, errors.Unwrap(err)),
 		}
-		if s.options.Wait <= 0 {
+		if d.options.Wait <= 0 {
 			return away
 		}
-		s.options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
+		d.options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -20,9 +20,9 @@ type pruned struct{ calendars, tombstones, bodies int64 }
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
-		s.counts.tombstones.Add(done.tombstones)
-		s.counts.bodies.Add(done.bodies)
-		s.options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
+		s.pruned.tombstones.Add(done.tombstones)
+		s.pruned.bodies.Add(done.bodies)
+		s.db.options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
 			"tombstones", done.tombstones, "bodies", done.bodies)
 	}()
 	if err := s.emptyTrash(ctx, older, &done); err != nil {
@@ -45,7 +45,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 // eachCalendar calls do for one calendar after another, including the trash.
 func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
-		ids, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		ids, err := rowsOf(ctx, s.db.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 
 // prune prunes one calendar.
 func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
-	kept, err := rowOf(ctx, s.reads, scanNumber, `SELECT COALESCE(
+	kept, err := rowOf(ctx, s.db.reads, scanNumber, `SELECT COALESCE(
 		(SELECT version FROM journal WHERE calendar_id = $1 AND at >= $2 ORDER BY version LIMIT 1),
 		(SELECT version + 1 FROM calendars WHERE id = $1), 0)`, id, older.Unix())
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 // emptyTrash deletes old calendars for good.
 func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
+		ids, err := rowsOf(ctx, s.db.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}

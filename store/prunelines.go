@@ -11,7 +11,7 @@ import (
 // while the store is in use.
 func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	dropped := int64(0)
-	defer func() { s.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
+	defer func() { s.db.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
 		for {
 			n, err := s.dropLines(ctx, id, older)
@@ -29,7 +29,7 @@ func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
 	// Versions have the order of times, so the first line that stays ends the search.
 	until, at := int64(0), int64(0)
-	err = each(ctx, s.reads, func(row scanner) (bool, error) {
+	err = each(ctx, s.db.reads, func(row scanner) (bool, error) {
 		var version, made, old int64
 		err := row.Scan(&version, &made, &old)
 		if old == 1 && err == nil {
@@ -64,7 +64,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 
 // LinesGone implements [calendar.JournalReader].
 func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar.LinesGone, error) {
-	return rowOf(ctx, s.reads, func(row scanner) (calendar.LinesGone, error) {
+	return rowOf(ctx, s.db.reads, func(row scanner) (calendar.LinesGone, error) {
 		var version, at int64
 		err := row.Scan(&version, &at)
 		if version == 0 {
@@ -77,18 +77,18 @@ func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar
 // Shrink returns free pages of a SQLite file to the disk, some at a time. A file created by an early version of
 // the program keeps its size until it is vacuumed by hand.
 func (s *Store) Shrink(ctx context.Context) error {
-	if s.engine.shrink == "" {
+	if s.db.engine.shrink == "" {
 		return nil
 	}
 	for {
-		free, err := rowOf(ctx, s.reads, scanNumber, s.engine.free)
+		free, err := rowOf(ctx, s.db.reads, scanNumber, s.db.engine.free)
 		if err != nil || free < leastFree {
 			return err
 		}
-		if err := s.run(ctx, s.engine.shrink); err != nil {
+		if err := s.run(ctx, s.db.engine.shrink); err != nil {
 			return err
 		}
-		if left, err := rowOf(ctx, s.reads, scanNumber, s.engine.free); err != nil || left >= free {
+		if left, err := rowOf(ctx, s.db.reads, scanNumber, s.db.engine.free); err != nil || left >= free {
 			return err
 		}
 	}

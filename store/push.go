@@ -18,10 +18,10 @@ var pushColumns = columns[calendar.PushDue]{
 	{"p.endpoint", func(p *calendar.PushDue) any { return &p.Endpoint }},
 	{"p.public_key", func(p *calendar.PushDue) any { return &p.Key }},
 	{"p.auth", func(p *calendar.PushDue) any { return &p.Auth }},
-	{"p.expires", func(p *calendar.PushDue) any { return seconds{&p.Expires} }},
+	{"p.expires", func(p *calendar.PushDue) any { return secondsInto(&p.Expires) }},
 	{"p.told", func(p *calendar.PushDue) any { return &p.Told }},
 	{"p.told_own", func(p *calendar.PushDue) any { return &p.ToldOwn }},
-	{"p.due", func(p *calendar.PushDue) any { return seconds{&p.Due} }},
+	{"p.due", func(p *calendar.PushDue) any { return secondsInto(&p.Due) }},
 	{"p.tries", func(p *calendar.PushDue) any { return &p.Tries }},
 }
 
@@ -59,7 +59,7 @@ var scanPush = scanInto(func(p *calendar.PushDue) []any { return append(pushColu
 
 // DuePushes implements [calendar.Pushes].
 func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
-	return rowsOf(ctx, s.reads, scanPush, selectDuePushes, now.Unix(), most)
+	return rowsOf(ctx, s.db.reads, scanPush, selectDuePushes, now.Unix(), most)
 }
 
 // RegisterPush implements [calendar.Pushes].

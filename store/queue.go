@@ -4,25 +4,23 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"caldav-mcp-server/calendar"
 )
 
-// lockWait bounds how long a change waits for others of its calendar: in this process's queue, and again for the row's lock that another
+// lockWait bounds how long a change waits for others with its key: in this process's queue, and again for the row's lock that another
 // process holds.
 const lockWait = 5 * time.Second
 
-// queues has a queue for each calendar that changes of this process wait for. They wait there without a connection. In front of the row's
-// lock each would hold one, and a few busy calendars would take all connections from everybody else.
+// queues has a queue for each key that changes of this process wait for. They wait there without a connection. In front of the row's
+// lock each would hold one, and a few busy rows would take all connections from everybody else.
 type queues struct {
 	patience time.Duration
 	mu       sync.Mutex
-	all      map[calendar.CalendarID]*queue
+	all      map[string]*queue
 }
 
-// queue lets the changes of one calendar through one at a time, first come first served.
+// queue lets the changes with one key through one at a time, first come first served.
 type queue struct {
-	id calendar.CalendarID
+	key string
 	// turn is full while a change has its turn.
 	turn chan struct{}
 	// users counts the change that has its turn and those that wait.
@@ -30,12 +28,12 @@ type queue struct {
 }
 
 func newQueues() *queues {
-	return &queues{patience: lockWait, all: map[calendar.CalendarID]*queue{}}
+	return &queues{patience: lockWait, all: map[string]*queue{}}
 }
 
-// enter waits for the turn at a calendar. Each enter that succeeds is followed by a leave.
-func (q *queues) enter(ctx context.Context, id calendar.CalendarID) (*queue, error) {
-	at := q.join(id)
+// enter waits for the turn at a key. Each enter that succeeds is followed by a leave.
+func (q *queues) enter(ctx context.Context, key string) (*queue, error) {
+	at := q.join(key)
 	patience := time.NewTimer(q.patience)
 	defer patience.Stop()
 	select {
@@ -55,13 +53,13 @@ func (q *queues) leave(at *queue) {
 	q.drop(at)
 }
 
-func (q *queues) join(id calendar.CalendarID) *queue {
+func (q *queues) join(key string) *queue {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := q.all[id]
+	at := q.all[key]
 	if at == nil {
-		at = &queue{id: id, turn: make(chan struct{}, 1)}
-		q.all[id] = at
+		at = &queue{key: key, turn: make(chan struct{}, 1)}
+		q.all[key] = at
 	}
 	at.users++
 	return at
@@ -71,6 +69,6 @@ func (q *queues) drop(at *queue) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if at.users--; at.users == 0 {
-		delete(q.all, at.id)
+		delete(q.all, at.key)
 	}
 }

@@ -206,7 +206,7 @@ func TestQueueIsInOrder(t *testing.T) {
 func (q *queues) users(id calendar.CalendarID) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if at := q.all[id]; at != nil {
+	if at := q.all[string(id)]; at != nil {
 		return at.users
 	}
 	return 0
@@ -294,7 +294,7 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		}
 		return tx.Log(t.Context(), calendar.Change{Calendar: cal.ID, Version: cal.Version, Object: "a", Did: calendar.Created})
 	}))
-	n, err := rowOf(t.Context(), m.other.reads, scanNumber, `SELECT COUNT(*) FROM journal`)
+	n, err := rowOf(t.Context(), m.other.db.reads, scanNumber, `SELECT COUNT(*) FROM journal`)
 	if err != nil || n != 1 || tries != 2 {
 		t.Errorf("after %d tries there are %d lines: %v", tries, n, err)
 	}

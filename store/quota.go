@@ -36,7 +36,7 @@ func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage
 	if h := homeRead(ctx, user); h != nil {
 		return h.usage, nil
 	}
-	return rowOf(ctx, s.brief, scanUsage, selectUsage, user)
+	return rowOf(ctx, s.db.brief, scanUsage, selectUsage, user)
 }
 
 // Usages implements [calendar.UsageReader].
@@ -45,7 +45,7 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 		owner calendar.UserID
 		usage calendar.Usage
 	}
-	all, err := rowsOf(ctx, s.reads, scanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
+	all, err := rowsOf(ctx, s.db.reads, scanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
 	by := make(map[calendar.UserID]calendar.Usage, len(all))
 	for _, o := range all {
 		by[o.owner] = o.usage
@@ -82,7 +82,7 @@ func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usa
 // written to it. It locks only calendars with wrong counts.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
-		wrong, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], miscounted, id)
+		wrong, err := rowsOf(ctx, s.db.reads, scanOnly[calendar.CalendarID], miscounted, id)
 		if err != nil || len(wrong) == 0 {
 			return err
 		}

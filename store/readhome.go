@@ -27,7 +27,7 @@ type readHomeKey struct{}
 // ReadHome implements [calendar.Reader].
 func (s *Store) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
 	h := &readHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
-	err := s.brief.ask(ctx, []question{
+	err := s.db.brief.ask(ctx, []question{
 		{takeAll(&h.calendars, scanCalendar), selectCalendarsOf, []any{string(user)}},
 		{takeHome(&h.record), selectHome, []any{string(user)}},
 		{h.takeRest, selectRestOfHome, []any{string(user)}},

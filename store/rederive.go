@@ -35,7 +35,7 @@ func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(ca
 func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
-	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+	err := each(ctx, s.db.reads, func(row scanner) (bool, error) {
 		o, err := scanObject(row)
 		objects = append(objects, o)
 		room -= len(o.Data)

@@ -25,7 +25,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	if err := s.requireEmpty(ctx, wanted); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, wanted, (*Tx).nothing); err != nil {
+	if err := s.db.migrate(ctx, wanted, func(context.Context, *dbTx) error { return nil }); err != nil {
 		return err
 	}
 	if err := s.transact(ctx, func(t *Tx) error { return t.restore(ctx, file, tell) }); err != nil {
@@ -34,7 +34,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	if err := s.Migrate(ctx); err != nil {
 		return fmt.Errorf("bringing the restored tables up to date: %w", err)
 	}
-	if s.engine.analyze != "" {
+	if s.db.engine.analyze != "" {
 		s.analyze(ctx)
 	}
 	return s.NewEpoch(ctx)
@@ -42,7 +42,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 
 // upTo returns the program's migrations up to the backup's. It refuses a backup of another or a newer program.
 func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
-	all, err := s.wanted()
+	all, err := s.db.wanted()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
 
 // requireEmpty refuses a store that has users, and one whose tables differ from the backup's.
 func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
-	have, err := applied(ctx, s.reads)
+	have, err := applied(ctx, s.db.reads)
 	if err != nil || len(have) == 0 {
 		return err
 	}

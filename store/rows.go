@@ -28,6 +28,11 @@ type field struct {
 	kind columnType
 }
 
+func textField(name string) field   { return field{name, texts} }
+func numberField(name string) field { return field{name, numbers} }
+func boolField(name string) field   { return field{name, bools} }
+func blobField(name string) field   { return field{name, blobs} }
+
 // insertion inserts rows into one table. The statements for one row and for many are built from the same parts.
 type insertion struct {
 	fields []field

@@ -101,7 +101,7 @@ var scanUserAt = scanInto(func(a *calendar.UserAt) []any { return append([]any{&
 
 // UsersAt implements [calendar.Store].
 func (s *Store) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
-	return usersAt(ctx, s.reads, mails, names)
+	return usersAt(ctx, s.db.reads, mails, names)
 }
 
 // UsersAt implements [calendar.Tx].
@@ -130,7 +130,7 @@ func usersAt(ctx context.Context, q querier, mails, names []string) ([]calendar.
 
 // Mails implements [calendar.Store].
 func (s *Store) Mails(ctx context.Context, user calendar.UserID) ([]string, error) {
-	return rowsOf(ctx, s.reads, scanText, `SELECT address FROM (
+	return rowsOf(ctx, s.db.reads, scanText, `SELECT address FROM (
 			SELECT lower(email) AS address, 0 AS place FROM users WHERE id = $1 AND email <> ''
 			UNION ALL SELECT address, 1 FROM addresses WHERE user_id = $1 AND verified IS NOT NULL
 				AND address <> (SELECT lower(email) FROM users WHERE id = $1)) a
@@ -196,7 +196,7 @@ func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.scheduling, nil
 	}
-	return rowOrNone(ctx, s.brief, scanScheduling, selectScheduling, user)
+	return rowOrNone(ctx, s.db.brief, scanScheduling, selectScheduling, user)
 }
 
 const selectScheduling = `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`
@@ -215,7 +215,7 @@ const selectTags = `SELECT name, schedule_tag FROM objects WHERE calendar_id = $
 // ScheduleTags implements [calendar.Store].
 func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
-	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+	err := each(ctx, s.db.reads, func(row scanner) (bool, error) {
 		var name calendar.ObjectName
 		var tag calendar.ScheduleTag
 		err := row.Scan(&name, &tag)

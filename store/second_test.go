@@ -86,7 +86,7 @@ func (f *following) run(on *pgtest.Server, text string) {
 // caughtUp waits until the standby has replayed everything.
 func (f *following) caughtUp() {
 	f.Helper()
-	at, err := rowOf(f.Context(), f.store.reads, scanText, `SELECT pg_current_wal_lsn()::text`)
+	at, err := rowOf(f.Context(), f.store.db.reads, scanText, `SELECT pg_current_wal_lsn()::text`)
 	f.fine(err)
 	f.replayed(`SELECT pg_last_wal_replay_lsn() >= '` + at + `'`)
 }
@@ -231,7 +231,7 @@ func TestSecondNode(t *testing.T) {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
-	f.fine(f.store.second.db.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	f.fine(f.store.db.second.db.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
 	if epochs != 0 {
 		t.Error("a second node that took over was written to")
 	}
@@ -251,7 +251,7 @@ func (f *following) inTheWay() {
 		locked <- err
 	}()
 	var first sync.Once
-	how, err := f.store.second.answer(f.Context(), one, func(at querier) error {
+	how, err := f.store.db.second.answer(f.Context(), standsAt(one), func(at querier) error {
 		for {
 			_, err := rowOf(f.Context(), at, scanNumber, `SELECT count(*) FROM objects`)
 			if err != nil {
@@ -264,16 +264,16 @@ func (f *following) inTheWay() {
 		f.Errorf("it came to %s, want a conflict: %v", how, err)
 	}
 	f.fine(<-locked)
-	patience := f.store.second.engine.patience
-	f.store.second.engine.patience = time.Millisecond
-	how, err = f.store.second.answer(f.Context(), one, func(at querier) error {
+	patience := f.store.db.second.engine.patience
+	f.store.db.second.engine.patience = time.Millisecond
+	how, err = f.store.db.second.answer(f.Context(), standsAt(one), func(at querier) error {
 		_, err := rowOf(f.Context(), at, scanNumber, `SELECT 1 FROM pg_sleep(60)`)
 		return err
 	})
 	if how != SecondSlow {
 		f.Errorf("it came to %s, want that it is slow: %v", how, err)
 	}
-	f.store.second.engine.patience = patience
+	f.store.db.second.engine.patience = patience
 }
 
 // ofAnotherCluster: a standby of another cluster is refused at once; one that is away at the start may return.
@@ -323,8 +323,8 @@ func (f *following) underWrites() {
 	}
 	all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			f.fineUntil(ctx, runOn(ctx, f.store.second.db, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
-			f.fineUntil(ctx, runOn(ctx, f.store.second.db, `SELECT pg_sleep(0.02)`))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.second.db, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.second.db, `SELECT pg_sleep(0.02)`))
 		}
 	})
 	before := f.store.Second()
@@ -434,7 +434,7 @@ func (f *following) ofSeveral() {
 	u.Host += "," + live.Host
 	f.caughtUp()
 	s := f.open(u.String() + "&target_session_attrs=standby")
-	how, err := s.second.answer(f.Context(), []calendar.Calendar{f.calendar("one")}, func(querier) error { return nil })
+	how, err := s.db.second.answer(f.Context(), standsAt([]calendar.Calendar{f.calendar("one")}), func(querier) error { return nil })
 	if how != SecondAnswered {
 		f.Errorf("beside one that is silent a standby is %s: %v", how, err)
 	}
@@ -447,7 +447,7 @@ func (f *following) inTime() {
 	where, r := f.through()
 	s := f.open(where)
 	one := []calendar.Calendar{f.calendar("one")}
-	how, err := s.second.answer(f.Context(), one, func(querier) error {
+	how, err := s.db.second.answer(f.Context(), standsAt(one), func(querier) error {
 		r.held.Lock()
 		return nil
 	})
@@ -456,7 +456,7 @@ func (f *following) inTime() {
 		f.Errorf("a node that went after it had answered: %s, %v", how, err)
 	}
 	given, end := make(chan struct{}), make(chan struct{})
-	f.store.second.after = func(_ time.Duration, giveUp func()) *time.Timer {
+	f.store.db.second.after = func(_ time.Duration, giveUp func()) *time.Timer {
 		timer := time.AfterFunc(0, func() {
 			close(given)
 			<-end
@@ -466,7 +466,7 @@ func (f *following) inTime() {
 		return timer
 	}
 	asked := false
-	how, _ = f.store.second.answer(f.Context(), one, func(querier) error {
+	how, _ = f.store.db.second.answer(f.Context(), standsAt(one), func(querier) error {
 		asked = true
 		return nil
 	})
@@ -474,5 +474,5 @@ func (f *following) inTime() {
 	if how == SecondAnswered && !asked {
 		f.Error("it is said to have answered what it was not asked")
 	}
-	f.store.second.after = time.AfterFunc
+	f.store.db.second.after = time.AfterFunc
 }

@@ -20,7 +20,7 @@ const (
 // Secret returns a key for one purpose, the same in all processes of the store. The key of one purpose reveals
 // nothing about the others. It survives a restore from a backup.
 func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
-	secret, err := rowOf(ctx, s.reads, scanBytes, selectSecret)
+	secret, err := rowOf(ctx, s.db.reads, scanBytes, selectSecret)
 	if err != nil {
 		return nil, fmt.Errorf("reading the store's secret: %w", err)
 	}

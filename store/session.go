@@ -11,20 +11,20 @@ import (
 var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, ` + userColumns.list()
 
 var scanSession = scanInto(func(s *auth.Session) []any {
-	return append([]any{&s.ID, &s.Way, &s.Agent, seconds{&s.Created}, seconds{&s.Seen}, seconds{&s.Proven}}, userColumns.fields(&s.User)...)
+	return append([]any{&s.ID, &s.Way, &s.Agent, secondsInto(&s.Created), secondsInto(&s.Seen), secondsInto(&s.Proven)}, userColumns.fields(&s.User)...)
 })
 
 // SessionByID implements [auth.Store].
 func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.reads, beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
+	found, err := rowOf(ctx, s.db.reads, beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`, id)
 	return found, hash, err
 }
 
 // Sessions implements [auth.Store].
 func (s *Store) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
-	return rowsOf(ctx, s.reads, scanSession, `SELECT `+sessionColumns+`
+	return rowsOf(ctx, s.db.reads, scanSession, `SELECT `+sessionColumns+`
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 

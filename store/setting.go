@@ -15,8 +15,8 @@ type Setting struct {
 
 // Settings returns the settings that were changed, by name.
 func (s *Store) Settings(ctx context.Context) ([]Setting, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(o *Setting) []any {
-		return []any{&o.Name, &o.Value, seconds{&o.Changed}}
+	return rowsOf(ctx, s.db.reads, scanInto(func(o *Setting) []any {
+		return []any{&o.Name, &o.Value, secondsInto(&o.Changed)}
 	}), `SELECT name, value, changed FROM server_settings ORDER BY name`)
 }
 

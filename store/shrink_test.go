@@ -16,7 +16,7 @@ func TestShrink(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := func() int64 {
-		n, err := rowOf(t.Context(), s.reads, scanNumber, `SELECT page_count FROM pragma_page_count`)
+		n, err := rowOf(t.Context(), s.db.reads, scanNumber, `SELECT page_count FROM pragma_page_count`)
 		if err != nil {
 			t.Fatal(err)
 		}

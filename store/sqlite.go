@@ -38,7 +38,6 @@ func sqliteEngine() *engine {
 		references: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
 		snapshot:   sql.TxOptions{ReadOnly: true},
 		bulk:       100,
-		search:     sqliteSearching(),
 		fault:      sqliteFault,
 	}
 }
@@ -75,7 +74,7 @@ func sqliteFault(err error) fault {
 
 // openSQLite opens a file with one connection for writes and a pool for reads. With the write-ahead log,
 // readers and the writer never wait for each other.
-func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
+func openSQLite(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
 	path, err := sqlitePath(where)
 	if err != nil {
 		return nil, err
@@ -83,9 +82,9 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	if err := createFile(path, o.Existing); err != nil {
 		return nil, err
 	}
-	s := &Store{engine: sqliteEngine(), place: path, options: o.withDefaults(defaultReaders)}
-	s.warnOfReaders(ctx)
-	writer, closeWriter, err := s.openWriter(ctx, path)
+	d := &DB{engine: sqliteEngine(), place: path, options: o.withDefaults(defaultReaders), hooks: h}
+	d.warnOfReaders(ctx)
+	writer, closeWriter, err := d.openWriter(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +92,18 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeWriter())
 	}
-	readers.SetMaxOpenConns(s.options.MaxConns)
-	readers.SetMaxIdleConns(s.options.MaxConns)
-	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
-	s.brief, s.lists = hasty{s.reads}, hasty{s.reads}
-	s.begin = writer.begin
-	s.hints.hear = hearFile(path)
-	if s.memory, err = openFileMemory(ctx, path); err != nil {
-		return nil, errors.Join(err, readers.Close(), closeWriter())
-	}
-	s.close = func() error { return errors.Join(s.memory.close(), s.reads.close(), readers.Close(), closeWriter()) }
-	return s, nil
+	readers.SetMaxOpenConns(d.options.MaxConns)
+	readers.SetMaxIdleConns(d.options.MaxConns)
+	d.reads = &statements{engine: d.engine, on: readers, kept: map[string]*sql.Stmt{}}
+	d.brief, d.lists = hasty{d.reads}, hasty{d.reads}
+	d.begin = writer.begin
+	d.hear = hearFile(path)
+	d.close = func() error { return errors.Join(d.reads.close(), readers.Close(), closeWriter()) }
+	return d, nil
 }
 
 // openWriter opens the connection for writes.
-func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
+func (d *DB) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
 		// Lets a new file shrink later. It must be set before the first write.
 		"auto_vacuum(incremental)",
@@ -127,10 +123,10 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 	db.SetMaxOpenConns(1)
 	conn, err := connectFile(ctx, db, path)
 	if err != nil {
-		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
+		return nil, nil, errors.Join(d.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
-	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
-	w.turns.end, w.turns.shares = w.commitAll, s.options.shares
+	w := &fileWriter{statements: statements{engine: d.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
+	w.turns.end, w.turns.shares = w.commitAll, d.options.shares
 	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
 }
 
@@ -208,11 +204,11 @@ func createFile(path string, existing bool) error {
 
 // warnOfReaders warns of a file that other users of this machine can read, such as a restored copy. It does not
 // change the mode, which may be the administrator's intention.
-func (s *Store) warnOfReaders(ctx context.Context) {
-	info, err := os.Stat(s.place)
+func (d *DB) warnOfReaders(ctx context.Context) {
+	info, err := os.Stat(d.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		s.options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
-			"file", s.place, "mode", info.Mode().Perm().String())
+		d.options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
+			"file", d.place, "mode", info.Mode().Perm().String())
 	}
 }
 

@@ -152,7 +152,7 @@ func TestDurability(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.reads.exec(t.Context(), "DELETE FROM meta"); err == nil {
+	if _, err := s.db.reads.exec(t.Context(), "DELETE FROM meta"); err == nil {
 		t.Error("a reader may write")
 	}
 }

@@ -42,7 +42,7 @@ type connection interface {
 }
 
 // statements runs statements on a connection, and keeps them prepared if the driver does not. All texts are
-// constants of this package, so their number is bounded.
+// constants, so their number is bounded.
 type statements struct {
 	engine *engine
 	on     connection

@@ -43,12 +43,12 @@ func (s *Store) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name 
 
 // Subscriptions implements [calendar.Subscriptions].
 func (s *Store) Subscriptions(ctx context.Context, id calendar.SubscriberID, now time.Time) ([]calendar.Subscription, error) {
-	return rowsOf(ctx, s.reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
+	return rowsOf(ctx, s.db.reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
 		FROM subscriptions WHERE subscriber = $1 AND until > $2 ORDER BY name`, id, now.Unix())
 }
 
 var scanSubscription = scanInto(func(sub *calendar.Subscription) []any {
-	return []any{&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, seconds{&sub.Until}}
+	return []any{&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, secondsInto(&sub.Until)}
 })
 
 // Seen implements [calendar.Subscriptions].

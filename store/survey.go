@@ -63,7 +63,7 @@ const (
 )
 
 // survey reads the nearest objects.
-func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery, calendars string) (survey, error) {
+func (e *searching) survey(ctx context.Context, at querier, q calendar.SearchQuery, calendars string) (survey, error) {
 	if len(q.Words) > surveyWords {
 		return survey{horizon: beginning}, nil
 	}
@@ -100,7 +100,7 @@ func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery,
 		}
 		v.note(at)
 		return true, nil
-	}, e.search.survey, string(words), calendars, now, q.Kind, string(from), most)
+	}, e.near, string(words), calendars, now, q.Kind, string(from), most)
 	return v, err
 }
 
@@ -153,7 +153,7 @@ func (v survey) rare(words []string) (rare, common []string) {
 }
 
 // pick reads the sighted objects, in their order.
-func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calendar.Object, error) {
+func (e *searching) pick(ctx context.Context, at querier, list []sighting) ([]calendar.Object, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -167,7 +167,7 @@ func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calen
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(ctx, at, sparingly(), e.search.pick, string(wanted))
+	found, err := rowsOf(ctx, at, sparingly(), e.some, string(wanted))
 	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
 	return found, err

@@ -14,24 +14,24 @@ const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k
 		AND r.parent = k.parent AND r.id <> k.id AND r.used IS NOT NULL), `
 
 var scanTicket = scanInto(func(k *oauth.Ticket) []any {
-	return []any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Parent, &k.Disabled, &k.Rival}
+	return []any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, secondsInto(&k.Created), secondsInto(&k.Expires), secondsInto(&k.Used), &k.Parent, &k.Disabled, &k.Rival}
 })
 
 // Ticket implements [oauth.Store].
 func (s *Store) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
 	var grant auth.Token
-	found, err := rowOf(ctx, s.reads, beside(scanTicket, tokenColumns.fields(&grant)...), `SELECT `+ticketColumns+tokenColumns.list()+`
+	found, err := rowOf(ctx, s.db.reads, beside(scanTicket, tokenColumns.fields(&grant)...), `SELECT `+ticketColumns+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id WHERE k.id = $1`, id)
 	return found, grant, err
 }
 
 var scanAccess = scanInto(func(a *auth.Access) []any {
-	return slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}, &a.Generation}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
+	return slices.Concat([]any{&a.Digest, &a.Scopes, secondsInto(&a.Expires), &a.Generation}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
 })
 
 // AccessByID implements [auth.Store].
 func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
-	return rowOf(ctx, s.brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return rowOf(ctx, s.db.brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
 		WHERE k.id = $1 AND k.use = 'access'`, id)
 }

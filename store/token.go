@@ -17,11 +17,11 @@ var tokenColumns = columns[auth.Token]{
 	{"u.name", func(t *auth.Token) any { return &t.UserName }},
 	{"t.name", func(t *auth.Token) any { return &t.Name }},
 	{"t.scopes", func(t *auth.Token) any { return &t.Scopes }},
-	{"t.created", func(t *auth.Token) any { return seconds{&t.Created} }},
-	{"t.expires", func(t *auth.Token) any { return seconds{&t.Expires} }},
-	{"t.used", func(t *auth.Token) any { return seconds{&t.LastUsed} }},
-	{"t.revoked", func(t *auth.Token) any { return seconds{&t.Revoked} }},
-	{"t.tools", func(t *auth.Token) any { return words[calendar.ToolName]{&t.Tools} }},
+	{"t.created", func(t *auth.Token) any { return secondsInto(&t.Created) }},
+	{"t.expires", func(t *auth.Token) any { return secondsInto(&t.Expires) }},
+	{"t.used", func(t *auth.Token) any { return secondsInto(&t.LastUsed) }},
+	{"t.revoked", func(t *auth.Token) any { return secondsInto(&t.Revoked) }},
+	{"t.tools", func(t *auth.Token) any { return wordsInto(&t.Tools) }},
 	{"t.client", func(t *auth.Token) any { return &t.Client }},
 	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
 	// Not NULL for a bound token, even if all of its calendars are gone: it must not become valid for all
@@ -60,13 +60,13 @@ var scanTokenCredential = scanInto(func(c *auth.Credential) []any {
 
 // TokenByID implements [auth.Store].
 func (s *Store) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return rowOf(ctx, s.db.reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 }
 
 // Tokens implements [auth.Store].
 func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token, error) {
-	return rowsOf(ctx, s.reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
+	return rowsOf(ctx, s.db.reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id
 		WHERE t.user_id = $1 OR $1 = ''
 		ORDER BY u.name, t.created, t.id`, user)

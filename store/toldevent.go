@@ -23,7 +23,7 @@ func (t *Tx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calenda
 func (s *Store) pruneToldEvents(ctx context.Context) error {
 	const orphaned = `NOT EXISTS (SELECT 1 FROM objects o JOIN calendars c ON c.id = o.calendar_id
 		WHERE c.owner_id = told_events.user_id AND o.uid = told_events.uid)`
-	users, err := rowsOf(ctx, s.reads, scanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
+	users, err := rowsOf(ctx, s.db.reads, scanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
 	if err != nil {
 		return err
 	}

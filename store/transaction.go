@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"caldav-mcp-server/auth"
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/trace"
 )
 
@@ -15,17 +13,17 @@ import (
 //
 // Every change of the database is a function that runs in one transaction, on both engines:
 //
-//  1. Changes of one calendar follow each other. Each locks the calendar's row first (Advance, AdvanceTo, AdvanceAll), and holds the lock
-//     until its commit is over. All that it decides on is read after that. On SQLite a change has the whole file.
-//  2. The lock gives the calendar its next version. So versions are committed in their order, and a sync token skips nothing.
-//  3. A change locks further calendars in the order of their ids, or only if they are free (AdvanceFree). Changes do not wait for each other
-//     in a circle. If the database finds that they do, one of them begins again.
-//  4. Update returns nil only after the database has confirmed the commit, which waits for the disk.
-//  5. Any other result of Update means that nothing was stored, except an uncertainError: the connection broke after the COMMIT was sent.
+//  1. Changes of one row that lock it first, after Approach with its key, follow each other. Each holds the lock until its commit is over,
+//     and reads all that it decides on after that. Package store locks the calendar's row. On SQLite a change has the whole file.
+//  2. What a change gives out under the lock is committed in its order, such as a calendar's next version.
+//  3. A change locks further rows in the order of their ids, or only if they are free. Changes do not wait for each other in a circle. If
+//     the database finds that they do, one of them begins again.
+//  4. Transact returns nil only after the database has confirmed the commit, which waits for the disk.
+//  5. Any other result of Transact means that nothing was stored, except an uncertainError: the connection broke after the COMMIT was sent.
 //     Such a change is not repeated.
 //  6. A change that another was in the way of, or whose connection broke before the COMMIT was sent, runs again from the start, up to
 //     maxAttempts times. The function must not leave anything behind outside of its transaction.
-//  7. A change is stored only if the caller's rights hold after it has the lock: see provenStill.
+//  7. A change whose error Hooks.Refresh can refresh runs again, too. Package store so checks the caller's rights under the lock.
 //  8. A change waits for its turn and for the lock no longer than 2 * lockWait on Postgres, and fails with Unavailable.
 //
 // SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
@@ -43,8 +41,8 @@ const (
 type session interface {
 	querier
 	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// approach is called before the first calendar's lock, and may wait for earlier changes of this process.
-	approach(ctx context.Context, id calendar.CalendarID) error
+	// approach is called before the lock of the first row, and may wait for earlier changes of this process with the same key.
+	approach(ctx context.Context, key string) error
 	// ask runs queries one after another; on Postgres they are sent together.
 	ask(ctx context.Context, questions []question) error
 	// later runs a statement at once, or sends it with the next one or the commit, which saves a round trip.
@@ -61,49 +59,38 @@ type session interface {
 // settler checks the result of a statement: the number of rows that it changed, or its error.
 type settler func(changed int64, err error) error
 
-// Tx is a transaction; it implements [calendar.Tx].
-type Tx struct {
+// dbTx is a transaction.
+type dbTx struct {
 	session
-	store *Store
-	// unit is the first change of the current unit.
-	unit calendar.ChangeID
-	// moved is set if this transaction changed users' credential generations.
-	moved bool
-	// put counts the objects written.
-	put int64
-	// hint describes the change to watchers after the commit.
-	hint calendar.Hint
-}
-
-// Update implements [calendar.Store].
-func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
-	return s.transact(ctx, func(t *Tx) error { return fn(t) })
+	db *DB
+	// committed is called after the commit.
+	committed func()
 }
 
 // transact runs fn in a transaction, and retries it after a conflict.
-func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
-	auth.AlongOf(ctx).Forget()
+func (d *DB) transact(ctx context.Context, fn func(*dbTx) error) (err error) {
 	ctx, span := trace.Start(ctx, "transaction", trace.Client)
 	defer func() { span.End(err != nil) }()
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		err = s.attempt(ctx, fn)
-		if errors.Is(err, errProofStale) && attempt < maxAttempts {
-			if err := auth.ProofOf(ctx).Renew(); err != nil {
+		err = d.attempt(ctx, fn)
+		if err != nil && attempt < maxAttempts {
+			if again, err := d.hooks.Refresh(ctx, err); err != nil {
 				return err
+			} else if again {
+				continue
 			}
-			continue
 		}
-		s.counts.transaction(err, attempt)
-		if err == nil || attempt == maxAttempts || !s.again(err) {
-			return s.engine.translate(ctx, err)
+		d.counts.transaction(err, attempt)
+		if err == nil || attempt == maxAttempts || !d.again(err) {
+			return d.engine.translate(ctx, err)
 		}
-		s.options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
+		d.options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
 		select {
 		case <-time.After(pause):
 			pause *= 2
 		case <-ctx.Done():
-			return s.engine.translate(ctx, ctx.Err()) // nothing was stored
+			return d.engine.translate(ctx, ctx.Err()) // nothing was stored
 		}
 	}
 }
@@ -115,29 +102,26 @@ func (e uncertainError) Unwrap() error { return e.error }
 
 // again reports whether to retry a failed transaction: after a conflict, or if the connection was lost before
 // the COMMIT was sent.
-func (s *Store) again(err error) bool {
+func (d *DB) again(err error) bool {
 	if _, uncertain := errors.AsType[uncertainError](err); uncertain {
 		return false
 	}
-	kind := s.engine.fault(err)
+	kind := d.engine.fault(err)
 	return kind == faultConflict || kind == faultCut
 }
 
 // attempt runs fn in one transaction.
-func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
-	var t *Tx
-	err := s.begin(ctx, func(session session) error {
+func (d *DB) attempt(ctx context.Context, fn func(*dbTx) error) error {
+	var t *dbTx
+	err := d.begin(ctx, func(session session) error {
 		done := false
 		defer func() {
 			if !done {
 				session.rollback(ctx)
 			}
 		}()
-		t = &Tx{session: session, store: s}
+		t = &dbTx{session: session, db: d}
 		if err := fn(t); err != nil {
-			return err
-		}
-		if err := t.announce(ctx); err != nil {
 			return err
 		}
 		// Cancellation at this point does not interrupt the commit.
@@ -147,9 +131,8 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 		done = true
 		return nil
 	})
-	if err == nil {
-		s.hints.tell(t.hint)
-		s.wrote(ctx, t.put)
+	if err == nil && t.committed != nil {
+		t.committed()
 	}
 	return err
 }
@@ -166,25 +149,16 @@ func notKnown(err error) error {
 	return uncertainError{fmt.Errorf("it is unknown whether the change was stored: %w", err)}
 }
 
-// write runs one statement in a transaction of its own.
-func (s *Store) write(ctx context.Context, text string, args ...any) (int64, error) {
-	var changed int64
-	err := s.transact(ctx, func(t *Tx) error {
-		var err error
-		changed, err = t.exec(ctx, text, args...)
-		return err
-	})
-	return changed, err
-}
-
-// run is write without the number of changed rows.
-func (s *Store) run(ctx context.Context, text string, args ...any) error {
-	_, err := s.write(ctx, text, args...)
-	return err
-}
-
 // run is exec without the number of changed rows.
-func (t *Tx) run(ctx context.Context, text string, args ...any) error {
+func (t *dbTx) run(ctx context.Context, text string, args ...any) error {
 	_, err := t.exec(ctx, text, args...)
 	return err
+}
+
+// maybeScript runs an engine's script, if it has one.
+func (t *dbTx) maybeScript(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	return t.script(ctx, text)
 }

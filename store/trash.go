@@ -14,7 +14,7 @@ const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
 func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
-	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
+	return rowsOf(ctx, s.db.reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 		FROM calendars WHERE owner_id = $1 AND trashed > `+leaving+` ORDER BY trashed DESC, id`, owner)
 }
@@ -22,7 +22,7 @@ func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]
 func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
 	var packed string
 	var t calendar.TrashedCalendar
-	err := row.Scan(&packed, seconds{&t.Trashed}, &t.Objects)
+	err := row.Scan(&packed, secondsInto(&t.Trashed), &t.Objects)
 	if err != nil {
 		return t, err
 	}
@@ -73,13 +73,13 @@ var (
 // Deletions implements [calendar.Store].
 func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
 	return latestFirst(0, firstJournalRows, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
-		return journalPage(ctx, s.reads, most, listDeletions, cal, until, most)
+		return journalPage(ctx, s.db.reads, most, listDeletions, cal, until, most)
 	})
 }
 
 // Deletion implements [calendar.Store].
 func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
-	return rowOf(ctx, s.reads, scanWithBefore(ctx, s.reads), selectDeletions+`AND j.uid = $2`, cal, uid)
+	return rowOf(ctx, s.db.reads, scanWithBefore(ctx, s.db.reads), selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].

@@ -25,7 +25,7 @@ func (t icalTime) Scan(value any) error {
 
 var unverifiedColumns = columns[calendar.Unverified]{
 	{"name", func(u *calendar.Unverified) any { return &u.Name }},
-	{"created", func(u *calendar.Unverified) any { return seconds{&u.Created} }},
+	{"created", func(u *calendar.Unverified) any { return secondsInto(&u.Created) }},
 	{"method", func(u *calendar.Unverified) any { return &u.Method }},
 	{"sender", func(u *calendar.Unverified) any { return &u.From }},
 	{"proven", func(u *calendar.Unverified) any { return &u.Proven }},
@@ -38,7 +38,7 @@ var unverifiedColumns = columns[calendar.Unverified]{
 
 // Unverified implements [calendar.Store].
 func (s *Store) Unverified(ctx context.Context, user calendar.UserID) ([]calendar.Unverified, error) {
-	return rowsOf(ctx, s.reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
+	return rowsOf(ctx, s.db.reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
 		WHERE user_id = $1 AND created > $2 ORDER BY created DESC, name LIMIT $3`, user, s.unverifiedSince(), calendar.UnverifiedMost)
 }
 

@@ -15,7 +15,7 @@ var userColumns = columns[calendar.User]{
 	{"u.display_name", func(u *calendar.User) any { return &u.DisplayName }},
 	{"u.email", func(u *calendar.User) any { return &u.Email }},
 	{"u.timezone", func(u *calendar.User) any { return &u.Timezone }},
-	{"u.created", func(u *calendar.User) any { return seconds{&u.Created} }},
+	{"u.created", func(u *calendar.User) any { return secondsInto(&u.Created) }},
 	{"u.admin", func(u *calendar.User) any { return &u.Admin }},
 	{"u.disabled", func(u *calendar.User) any { return &u.Disabled }},
 	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
@@ -39,17 +39,17 @@ func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
 func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
+	return rowsOf(ctx, s.db.reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
 }
 
 // UserByName implements [calendar.Store] and [auth.Store].
 func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
+	return rowOf(ctx, s.db.reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
 // UserByID implements [calendar.Directory] and [auth.Store].
 func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
+	return rowOf(ctx, s.db.reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // UserByID implements [calendar.Tx].
@@ -215,7 +215,7 @@ func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties)
 
 // PasswordByName implements [auth.Store].
 func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''),
+	return rowOf(ctx, s.db.reads, scanPassword, `SELECT COALESCE(c.hash, ''),
 		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
 		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
 		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1 AND NOT u.is_group`, name)

@@ -10,20 +10,20 @@ import (
 var voucherColumns = `v.id, v.kind, v.created, v.expires, ` + userColumns.list()
 
 var scanVoucher = scanInto(func(v *auth.Voucher) []any {
-	return append([]any{&v.ID, &v.Kind, seconds{&v.Created}, seconds{&v.Expires}}, userColumns.fields(&v.User)...)
+	return append([]any{&v.ID, &v.Kind, secondsInto(&v.Created), secondsInto(&v.Expires)}, userColumns.fields(&v.User)...)
 })
 
 // VoucherByID implements [auth.Store].
 func (s *Store) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.reads, beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
+	found, err := rowOf(ctx, s.db.reads, beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
 		FROM vouchers v JOIN users u ON u.id = v.user_id WHERE v.id = $1`, id)
 	return found, hash, err
 }
 
 // Vouchers implements [auth.Store].
 func (s *Store) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
-	return rowsOf(ctx, s.reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
+	return rowsOf(ctx, s.db.reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
 // SetVoucher implements [auth.Store].

@@ -16,10 +16,10 @@ var webhookColumns = columns[calendar.Webhook]{
 	{"w.kinds", func(w *calendar.Webhook) any { return filled{&w.Kinds} }},
 	{"w.content", func(w *calendar.Webhook) any { return &w.Content }},
 	{"w.number", func(w *calendar.Webhook) any { return &w.Number }},
-	{"w.rotated", func(w *calendar.Webhook) any { return seconds{&w.Rotated} }},
+	{"w.rotated", func(w *calendar.Webhook) any { return secondsInto(&w.Rotated) }},
 	{"w.state", func(w *calendar.Webhook) any { return &w.State }},
-	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return seconds{&w.Failing} }},
-	{"w.created", func(w *calendar.Webhook) any { return seconds{&w.Created} }},
+	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return secondsInto(&w.Failing) }},
+	{"w.created", func(w *calendar.Webhook) any { return secondsInto(&w.Created) }},
 	{"w.maker_token", func(w *calendar.Webhook) any { return &w.Maker.Token }},
 	{"w.maker", func(w *calendar.Webhook) any { return &w.Maker.Agent }},
 }
@@ -29,7 +29,7 @@ type filled struct{ into *[]calendar.ChangeKind }
 
 // Scan implements [database/sql.Scanner].
 func (f filled) Scan(value any) error {
-	err := words[calendar.ChangeKind](f).Scan(value)
+	err := wordsInto(f.into).Scan(value)
 	if len(*f.into) == 0 {
 		*f.into = nil
 	}
@@ -93,7 +93,7 @@ func kindWords(kinds []calendar.ChangeKind) string {
 
 // WebhooksOf implements [calendar.Webhooks].
 func (s *Store) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
-	return rowsOf(ctx, s.reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
+	return rowsOf(ctx, s.db.reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
 }
 
 // RotateWebhook implements [calendar.Webhooks].
@@ -113,8 +113,8 @@ func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id cale
 
 // WebhookLags implements [calendar.Webhooks].
 func (s *Store) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(l *calendar.WebhookLag) []any {
-		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})
+	return rowsOf(ctx, s.db.reads, scanInto(func(l *calendar.WebhookLag) []any {
+		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, secondsInto(&l.Began), secondsInto(&l.Since))
 	}), selectLags, room.Messages, most, room.Bytes)
 }
 
@@ -156,24 +156,24 @@ var deliveryColumns = columns[calendar.Delivery]{
 	{"d.id", func(d *calendar.Delivery) any { return &d.ID }},
 	{"d.webhook_id", func(d *calendar.Delivery) any { return &d.Webhook }},
 	{"d.calendar_id", func(d *calendar.Delivery) any { return &d.Calendar }},
-	{"d.made", func(d *calendar.Delivery) any { return seconds{&d.Made} }},
-	{"d.due", func(d *calendar.Delivery) any { return seconds{&d.Due} }},
+	{"d.made", func(d *calendar.Delivery) any { return secondsInto(&d.Made) }},
+	{"d.due", func(d *calendar.Delivery) any { return secondsInto(&d.Due) }},
 	{"d.tries", func(d *calendar.Delivery) any { return &d.Tries }},
 	{"d.state", func(d *calendar.Delivery) any { return &d.State }},
 	{"d.answer", func(d *calendar.Delivery) any { return &d.Answer }},
-	{"NULLIF(d.ended, 0)", func(d *calendar.Delivery) any { return seconds{&d.Ended} }},
+	{"NULLIF(d.ended, 0)", func(d *calendar.Delivery) any { return secondsInto(&d.Ended) }},
 	{"d.body", func(d *calendar.Delivery) any { return &d.Body }},
 }
 
 // Deliveries implements [calendar.Webhooks].
 func (s *Store) Deliveries(ctx context.Context, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
-	return rowsOf(ctx, s.reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
+	return rowsOf(ctx, s.db.reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
 		FROM webhook_deliveries d WHERE d.webhook_id = $1 ORDER BY d.made DESC, d.id DESC LIMIT $2`, id, most)
 }
 
 // DueDeliveries implements [calendar.Webhooks].
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(d *calendar.DueDelivery) []any {
+	return rowsOf(ctx, s.db.reads, scanInto(func(d *calendar.DueDelivery) []any {
 		return slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))
 	}), selectDueDeliveries, now.Unix(), most)
 }
@@ -240,5 +240,5 @@ const (
 func (s *Store) pruneDeliveries(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
 		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
-		s.options.Now().Add(-endedFor).Unix(), endedMost)
+		s.db.options.Now().Add(-endedFor).Unix(), endedMost)
 }

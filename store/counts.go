@@ -1,0 +1,17 @@
+package store
+
+import "sync/atomic"
+
+// counts are the counters of this process's transactions.
+type counts struct{ committed, repeated, failed atomic.Int64 }
+
+func (c *counts) transaction(err error, attempt int) {
+	if attempt > 1 {
+		c.repeated.Add(1)
+	}
+	if err == nil {
+		c.committed.Add(1)
+	} else {
+		c.failed.Add(1)
+	}
+}

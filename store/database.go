@@ -1,0 +1,166 @@
+// Package db connects to SQLite or Postgres, and runs queries and transactions there. It knows how rows are read and
+// written, but not what is in them: package store has the SQL texts.
+//
+// A difference between the engines is a field of engine, or a migration with the engine's name.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Options configure how a store uses its database. The zero value is usable.
+type Options struct {
+	// MaxConns is the most connections to Postgres, or readers on SQLite; 0 means 16, or 4 readers.
+	MaxConns int
+	// StatementTimeout bounds each statement on Postgres; 0 means 30 seconds.
+	StatementTimeout time.Duration
+	// Wait is how long Open waits for an unreachable Postgres; each failed attempt is logged.
+	Wait time.Duration
+	// Existing makes Open fail if the SQLite file does not exist.
+	Existing bool
+	// Second is the postgres:// URL of a read replica for large reads, see [DB.Second]; empty for none.
+	Second string
+	// Migrating is called before each migration; nil for no call.
+	Migrating func(file string, n, of int)
+	// Now is the clock; nil means the system's.
+	Now func() time.Time
+	// shares is for tests: it reports whether the next writer to a SQLite file may join a transaction.
+	shares func() bool
+	// Logger logs waits and retries; nil discards them.
+	Logger *slog.Logger
+}
+
+const defaultStatementTimeout = 30 * time.Second
+
+func (o Options) withDefaults(conns int) Options {
+	if o.MaxConns <= 0 {
+		o.MaxConns = conns
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = defaultStatementTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of the injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Hooks are what a DB calls in the package that uses it.
+type Hooks struct {
+	// Renewed is called, unless it is nil, after a new epoch began because the database is another one.
+	Renewed func()
+	// Refresh is called, unless it is nil, with the error of a failed transaction. It reports whether the transaction can run again now; an
+	// error of its own ends it.
+	Refresh func(ctx context.Context, failed error) (again bool, err error)
+}
+
+// DB is a database. It is safe for concurrent use.
+type DB struct {
+	engine  *engine
+	options Options
+	hooks   Hooks
+	// place names the database for people, without a password.
+	place string
+	reads *statements
+	// brief reads rows by their keys.
+	brief interface {
+		querier
+		// ask runs independent queries, on Postgres in one round trip.
+		ask(ctx context.Context, questions []question) error
+	}
+	// lists reads any number of rows by an index.
+	lists querier
+	// second is nil without a replica.
+	second *second
+	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
+	// transaction.
+	begin func(ctx context.Context, work func(session) error) error
+	// apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
+	apart func(ctx context.Context, work func(*pgx.Conn) error) error
+	// hear listens to other processes until ctx ends, or it fails. It passes on what they announced, or "" if anything
+	// may have changed.
+	hear   func(ctx context.Context, tell func(payload string)) error
+	close  func() error
+	counts counts
+	// files are the program's migrations.
+	files fs.FS
+}
+
+// schemes select the engine by the start of the URL.
+var schemes = [...]struct {
+	prefix string
+	open   func(ctx context.Context, url string, o Options, h Hooks) (*DB, error)
+}{
+	{"postgres://", openPostgres},
+	{"postgresql://", openPostgres},
+	{"sqlite:", openSQLite},
+}
+
+// openDB opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
+// no tables: see [DB.migrate].
+func openDB(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
+	if h.Renewed == nil {
+		h.Renewed = func() {}
+	}
+	if h.Refresh == nil {
+		h.Refresh = func(context.Context, error) (bool, error) { return false, nil }
+	}
+	open := openSQLite
+	for _, scheme := range schemes {
+		if strings.HasPrefix(url, scheme.prefix) {
+			open = scheme.open
+		}
+	}
+	d, err := open(ctx, url, o, h)
+	if err != nil {
+		return nil, err
+	}
+	d.files = files
+	d.engine.trouble = &trouble{log: d.options.Logger, now: d.options.Now}
+	return d, nil
+}
+
+// Place names the database for people: a file's path, or the database and the server's address.
+func (d *DB) Place() string { return d.place }
+
+// Close closes the database. It must not be used any more.
+func (d *DB) Close() error {
+	if d.second != nil {
+		return errors.Join(d.second.db.Close(), d.close())
+	}
+	return d.close()
+}
+
+// Ping reports whether the database answers.
+func (d *DB) Ping(ctx context.Context) error {
+	_, err := rowOf(ctx, d.reads, scanNumber, "SELECT 1")
+	return err
+}
+
+// Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
+func (d *DB) Pool() sql.DBStats {
+	if pool, ok := d.reads.on.(*sql.DB); ok {
+		return pool.Stats()
+	}
+	return sql.DBStats{}
+}
+
+// maintain runs a statement outside of transactions.
+func (d *DB) maintain(ctx context.Context, text string) error {
+	_, err := d.reads.on.ExecContext(ctx, text)
+	return err
+}
+
+// now is the time as stored.
+func (d *DB) now() int64 { return d.options.Now().Unix() }
