@@ -13,26 +13,52 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/migrations"
 )
 
 // line queues several writers while one holds the turn, and then lets them go.
 type line struct {
 	*testing.T
-	store  *Store
+	db     *DB
 	writer *fileWriter
 	all    sync.WaitGroup
 	// start is closed when the first may end.
 	start chan struct{}
 }
 
+func openFileDB(t *testing.T) *DB {
+	t.Helper()
+	d, err := openDB(t.Context(), filepath.Join(t.TempDir(), "calendar.db"), Options{}, migrations.Files, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	wanted, err := d.wanted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.migrate(t.Context(), wanted, func(context.Context, *dbTx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func namesIn(ctx context.Context, d *DB) ([]string, error) {
+	return rowsOf(ctx, d.reads, scanText, `SELECT name FROM users ORDER BY name`)
+}
+
 func newLine(t *testing.T) *line {
 	t.Helper()
-	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	l := &line{T: t, store: s, start: make(chan struct{})}
+	d := openFileDB(t)
+	l := &line{T: t, db: d, start: make(chan struct{})}
 	holding := make(chan struct{})
 	var once sync.Once // the transaction may begin anew
 	l.all.Go(func() {
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := d.transact(t.Context(), func(tx *dbTx) error {
 			m, ok := tx.session.(*member)
 			if !ok {
 				return fmt.Errorf("the session is a %T", tx.session)
@@ -53,10 +79,10 @@ func newLine(t *testing.T) *line {
 }
 
 // add puts a writer at the end of the line.
-func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error)) {
+func (l *line) add(ctx context.Context, work func(*dbTx) error, judge func(error)) {
 	l.Helper()
 	before := l.length()
-	l.all.Go(func() { judge(l.store.transact(ctx, work)) })
+	l.all.Go(func() { judge(l.db.transact(ctx, work)) })
 	l.await(before + 1)
 }
 
@@ -78,13 +104,9 @@ func (l *line) users() []string {
 	l.Helper()
 	close(l.start)
 	l.all.Wait()
-	users, err := l.store.Users(l.Context())
+	names, err := namesIn(l.Context(), l.db)
 	if err != nil {
 		l.Fatal(err)
-	}
-	var names []string
-	for _, u := range users {
-		names = append(names, u.Name)
 	}
 	return names
 }
@@ -97,14 +119,14 @@ func (l *line) fine(err error) {
 }
 
 // insertUser writes a row of about the given size.
-func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
+func insertUser(ctx context.Context, tx *dbTx, name string, size int) error {
 	_, err := tx.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
 		name, strings.Repeat("x", size))
 	return err
 }
 
-func (l *line) inserts(name string) func(*Tx) error {
-	return func(tx *Tx) error { return insertUser(l.Context(), tx, name, 1) }
+func (l *line) inserts(name string) func(*dbTx) error {
+	return func(tx *dbTx) error { return insertUser(l.Context(), tx, name, 1) }
 }
 
 // TestBatchIsOneCommit: one commit stores all queued writes, and none is visible before it.
@@ -113,9 +135,9 @@ func TestBatchIsOneCommit(t *testing.T) {
 	l := newLine(t)
 	batches := make(chan *batch, 3)
 	for _, name := range []string{"a", "b", "c"} {
-		l.add(t.Context(), func(tx *Tx) error {
+		l.add(t.Context(), func(tx *dbTx) error {
 			batches <- l.writer.batch
-			if users, err := l.store.Users(t.Context()); err != nil || len(users) > 0 {
+			if users, err := namesIn(t.Context(), l.db); err != nil || len(users) > 0 {
 				t.Errorf("seen before the commit: %v, %v", users, err)
 			}
 			return insertUser(t.Context(), tx, name, 1)
@@ -141,14 +163,14 @@ func TestBatchWithoutOne(t *testing.T) {
 	l := newLine(t)
 	own := errors.New("own")
 	l.add(t.Context(), l.inserts("a"), l.fine)
-	l.add(t.Context(), func(tx *Tx) error {
+	l.add(t.Context(), func(tx *dbTx) error {
 		return errors.Join(insertUser(t.Context(), tx, "fails", 1), own)
 	}, func(err error) {
 		if !errors.Is(err, own) {
 			t.Errorf("got error %v, want the writer's own", err)
 		}
 	})
-	l.add(t.Context(), func(tx *Tx) error { return insertUser(t.Context(), tx, "a", 1) }, func(err error) {
+	l.add(t.Context(), func(tx *dbTx) error { return insertUser(t.Context(), tx, "a", 1) }, func(err error) {
 		if calendar.ReasonOf(err) != calendar.Exists {
 			t.Errorf("got error %v, want one for what exists", err)
 		}
@@ -170,7 +192,7 @@ func TestBatchPanics(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = l.store.transact(t.Context(), func(tx *Tx) error {
+		_ = l.db.transact(t.Context(), func(tx *dbTx) error {
 			l.fine(insertUser(t.Context(), tx, "panics", 1))
 			panic("at the disco")
 		})
@@ -218,7 +240,7 @@ func TestBatchIsLost(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
 	l.add(t.Context(), l.inserts("a"), l.fine)
-	l.add(t.Context(), func(tx *Tx) error {
+	l.add(t.Context(), func(tx *dbTx) error {
 		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
 			return err
 		}
@@ -238,9 +260,9 @@ func TestBatchIsLost(t *testing.T) {
 // ignored the error. The next writer is stored.
 func TestFirstIsLost(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	d := openFileDB(t)
 	tries := 0
-	err := s.transact(t.Context(), func(tx *Tx) error {
+	err := d.transact(t.Context(), func(tx *dbTx) error {
 		if tries++; tries > 1 {
 			return insertUser(t.Context(), tx, "again", 1)
 		}
@@ -255,8 +277,8 @@ func TestFirstIsLost(t *testing.T) {
 		}
 		return nil
 	})
-	users, all := s.Users(t.Context())
-	if err != nil || all != nil || len(users) != 1 || users[0].Name != "again" {
+	users, all := namesIn(t.Context(), d)
+	if err != nil || all != nil || len(users) != 1 || users[0] != "again" {
 		t.Errorf("there are %v: %v, %v", users, err, all)
 	}
 }
@@ -267,7 +289,7 @@ func TestBatchIsBounded(t *testing.T) {
 	l := newLine(t)
 	sizes := make(chan int, 2*maxBatch)
 	for i := range 2 * maxBatch {
-		l.add(t.Context(), func(tx *Tx) error {
+		l.add(t.Context(), func(tx *dbTx) error {
 			sizes <- l.writer.batch.size
 			return insertUser(t.Context(), tx, fmt.Sprint(i), 1)
 		}, l.fine)

@@ -15,3 +15,8 @@ func (c *counts) transaction(err error, attempt int) {
 		c.failed.Add(1)
 	}
 }
+
+// done returns how many transactions were committed, failed, and were repeated after a conflict.
+func (d *DB) done() (committed, failed, repeated int64) {
+	return d.counts.committed.Load(), d.counts.failed.Load(), d.counts.repeated.Load()
+}

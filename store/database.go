@@ -26,7 +26,7 @@ type Options struct {
 	Wait time.Duration
 	// Existing makes Open fail if the SQLite file does not exist.
 	Existing bool
-	// Second is the postgres:// URL of a read replica for large reads, see [DB.Second]; empty for none.
+	// Second is the postgres:// URL of a read replica for large reads, see [DB.SecondBehind]; empty for none.
 	Second string
 	// Migrating is called before each migration; nil for no call.
 	Migrating func(file string, n, of int)
@@ -108,7 +108,7 @@ var schemes = [...]struct {
 }
 
 // openDB opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
-// no tables: see [DB.migrate].
+// no tables: see [DB.Migrate].
 func openDB(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
 	if h.Renewed == nil {
 		h.Renewed = func() {}
@@ -137,7 +137,7 @@ func (d *DB) Place() string { return d.place }
 // Close closes the database. It must not be used any more.
 func (d *DB) Close() error {
 	if d.second != nil {
-		return errors.Join(d.second.db.Close(), d.close())
+		return errors.Join(d.second.pool.Close(), d.close())
 	}
 	return d.close()
 }

@@ -39,7 +39,7 @@ type held struct {
 
 func scanHeld(row scanner) (held, error) {
 	var until, now int64
-	l, err := scanLetter(also{row, []any{&until, &now}})
+	l, err := beside(scanLetter, &until, &now)(row)
 	return held{l, until > now || l.Status != ""}, err
 }
 

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -152,84 +149,6 @@ func TestAdvanceFree(t *testing.T) {
 	}
 }
 
-// TestQueueIsInOrder: changes get their turns in order of arrival, one at a time. One that gives up leaves the
-// queue, and an empty queue takes no memory.
-func TestQueueIsInOrder(t *testing.T) {
-	t.Parallel()
-	q := newQueues()
-	first, err := q.enter(t.Context(), "busy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []int
-	var all sync.WaitGroup
-	gone, leaveIt := context.WithCancel(t.Context())
-	for i := range 10 {
-		ctx := t.Context()
-		if i == 5 {
-			ctx = gone
-		}
-		all.Go(func() {
-			at, err := q.enter(ctx, "busy")
-			if err != nil {
-				return
-			}
-			got = append(got, i)
-			q.leave(at)
-		})
-		for q.users("busy") != i+2 {
-			runtime.Gosched()
-		}
-		// A goroutine that has joined may still be on its way to wait.
-		time.Sleep(time.Millisecond)
-	}
-	leaveIt()
-	for q.users("busy") != 10 {
-		runtime.Gosched()
-	}
-	if other, err := q.enter(t.Context(), "other"); err != nil {
-		t.Error(err)
-	} else {
-		q.leave(other)
-	}
-	q.leave(first)
-	all.Wait()
-	if diff := cmp.Diff([]int{0, 1, 2, 3, 4, 6, 7, 8, 9}, got); diff != "" {
-		t.Error(diff)
-	}
-	if len(q.all) > 0 {
-		t.Errorf("%d queues are left", len(q.all))
-	}
-}
-
-// users counts the changes at a calendar.
-func (q *queues) users(id calendar.CalendarID) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if at := q.all[string(id)]; at != nil {
-		return at.users
-	}
-	return 0
-}
-
-// TestQueueIsFinite: a change whose turn does not come in time gets an error.
-func TestQueueIsFinite(t *testing.T) {
-	t.Parallel()
-	q := newQueues()
-	q.patience = time.Millisecond
-	first, err := q.enter(t.Context(), "busy")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := q.enter(t.Context(), "busy"); !errors.Is(err, errLocked) {
-		t.Errorf("got error %v", err)
-	}
-	q.leave(first)
-	if len(q.all) > 0 {
-		t.Errorf("%d queues are left", len(q.all))
-	}
-}
-
 // TestLockIsNotWaitedForLong: if another process holds a calendar's row lock, a change fails with "busy" and is
 // not retried.
 func TestLockIsNotWaitedForLong(t *testing.T) {
@@ -261,7 +180,7 @@ func TestIgnoredError(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	err := m.store.transact(t.Context(), func(tx *Tx) error {
-		if err := insertUser(t.Context(), tx, "bob", 1); err != nil {
+		if err := tx.run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
 			return err
 		}
 		if _, err := tx.exec(t.Context(), `SELECT 1/0`); err == nil {
@@ -285,8 +204,10 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if p, is := tx.session.(*pgTransaction); is && tries == 1 {
-			_, err := m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", p.conn.PgConn().PID()))
+		if tries == 1 {
+			own, err := rowOf(t.Context(), tx, scanNumber, `SELECT pg_backend_pid()`)
+			m.fine(err)
+			_, err = m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", own))
 			m.fine(err)
 		}
 		if _, _, err := tx.Duplicates(t.Context(), "busy", "a", "a"); err != nil {

@@ -20,7 +20,7 @@ import (
 // same snapshot, whether the replica has the state that the primary returned. See
 // docs/decisions/0083-second-node.md.
 type second struct {
-	db     *sql.DB
+	pool   *sql.DB
 	engine engine
 	first  *DB
 	// after is time.AfterFunc.
@@ -100,14 +100,14 @@ func openSecond(ctx context.Context, d *DB, where string) (*second, error) {
 	share(config)
 	n := &second{engine: *d.engine, first: d, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
 	n.engine.patience /= secondShare
-	n.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
-	bound(n.db, d.options)
+	n.pool = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
+	bound(n.pool, d.options)
 	ctx, cancel := context.WithTimeout(ctx, secondWait)
 	defer cancel()
-	switch err := n.db.PingContext(ctx); {
+	switch err := n.pool.PingContext(ctx); {
 	case errors.Is(err, errOtherCluster):
 		at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.db.Close())
+		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.pool.Close())
 	case err != nil:
 		n.note(ctx, SecondAway, err)
 	}
@@ -195,7 +195,7 @@ func (n *second) answer(asked context.Context, stands stander, read func(querier
 	defer cancel()
 	hurry := n.after(secondWait, cancel)
 	defer hurry.Stop()
-	tx, err := n.db.BeginTx(ctx, &n.engine.snapshot)
+	tx, err := n.pool.BeginTx(ctx, &n.engine.snapshot)
 	if err != nil {
 		return n.outcome(ctx, err), err
 	}
@@ -236,7 +236,7 @@ func (n *second) outcome(ctx context.Context, err error) SecondOutcome {
 // not follow the primary, whose epoch is given.
 func (d *DB) secondBehind(ctx context.Context, epoch func(context.Context) (string, error)) (int64, error) {
 	var stands struct{ epoch, replayed string }
-	err := d.second.db.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
+	err := d.second.pool.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
 		FROM meta WHERE id = 1`).Scan(&stands.epoch, &stands.replayed)
 	if err != nil {
 		return 0, err
@@ -253,8 +253,8 @@ func (d *DB) secondBehind(ctx context.Context, epoch func(context.Context) (stri
 	return rowOf(ctx, d.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }
 
-// Second counts the outcomes of the reads that a replica could have answered; nil without a replica.
-func (d *DB) Second() map[SecondOutcome]int64 {
+// tally counts the outcomes of the reads that a replica could have answered; nil without a replica.
+func (d *DB) tally() map[SecondOutcome]int64 {
 	if d.second == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
 }
 
 // Second counts the outcomes of the reads that a replica could have answered; nil without a replica.
-func (s *Store) Second() map[SecondOutcome]int64 { return s.db.Second() }
+func (s *Store) Second() map[SecondOutcome]int64 { return s.db.tally() }
 
 // standsAt asks how the replica's calendars compare to the given ones. It cannot have calendars of two epochs.
 func standsAt(of []calendar.Calendar) stander {

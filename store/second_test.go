@@ -227,11 +227,11 @@ func TestSecondNode(t *testing.T) {
 	f.run(f.standby, `SELECT pg_promote()`)
 	f.replayed(`SELECT NOT pg_is_in_recovery()`)
 	f.compare(SecondLeads)
-	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "no standby") {
+	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "not a standby") {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
-	f.fine(f.store.db.second.db.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	f.fine(f.store.db.second.pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
 	if epochs != 0 {
 		t.Error("a second node that took over was written to")
 	}
@@ -295,7 +295,7 @@ func (f *following) ofFirstsURL() {
 	f.fine(err)
 	for _, listen := range []string{u.Host, "nowhere"} {
 		q := u.Query()
-		q.Set(listenParameter, listen)
+		q.Set("listen", listen)
 		u.RawQuery = q.Encode()
 		if _, err := Open(f.Context(), f.first.URL(), Options{Second: u.String()}); !errors.Is(err, errSecondListens) {
 			f.Errorf("a second node with listen=%s was opened with %v", listen, err)
@@ -323,8 +323,8 @@ func (f *following) underWrites() {
 	}
 	all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			f.fineUntil(ctx, runOn(ctx, f.store.db.second.db, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
-			f.fineUntil(ctx, runOn(ctx, f.store.db.second.db, `SELECT pg_sleep(0.02)`))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.second.pool, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.second.pool, `SELECT pg_sleep(0.02)`))
 		}
 	})
 	before := f.store.Second()

@@ -84,6 +84,6 @@ type Done struct {
 
 // Done returns the counters of this process.
 func (s *Store) Done() Done {
-	c := &s.db.counts
-	return Done{c.committed.Load(), c.failed.Load(), c.repeated.Load(), s.pruned.tombstones.Load(), s.pruned.bodies.Load()}
+	committed, failed, repeated := s.db.done()
+	return Done{committed, failed, repeated, s.pruned.tombstones.Load(), s.pruned.bodies.Load()}
 }
