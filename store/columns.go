@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // column is a column or an expression, and the field that receives its value.
@@ -29,7 +30,7 @@ func (c columns[T]) list() string {
 }
 
 // scan parses a row.
-func (c columns[T]) scan(row scanner) (T, error) { return scanInto(c.fields)(row) }
+func (c columns[T]) scan(row db.Scanner) (T, error) { return db.ScanInto(c.fields)(row) }
 
 // fields returns pointers to the fields that receive the values.
 func (c columns[T]) fields(one *T) []any {
@@ -78,7 +79,7 @@ type calendarIDs struct{ into *[]calendar.CalendarID }
 
 // Scan implements [database/sql.Scanner].
 func (c calendarIDs) Scan(value any) error {
-	err := wordsInto(c.into).Scan(value)
+	err := db.Words(c.into).Scan(value)
 	slices.Sort(*c.into)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // fileMemory keeps what authentication reads of a SQLite file for as long as nothing is written to the file. A connection's data_version
@@ -13,7 +14,7 @@ import (
 // request, as if it were read each time, and a request that comes between two writes needs no query of a table.
 type fileMemory struct {
 	mu      sync.Mutex
-	version *fileVersion
+	version *db.FileVersion
 	// of is the data_version at which the answers were read.
 	of      int64
 	answers map[stateKey]credentialState
@@ -36,8 +37,8 @@ type credentialState struct {
 const mostStates = 1000
 
 // openFileMemory returns nil on Postgres.
-func openFileMemory(ctx context.Context, d *DB) (*fileMemory, error) {
-	version, err := d.fileVersion(ctx)
+func openFileMemory(ctx context.Context, d *db.DB) (*fileMemory, error) {
+	version, err := d.FileVersion(ctx)
 	if err != nil || version == nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (m *fileMemory) close() error {
 	if m == nil {
 		return nil
 	}
-	return m.version.close()
+	return m.version.Close()
 }
 
 // recall returns an answer from memory, or reads it.
@@ -68,7 +69,7 @@ func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (cred
 func (m *fileMemory) known(ctx context.Context, key stateKey) (now int64, known credentialState, found bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now, err = m.version.now(ctx); err != nil {
+	if now, err = m.version.Now(ctx); err != nil {
 		return 0, credentialState{}, false, err
 	}
 	if now == m.of {

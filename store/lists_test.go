@@ -8,12 +8,13 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestListsTakeNoLane: a query whose size a user determines does not delay the queries of others.
 func TestListsTakeNoLane(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3}) // with one lane
+	s, err := Open(t.Context(), testdb.Postgres(t), db.Options{MaxConns: 3}) // with one lane
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestListsTakeNoLane(t *testing.T) {
 	var held sync.WaitGroup
 	taken, release := make(chan struct{}), make(chan struct{})
 	held.Go(func() {
-		err := each(t.Context(), s.db.brief, func(scanner) (bool, error) {
+		err := db.Each(t.Context(), s.db.Brief, func(db.Scanner) (bool, error) {
 			close(taken)
 			<-release
 			return false, nil

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestBusyCalendarLeavesConnections: fifty changes of one calendar, the first of them slow, do not delay reads
@@ -35,7 +36,7 @@ func TestBusyCalendarLeavesConnections(t *testing.T) {
 
 func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calendar.CalendarID) error) {
 	t.Helper()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 2})
+	s, err := Open(t.Context(), testdb.Postgres(t), db.Options{MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calen
 // TestAdvanceFree: AdvanceFree skips calendars that others change, without waiting.
 func TestAdvanceFree(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{})
+	s, err := Open(t.Context(), testdb.Postgres(t), db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestLockIsNotWaitedForLong(t *testing.T) {
 		}
 		return nil
 	}))
-	if took := time.Since(began); took > 2*lockWait {
+	if took := time.Since(began); took > 2*db.LockWait {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -180,15 +181,15 @@ func TestIgnoredError(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	err := m.store.transact(t.Context(), func(tx *Tx) error {
-		if err := tx.run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
+		if err := tx.Run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(t.Context(), `SELECT 1/0`); err == nil {
+		if _, err := tx.Exec(t.Context(), `SELECT 1/0`); err == nil {
 			t.Error("a division by zero is no error")
 		}
 		return nil
 	})
-	if !errors.Is(err, errUnheeded) {
+	if !errors.Is(err, db.ErrUnheeded) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -205,7 +206,7 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 			return err
 		}
 		if tries == 1 {
-			own, err := rowOf(t.Context(), tx, scanNumber, `SELECT pg_backend_pid()`)
+			own, err := db.RowOf(t.Context(), tx, db.ScanNumber, `SELECT pg_backend_pid()`)
 			m.fine(err)
 			_, err = m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", own))
 			m.fine(err)
@@ -215,7 +216,7 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		}
 		return tx.Log(t.Context(), calendar.Change{Calendar: cal.ID, Version: cal.Version, Object: "a", Did: calendar.Created})
 	}))
-	n, err := rowOf(t.Context(), m.other.db.reads, scanNumber, `SELECT COUNT(*) FROM journal`)
+	n, err := db.RowOf(t.Context(), m.other.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM journal`)
 	if err != nil || n != 1 || tries != 2 {
 		t.Errorf("after %d tries there are %d lines: %v", tries, n, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // searching holds an engine's statements for full-text search.
@@ -31,9 +32,9 @@ type searching struct {
 }
 
 // searchingOf returns an engine's statements.
-func searchingOf(e *engine) *searching {
+func searchingOf(e *db.Engine) *searching {
 	found := sqliteSearching()
-	if e.name == "postgres" {
+	if e.Name == "postgres" {
 		found = postgresSearching()
 	}
 	return &found
@@ -51,9 +52,9 @@ func (r objectReader) SearchTexts(ctx context.Context, in []calendar.CalendarID,
 		return err
 	}
 	var refused error
-	err = r.ask(ctx, func(at querier) error {
-		return each(ctx, at, func(row scanner) (bool, error) {
-			text, err := scanText(row)
+	err = r.ask(ctx, func(at db.Querier) error {
+		return db.Each(ctx, at, func(row db.Scanner) (bool, error) {
+			text, err := db.ScanText(row)
 			if err == nil {
 				refused = take(text)
 			}
@@ -131,7 +132,7 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 	if err != nil {
 		return nil, err
 	}
-	err = r.ask(ctx, func(at querier) error {
+	err = r.ask(ctx, func(at db.Querier) error {
 		seen, err := r.search.survey(ctx, at, q, string(calendars))
 		if err != nil {
 			return err
@@ -147,22 +148,22 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 }
 
 // lookUp queries the index.
-func (e *searching) lookUp(ctx context.Context, at querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
+func (e *searching) lookUp(ctx context.Context, at db.Querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
 	words, err := json.Marshal(map[string][]string{"rare": rare, "common": append([]string{}, common...)})
 	if err != nil {
 		return nil, err
 	}
 	q.Words = rare
-	return rowsOf(ctx, at, sparingly(), e.text,
+	return db.RowsOf(ctx, at, sparingly(), e.text,
 		e.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
 // sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
 // large objects.
-func sparingly() func(scanner) (calendar.Object, error) {
+func sparingly() func(db.Scanner) (calendar.Object, error) {
 	room := pageBytes
-	return func(row scanner) (calendar.Object, error) {
+	return func(row db.Scanner) (calendar.Object, error) {
 		o, err := scanRead(row)
 		if errors.Is(err, calendar.ErrNoText) {
 			o.Data, err = nil, nil // its reader gets the error

@@ -16,12 +16,16 @@ import (
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
+
+// Options configure how a store uses its database.
+type Options = db.Options
 
 // Store stores calendars, users and tokens in a database. It is safe for concurrent use, and several processes
 // may use one database.
 type Store struct {
-	db *DB
+	db *db.DB
 	// objectReader uses the database's reads.
 	objectReader
 	// memory caches credentials on SQLite; nil on Postgres.
@@ -43,12 +47,12 @@ var (
 // file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s := new(Store)
-	d, err := openDB(ctx, url, o, migrations.Files, Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh})
+	d, err := db.Open(ctx, url, o, migrations.Files, db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh})
 	if err != nil {
 		return nil, err
 	}
-	s.db, s.objectReader = d, objectReader{searchingOf(d.engine), only(d.reads)}
-	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.options.Logger, newPacker
+	s.db, s.objectReader = d, objectReader{searchingOf(d.Engine), only(d.Reads)}
+	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.Options.Logger, newPacker
 	if s.memory, err = openFileMemory(ctx, d); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -69,7 +73,7 @@ func (s *Store) Close() error {
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // now is the time as stored.
-func (s *Store) now() int64 { return s.db.now() }
+func (s *Store) now() int64 { return s.db.Now() }
 
 // Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (s *Store) Pool() sql.DBStats { return s.db.Pool() }
@@ -84,6 +88,6 @@ type Done struct {
 
 // Done returns the counters of this process.
 func (s *Store) Done() Done {
-	committed, failed, repeated := s.db.done()
+	committed, failed, repeated := s.db.Done()
 	return Done{committed, failed, repeated, s.pruned.tombstones.Load(), s.pruned.bodies.Load()}
 }

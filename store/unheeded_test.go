@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestUnheededRow: if a change ignores the error of a deferred row, it is not committed.
@@ -17,7 +18,7 @@ func TestUnheededRow(t *testing.T) {
 			if err := written(t.Context(), tx, twin); err != nil {
 				return err
 			}
-			if _, err := rowOf(t.Context(), tx, scanNumber, `SELECT COUNT(*) FROM objects`); err == nil {
+			if _, err := db.RowOf(t.Context(), tx, db.ScanNumber, `SELECT COUNT(*) FROM objects`); err == nil {
 				t.Error("a UID is there twice")
 			}
 			return nil

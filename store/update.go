@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Tx is a transaction; it implements [calendar.Tx]. Its guarantees are in package store/db. Each change locks its
@@ -13,7 +14,7 @@ import (
 // committed in their order, and a sync token skips nothing. It is stored only if the caller's rights hold after it has
 // the lock: see provenStill.
 type Tx struct {
-	*dbTx
+	*db.Tx
 	store *Store
 	// unit is the first change of the current unit.
 	unit calendar.ChangeID
@@ -33,9 +34,9 @@ func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error
 // transact runs fn in a transaction, and retries it after a conflict.
 func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	auth.AlongOf(ctx).Forget()
-	return s.db.transact(ctx, func(in *dbTx) error {
-		t := &Tx{dbTx: in, store: s}
-		in.committed = func() {
+	return s.db.Transact(ctx, func(in *db.Tx) error {
+		t := &Tx{Tx: in, store: s}
+		in.Committed = func() {
 			s.hints.tell(t.hint)
 			s.wrote(ctx, t.put)
 		}
@@ -59,7 +60,7 @@ func (s *Store) write(ctx context.Context, text string, args ...any) (int64, err
 	var changed int64
 	err := s.transact(ctx, func(t *Tx) error {
 		var err error
-		changed, err = t.exec(ctx, text, args...)
+		changed, err = t.Exec(ctx, text, args...)
 		return err
 	})
 	return changed, err

@@ -110,7 +110,7 @@ func everything() calendar.Hint { return calendar.Hint{Everything: true} }
 
 // hear passes on the hints of other processes until ctx ends, or it fails.
 func (s *Store) hear(ctx context.Context, tell func(calendar.Hint)) error {
-	return s.db.hear(ctx, func(payload string) {
+	return s.db.Hear(ctx, func(payload string) {
 		var hint calendar.Hint
 		if json.Unmarshal([]byte(payload), &hint) != nil {
 			hint = everything() // unknown, or from a newer program
@@ -124,5 +124,5 @@ func (t *Tx) announce(ctx context.Context) error {
 	if t.hint.Empty() {
 		return nil
 	}
-	return t.tellOthers(ctx, t.hint, `{"Everything":true}`)
+	return t.TellOthers(ctx, t.hint, `{"Everything":true}`)
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -28,30 +28,30 @@ const (
 )
 
 // postgresEngine describes Postgres.
-func postgresEngine() *engine {
-	return &engine{
-		name:  "postgres",
-		lists: true,
+func postgresEngine() *Engine {
+	return &Engine{
+		Name:  "postgres",
+		Lists: true,
 		// The lock is for the whole database, the tables are in the schema. A migration may take longer than a
 		// request.
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		collate: byteCollation,
-		columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
+		Columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
 				AND a.attgenerated = '' ORDER BY c.relname, a.attnum`,
-		references: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+		References: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
 			WHERE k.contype = 'f' AND c.relnamespace = current_schema()::regnamespace`,
 		snapshot:        sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		endless:         `SET LOCAL statement_timeout = 0`,
-		bulk:            2000,
-		lockRows:        " FOR UPDATE",
-		lockFree:        " FOR UPDATE SKIP LOCKED",
+		Endless:         `SET LOCAL statement_timeout = 0`,
+		Bulk:            2000,
+		LockRows:        " FOR UPDATE",
+		LockFree:        " FOR UPDATE SKIP LOCKED",
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
-		analyze:         `ANALYZE `,
+		Analyze:         `ANALYZE `,
 		fault:           postgresFault,
 	}
 }
@@ -128,32 +128,32 @@ func cut(err error) bool {
 
 // openPostgres opens a pool of connections and waits until the database answers.
 func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
-	d := &DB{engine: postgresEngine(), options: o.withDefaults(defaultConns), hooks: h}
-	d.engine.patience = d.options.StatementTimeout + d.options.StatementTimeout/6
+	d := &DB{Engine: postgresEngine(), Options: o.withDefaults(defaultConns), hooks: h}
+	d.Engine.Patience = d.Options.StatementTimeout + d.Options.StatementTimeout/6
 	where, listen, err := listenAt(where)
 	if err != nil {
 		return nil, err
 	}
-	config, err := postgresConfig(where, d.options)
+	config, err := postgresConfig(where, d.Options)
 	if err != nil {
 		return nil, err
 	}
 	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.greet))
-	bound(pool, d.options)
+	bound(pool, d.Options)
 	// pgx keeps the prepared statements of each connection itself.
-	d.reads = &statements{engine: d.engine, on: pool}
-	l := newLanes(d.reads, pool, d.options.MaxConns)
-	d.brief, d.lists = l, aside{l}
-	d.begin = beginPostgres(pool, newQueues(), d.engine, d.options.StatementTimeout)
+	d.Reads = &statements{engine: d.Engine, on: pool}
+	l := newLanes(d.Reads, pool, d.Options.MaxConns)
+	d.Brief, d.Lists = l, aside{l}
+	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
 	d.close = pool.Close
-	d.hear = hearChannel(d.now, listen.of(config))
-	d.apart = patiently(listen.of(config))
+	d.Hear = hearChannel(d.Now, listen.Of(config))
+	d.Apart = patiently(listen.Of(config))
 	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	if o.Second != "" {
-		if d.second, err = openSecond(ctx, d, o.Second); err != nil {
+		if d.Second, err = openSecond(ctx, d, o.Second); err != nil {
 			return nil, errors.Join(err, pool.Close())
 		}
 	}
@@ -213,21 +213,21 @@ func hangUp(ctx context.Context, conn *pgx.Conn) {
 
 // await waits until the database answers, for as long as the options allow. A refusal counts as an answer.
 func (d *DB) await(ctx context.Context, address string) error {
-	deadline := time.NewTimer(d.options.Wait)
+	deadline := time.NewTimer(d.Options.Wait)
 	defer deadline.Stop()
 	for {
 		err := d.Ping(ctx)
-		if kind := d.engine.fault(err); kind != faultAway && kind != faultCut {
+		if kind := d.Engine.fault(err); kind != faultAway && kind != faultCut {
 			return err
 		}
 		away := &calendar.Error{
 			Reason: calendar.Unavailable, Cause: err,
 			Message: fmt.Sprintf("the database at %s is away: %v", address, errors.Unwrap(err)),
 		}
-		if d.options.Wait <= 0 {
+		if d.Options.Wait <= 0 {
 			return away
 		}
-		d.options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
+		d.Options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

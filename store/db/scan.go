@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"database/sql"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// secondsInto is a column of Unix seconds; NULL is the zero time.
-func secondsInto(t *time.Time) sql.Scanner { return seconds{t} }
+// Seconds is a column of Unix seconds; NULL is the zero time.
+func Seconds(t *time.Time) sql.Scanner { return seconds{t} }
 
 type seconds struct{ *time.Time }
 
@@ -25,8 +25,8 @@ func (s seconds) Scan(value any) error {
 	return nil
 }
 
-// wordsInto is a column of words separated by spaces; NULL is nil, the empty text an empty list.
-func wordsInto[T ~string](list *[]T) sql.Scanner { return words[T]{list} }
+// Words is a column of words separated by spaces; NULL is nil, the empty text an empty list.
+func Words[T ~string](list *[]T) sql.Scanner { return words[T]{list} }
 
 type words[T ~string] struct{ into *[]T }
 

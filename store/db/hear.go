@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -97,9 +97,9 @@ func takePayloads(ctx context.Context, conn *pgx.Conn, tell func(string)) error 
 	}
 }
 
-// tellOthers announces a change to other processes at the commit, as JSON, or the shorter text if that is too long.
-func (t *dbTx) tellOthers(ctx context.Context, change any, shorter string) error {
-	text := t.of().announce
+// TellOthers announces a change to other processes at the commit, as JSON, or the shorter text if that is too long.
+func (t *Tx) TellOthers(ctx context.Context, change any, shorter string) error {
+	text := t.Of().announce
 	if text == "" {
 		return nil
 	}
@@ -110,5 +110,5 @@ func (t *dbTx) tellOthers(ctx context.Context, change any, shorter string) error
 	if len(payload) > maxHint {
 		payload = []byte(shorter)
 	}
-	return t.later(ctx, ignore, text, string(payload), t.db.now())
+	return t.Later(ctx, Ignore, text, string(payload), t.db.Now())
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -51,8 +51,8 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 // mostDamaged is how many damaged rows are logged: these are enough to make the administrator look.
 const mostDamaged = 100
 
-// damaged logs, once per row, that something of it cannot be read.
-func (e *engine) damaged(ctx context.Context, row any, message string, args ...any) {
+// Damaged logs, once per row, that something of it cannot be read.
+func (e *Engine) Damaged(ctx context.Context, row any, message string, args ...any) {
 	t := e.trouble
 	if t == nil {
 		return

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ type (
 	version int64
 )
 
-var manyFields = []field{
-	textField("home"), textField("name"), numberField("version"), textField("a"), blobField("b"), boolField("c"), numberField("d"),
+var manyFields = []Field{
+	TextField("home"), TextField("name"), NumberField("version"), TextField("a"), BlobField("b"), BoolField("c"), NumberField("d"),
 }
 
-var insertMany = insertInto("many", 2, 3, ignore, "", manyFields...)
+var insertMany = InsertInto("many", 2, 3, Ignore, "", manyFields...)
 
 // copiesOf gathers so many rows that differ only in their own fields.
 func copiesOf(n int, name string) *gathered {

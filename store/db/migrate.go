@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -34,30 +34,30 @@ func (s Schema) Behind() bool { return s.Current > 0 && len(s.Pending) > 0 && !s
 
 func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
 
-// migration is a file of the program, or a row of the database's table of migrations.
-type migration struct {
-	name     string
-	checksum string
+// Migration is a file of the program, or a row of the database's table of migrations.
+type Migration struct {
+	Name     string
+	Checksum string
 	text     string // empty if it comes from the database
 }
 
-// engine is the engine that the file is for; empty for both.
-func (m migration) engine() string {
-	if parts := fileName.FindStringSubmatch(path.Base(m.name)); parts != nil {
+// Engine is the engine that the file is for; empty for both.
+func (m Migration) Engine() string {
+	if parts := fileName.FindStringSubmatch(path.Base(m.Name)); parts != nil {
 		return parts[2]
 	}
 	return ""
 }
 
-func (m migration) number() int { return lastNumber([]migration{m}) }
+func (m Migration) Number() int { return LastNumber([]Migration{m}) }
 
-func (m migration) sameName(o migration) bool { return o.name == m.name }
+func (m Migration) SameName(o Migration) bool { return o.Name == m.Name }
 
-// migrate applies migrations. When none are left, it calls end in the same transaction as that check.
-func (d *DB) migrate(ctx context.Context, wanted []migration, end func(context.Context, *dbTx) error) error {
+// Migrate applies migrations. When none are left, it calls end in the same transaction as that check.
+func (d *DB) Migrate(ctx context.Context, wanted []Migration, end func(context.Context, *Tx) error) error {
 	for more, waits := true, false; more; {
 		err := d.behindIndexes(ctx, wanted, func() error {
-			return d.transact(ctx, func(t *dbTx) error {
+			return d.Transact(ctx, func(t *Tx) error {
 				var err error
 				more, err = t.migrateOnce(ctx, wanted)
 				if err == nil && !more {
@@ -83,25 +83,25 @@ var errInUse = errors.New("other processes are using the tables that a migration
 func (d *DB) untilFree(ctx context.Context, waits *bool) error {
 	if !*waits {
 		*waits = true
-		d.options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
+		d.Options.Logger.WarnContext(ctx, "a migration waits for long reads of its tables to end; it retries, and other requests go on meanwhile")
 	}
 	return aheadPause(ctx)
 }
 
 // migrateOnce applies the first pending migration, if there is one.
-func (t *dbTx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
-	if err := t.maybeScript(ctx, t.of().migrate); err != nil {
+func (t *Tx) migrateOnce(ctx context.Context, wanted []Migration) (more bool, err error) {
+	if err := t.MaybeScript(ctx, t.Of().migrate); err != nil {
 		return false, err
 	}
 	const table = `CREATE TABLE IF NOT EXISTS migrations (
 		name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`
-	if err := t.run(ctx, table); err != nil {
+	if err := t.Run(ctx, table); err != nil {
 		return false, err
 	}
-	if err := t.maybeScript(ctx, t.of().collate); err != nil {
+	if err := t.MaybeScript(ctx, t.Of().collate); err != nil {
 		return false, err
 	}
-	applied, err := applied(ctx, t)
+	applied, err := Applied(ctx, t)
 	if err != nil {
 		return false, err
 	}
@@ -112,75 +112,75 @@ func (t *dbTx) migrateOnce(ctx context.Context, wanted []migration) (more bool, 
 	if len(left) == 0 {
 		return false, nil
 	}
-	if tell := t.db.options.Migrating; tell != nil {
-		tell(left[0].name, len(wanted)-len(left)+1, len(wanted))
+	if tell := t.db.Options.Migrating; tell != nil {
+		tell(left[0].Name, len(wanted)-len(left)+1, len(wanted))
 	}
 	err = t.apply(ctx, left[0])
-	if kind := t.of().fault(err); t.of().migrate != "" && (kind == faultConflict || kind == faultLocked) {
+	if kind := t.Of().fault(err); t.Of().migrate != "" && (kind == faultConflict || kind == faultLocked) {
 		err = errInUse // retried at once, it would keep others waiting
 	}
 	return true, err
 }
 
-func (t *dbTx) apply(ctx context.Context, m migration) error {
+func (t *Tx) apply(ctx context.Context, m Migration) error {
 	if err := t.script(ctx, m.text); err != nil {
-		return fmt.Errorf("migration %s: %w", m.name, err)
+		return fmt.Errorf("migration %s: %w", m.Name, err)
 	}
-	if err := t.maybeScript(ctx, t.of().collate); err != nil {
-		return fmt.Errorf("setting the collation after migration %s: %w", m.name, err)
+	if err := t.MaybeScript(ctx, t.Of().collate); err != nil {
+		return fmt.Errorf("setting the collation after migration %s: %w", m.Name, err)
 	}
-	return t.run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
-		m.name, m.checksum, t.db.now())
+	return t.Run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
+		m.Name, m.Checksum, t.db.Now())
 }
 
 // Schema returns the state of the database's tables.
 func (d *DB) Schema(ctx context.Context) (Schema, error) {
-	wanted, err := d.wanted()
+	wanted, err := d.Wanted()
 	if err != nil {
 		return Schema{}, err
 	}
-	applied, err := applied(ctx, d.reads)
+	applied, err := Applied(ctx, d.Reads)
 	if err != nil {
 		return Schema{}, err
 	}
 	return Schema{
-		Current: lastNumber(applied), Wanted: lastNumber(wanted),
-		Pending: missing(wanted, applied), Unknown: missing(applied, wanted), Other: altered(wanted, applied),
+		Current: LastNumber(applied), Wanted: LastNumber(wanted),
+		Pending: Missing(wanted, applied), Unknown: Missing(applied, wanted), Other: Altered(wanted, applied),
 	}, nil
 }
 
-// applied returns the migrations in the database, none if it has no table of migrations yet.
-func applied(ctx context.Context, q querier) ([]migration, error) {
-	tables, err := rowOf(ctx, q, scanNumber, q.of().countMigrations)
+// Applied returns the migrations in the database, none if it has no table of migrations yet.
+func Applied(ctx context.Context, q Querier) ([]Migration, error) {
+	tables, err := RowOf(ctx, q, ScanNumber, q.Of().countMigrations)
 	if err != nil || tables == 0 {
 		return nil, err
 	}
-	return rowsOf(ctx, q, scanInto(func(m *migration) []any { return []any{&m.name, &m.checksum} }), `SELECT name, checksum FROM migrations ORDER BY name`)
+	return RowsOf(ctx, q, ScanInto(func(m *Migration) []any { return []any{&m.Name, &m.Checksum} }), `SELECT name, checksum FROM migrations ORDER BY name`)
 }
 
 // fileName matches a migration's name: number, words, and the engine that it is for, if not all.
 var fileName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+(?:\.([a-z]+))?\.sql$`)
 
-// wanted returns the program's migrations for this engine, in order.
-func (d *DB) wanted() ([]migration, error) {
-	names, err := fs.Glob(d.files, "*.sql")
+// Wanted returns the program's migrations for this engine, in order.
+func (d *DB) Wanted() ([]Migration, error) {
+	names, err := fs.Glob(d.Files, "*.sql")
 	if err != nil {
 		return nil, err
 	}
-	var all []migration
+	var all []Migration
 	for _, name := range names {
 		parts := fileName.FindStringSubmatch(path.Base(name))
 		if parts == nil {
 			return nil, fmt.Errorf("the migration %s is not named NNNN_words.sql or NNNN_words.ENGINE.sql", name)
 		}
-		if parts[2] != "" && parts[2] != d.engine.name {
+		if parts[2] != "" && parts[2] != d.Engine.Name {
 			continue
 		}
-		text, err := fs.ReadFile(d.files, name)
+		text, err := fs.ReadFile(d.Files, name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, migration{name, checksum(text), string(text)})
+		all = append(all, Migration{name, checksum(text), string(text)})
 	}
 	return all, nil
 }
@@ -193,52 +193,52 @@ func checksum(text []byte) string {
 
 // compare returns the wanted migrations that are not applied. It refuses a database that another build or a
 // newer program created.
-func compare(wanted, applied []migration) ([]migration, error) {
-	if other := altered(wanted, applied); len(other) > 0 {
+func compare(wanted, applied []Migration) ([]Migration, error) {
+	if other := Altered(wanted, applied); len(other) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
 			"the database was made by another build of this program, with another %s, and is left as it is; to bring the calendars over, "+
 				"let that build `export --user NAME --out DIR` for each user, then name a new database, and let this one `create-user NAME` and `import --user NAME DIR`",
 			strings.Join(other, ", "))
 	}
-	if unknown := missing(applied, wanted); len(unknown) > 0 {
+	if unknown := Missing(applied, wanted); len(unknown) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
 			"the database is newer than this program: it has %s, which this program does not know; run the newer program, or restore a backup",
 			strings.Join(unknown, ", "))
 	}
-	return slices.DeleteFunc(slices.Clone(wanted), func(m migration) bool {
-		return slices.ContainsFunc(applied, m.sameName)
+	return slices.DeleteFunc(slices.Clone(wanted), func(m Migration) bool {
+		return slices.ContainsFunc(applied, m.SameName)
 	}), nil
 }
 
-// missing returns the names of migrations that are not among the others.
-func missing(those, others []migration) []string {
+// Missing returns the names of migrations that are not among the others.
+func Missing(those, others []Migration) []string {
 	var names []string
 	for _, m := range those {
-		if !slices.ContainsFunc(others, m.sameName) {
-			names = append(names, m.name)
+		if !slices.ContainsFunc(others, m.SameName) {
+			names = append(names, m.Name)
 		}
 	}
 	return names
 }
 
-// altered returns the names of applied migrations whose files have changed since.
-func altered(wanted, applied []migration) []string {
+// Altered returns the names of applied migrations whose files have changed since.
+func Altered(wanted, applied []Migration) []string {
 	var names []string
 	for _, m := range wanted {
-		i := slices.IndexFunc(applied, m.sameName)
-		if i >= 0 && applied[i].checksum != m.checksum {
-			names = append(names, m.name)
+		i := slices.IndexFunc(applied, m.SameName)
+		if i >= 0 && applied[i].Checksum != m.Checksum {
+			names = append(names, m.Name)
 		}
 	}
 	return names
 }
 
-// lastNumber returns the number at the start of the last migration's name.
-func lastNumber(all []migration) int {
+// LastNumber returns the number at the start of the last migration's name.
+func LastNumber(all []Migration) int {
 	if len(all) == 0 {
 		return 0
 	}
-	digits, _, _ := strings.Cut(all[len(all)-1].name, "_")
+	digits, _, _ := strings.Cut(all[len(all)-1].Name, "_")
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 0

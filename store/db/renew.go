@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -52,16 +52,16 @@ func steadied(ctx context.Context, conn *pgx.Conn) error {
 // earlier, and also if a pooler shares the connections. But it cannot distinguish two standbys that were
 // promoted one after another to the same timeline.
 func (d *DB) renew(ctx context.Context, conn *pgx.Conn) error {
-	tag, err := conn.Exec(ctx, renewEpoch, newEpoch())
+	tag, err := conn.Exec(ctx, renewEpoch, NewEpoch())
 	if e, known := errors.AsType[*pgconn.PgError](err); known && slices.Contains(notRenewed, e.Code) {
 		return nil
 	}
 	if err == nil && tag.RowsAffected() > 0 {
-		d.options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
+		d.Options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
 		d.hooks.Renewed()
 	}
 	return err
 }
 
-// newEpoch returns a random name, unique among all stores.
-func newEpoch() string { return strings.ToLower(rand.Text()) }
+// NewEpoch returns a random name, unique among all stores.
+func NewEpoch() string { return strings.ToLower(rand.Text()) }

@@ -2,7 +2,7 @@
 // written, but not what is in them: package store has the SQL texts.
 //
 // A difference between the engines is a field of engine, or a migration with the engine's name.
-package store
+package db
 
 import (
 	"context"
@@ -32,8 +32,8 @@ type Options struct {
 	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
-	// shares is for tests: it reports whether the next writer to a SQLite file may join a transaction.
-	shares func() bool
+	// Shares is for tests: it reports whether the next writer to a SQLite file may join a transaction.
+	Shares func() bool
 	// Logger logs waits and retries; nil discards them.
 	Logger *slog.Logger
 }
@@ -67,34 +67,34 @@ type Hooks struct {
 
 // DB is a database. It is safe for concurrent use.
 type DB struct {
-	engine  *engine
-	options Options
+	Engine  *Engine
+	Options Options
 	hooks   Hooks
 	// place names the database for people, without a password.
 	place string
-	reads *statements
-	// brief reads rows by their keys.
-	brief interface {
-		querier
-		// ask runs independent queries, on Postgres in one round trip.
-		ask(ctx context.Context, questions []question) error
+	Reads *statements
+	// Brief reads rows by their keys.
+	Brief interface {
+		Querier
+		// Ask runs independent queries, on Postgres in one round trip.
+		Ask(ctx context.Context, questions []Question) error
 	}
-	// lists reads any number of rows by an index.
-	lists querier
-	// second is nil without a replica.
-	second *second
+	// Lists reads any number of rows by an index.
+	Lists Querier
+	// Second is nil without a replica.
+	Second *second
 	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
 	// transaction.
 	begin func(ctx context.Context, work func(session) error) error
-	// apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
-	apart func(ctx context.Context, work func(*pgx.Conn) error) error
-	// hear listens to other processes until ctx ends, or it fails. It passes on what they announced, or "" if anything
+	// Apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
+	Apart func(ctx context.Context, work func(*pgx.Conn) error) error
+	// Hear listens to other processes until ctx ends, or it fails. It passes on what they announced, or "" if anything
 	// may have changed.
-	hear   func(ctx context.Context, tell func(payload string)) error
+	Hear   func(ctx context.Context, tell func(payload string)) error
 	close  func() error
 	counts counts
-	// files are the program's migrations.
-	files fs.FS
+	// Files are the program's migrations.
+	Files fs.FS
 }
 
 // schemes select the engine by the start of the URL.
@@ -107,9 +107,9 @@ var schemes = [...]struct {
 	{"sqlite:", openSQLite},
 }
 
-// openDB opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
+// Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
 // no tables: see [DB.Migrate].
-func openDB(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
+func Open(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
 	if h.Renewed == nil {
 		h.Renewed = func() {}
 	}
@@ -126,8 +126,8 @@ func openDB(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*
 	if err != nil {
 		return nil, err
 	}
-	d.files = files
-	d.engine.trouble = &trouble{log: d.options.Logger, now: d.options.Now}
+	d.Files = files
+	d.Engine.trouble = &trouble{log: d.Options.Logger, now: d.Options.Now}
 	return d, nil
 }
 
@@ -136,31 +136,31 @@ func (d *DB) Place() string { return d.place }
 
 // Close closes the database. It must not be used any more.
 func (d *DB) Close() error {
-	if d.second != nil {
-		return errors.Join(d.second.pool.Close(), d.close())
+	if d.Second != nil {
+		return errors.Join(d.Second.Pool.Close(), d.close())
 	}
 	return d.close()
 }
 
 // Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error {
-	_, err := rowOf(ctx, d.reads, scanNumber, "SELECT 1")
+	_, err := RowOf(ctx, d.Reads, ScanNumber, "SELECT 1")
 	return err
 }
 
 // Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (d *DB) Pool() sql.DBStats {
-	if pool, ok := d.reads.on.(*sql.DB); ok {
+	if pool, ok := d.Reads.on.(*sql.DB); ok {
 		return pool.Stats()
 	}
 	return sql.DBStats{}
 }
 
-// maintain runs a statement outside of transactions.
-func (d *DB) maintain(ctx context.Context, text string) error {
-	_, err := d.reads.on.ExecContext(ctx, text)
+// Maintain runs a statement outside of transactions.
+func (d *DB) Maintain(ctx context.Context, text string) error {
+	_, err := d.Reads.on.ExecContext(ctx, text)
 	return err
 }
 
-// now is the time as stored.
-func (d *DB) now() int64 { return d.options.Now().Unix() }
+// Now is the time as stored.
+func (d *DB) Now() int64 { return d.Options.Now().Unix() }

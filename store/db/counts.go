@@ -1,4 +1,4 @@
-package store
+package db
 
 import "sync/atomic"
 
@@ -16,7 +16,7 @@ func (c *counts) transaction(err error, attempt int) {
 	}
 }
 
-// done returns how many transactions were committed, failed, and were repeated after a conflict.
-func (d *DB) done() (committed, failed, repeated int64) {
+// Done returns how many transactions were committed, failed, and were repeated after a conflict.
+func (d *DB) Done() (committed, failed, repeated int64) {
 	return d.counts.committed.Load(), d.counts.failed.Load(), d.counts.repeated.Load()
 }

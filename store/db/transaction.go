@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -39,17 +39,17 @@ const (
 
 // session is a transaction of an engine.
 type session interface {
-	querier
-	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// approach is called before the lock of the first row, and may wait for earlier changes of this process with the same key.
-	approach(ctx context.Context, key string) error
-	// ask runs queries one after another; on Postgres they are sent together.
-	ask(ctx context.Context, questions []question) error
-	// later runs a statement at once, or sends it with the next one or the commit, which saves a round trip.
+	Querier
+	Exec(ctx context.Context, text string, args ...any) (changed int64, err error)
+	// Approach is called before the lock of the first row, and may wait for earlier changes of this process with the same key.
+	Approach(ctx context.Context, key string) error
+	// Ask runs queries one after another; on Postgres they are sent together.
+	Ask(ctx context.Context, questions []Question) error
+	// Later runs a statement at once, or sends it with the next one or the commit, which saves a round trip.
 	// settle checks its result.
-	later(ctx context.Context, settle settler, text string, args ...any) error
-	// row is later for an inserted row; rows of one table may be written together.
-	row(ctx context.Context, into *insertion, values ...any) error
+	Later(ctx context.Context, settle settler, text string, args ...any) error
+	// Row is later for an inserted row; rows of one table may be written together.
+	Row(ctx context.Context, into *insertion, values ...any) error
 	// script runs several statements without arguments.
 	script(ctx context.Context, text string) error
 	commit(ctx context.Context) error
@@ -59,16 +59,16 @@ type session interface {
 // settler checks the result of a statement: the number of rows that it changed, or its error.
 type settler func(changed int64, err error) error
 
-// dbTx is a transaction.
-type dbTx struct {
+// Tx is a transaction.
+type Tx struct {
 	session
 	db *DB
-	// committed is called after the commit.
-	committed func()
+	// Committed is called after the commit.
+	Committed func()
 }
 
-// transact runs fn in a transaction, and retries it after a conflict.
-func (d *DB) transact(ctx context.Context, fn func(*dbTx) error) (err error) {
+// Transact runs fn in a transaction, and retries it after a conflict.
+func (d *DB) Transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	ctx, span := trace.Start(ctx, "transaction", trace.Client)
 	defer func() { span.End(err != nil) }()
 	pause := firstPause
@@ -83,14 +83,14 @@ func (d *DB) transact(ctx context.Context, fn func(*dbTx) error) (err error) {
 		}
 		d.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !d.again(err) {
-			return d.engine.translate(ctx, err)
+			return d.Engine.Translate(ctx, err)
 		}
-		d.options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
+		d.Options.Logger.DebugContext(ctx, "retrying a transaction", "attempt", attempt, "err", err)
 		select {
 		case <-time.After(pause):
 			pause *= 2
 		case <-ctx.Done():
-			return d.engine.translate(ctx, ctx.Err()) // nothing was stored
+			return d.Engine.Translate(ctx, ctx.Err()) // nothing was stored
 		}
 	}
 }
@@ -106,13 +106,13 @@ func (d *DB) again(err error) bool {
 	if _, uncertain := errors.AsType[uncertainError](err); uncertain {
 		return false
 	}
-	kind := d.engine.fault(err)
+	kind := d.Engine.fault(err)
 	return kind == faultConflict || kind == faultCut
 }
 
 // attempt runs fn in one transaction.
-func (d *DB) attempt(ctx context.Context, fn func(*dbTx) error) error {
-	var t *dbTx
+func (d *DB) attempt(ctx context.Context, fn func(*Tx) error) error {
+	var t *Tx
 	err := d.begin(ctx, func(session session) error {
 		done := false
 		defer func() {
@@ -120,7 +120,7 @@ func (d *DB) attempt(ctx context.Context, fn func(*dbTx) error) error {
 				session.rollback(ctx)
 			}
 		}()
-		t = &dbTx{session: session, db: d}
+		t = &Tx{session: session, db: d}
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -131,14 +131,14 @@ func (d *DB) attempt(ctx context.Context, fn func(*dbTx) error) error {
 		done = true
 		return nil
 	})
-	if err == nil && t.committed != nil {
-		t.committed()
+	if err == nil && t.Committed != nil {
+		t.Committed()
 	}
 	return err
 }
 
 // uncertain marks the error of a commit that may have succeeded anyway.
-func (e *engine) uncertain(err error) error {
+func (e *Engine) uncertain(err error) error {
 	if kind := e.fault(err); kind == faultCut || kind == faultAway {
 		return notKnown(err)
 	}
@@ -149,14 +149,14 @@ func notKnown(err error) error {
 	return uncertainError{fmt.Errorf("it is unknown whether the change was stored: %w", err)}
 }
 
-// run is exec without the number of changed rows.
-func (t *dbTx) run(ctx context.Context, text string, args ...any) error {
-	_, err := t.exec(ctx, text, args...)
+// Run is exec without the number of changed rows.
+func (t *Tx) Run(ctx context.Context, text string, args ...any) error {
+	_, err := t.Exec(ctx, text, args...)
 	return err
 }
 
-// maybeScript runs an engine's script, if it has one.
-func (t *dbTx) maybeScript(ctx context.Context, text string) error {
+// MaybeScript runs an engine's script, if it has one.
+func (t *Tx) MaybeScript(ctx context.Context, text string) error {
 	if text == "" {
 		return nil
 	}

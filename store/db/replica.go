@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"cmp"
@@ -20,11 +20,11 @@ import (
 // same snapshot, whether the replica has the state that the primary returned. See
 // docs/decisions/0083-second-node.md.
 type second struct {
-	pool   *sql.DB
-	engine engine
+	Pool   *sql.DB
+	Engine Engine
 	first  *DB
-	// after is time.AfterFunc.
-	after func(time.Duration, func()) *time.Timer
+	// After is time.AfterFunc.
+	After func(time.Duration, func()) *time.Timer
 
 	mu     sync.Mutex
 	counts map[SecondOutcome]int64
@@ -74,40 +74,40 @@ const (
 	// secondWait is how long the replica may take to report its state. After a timeout it is not asked for
 	// secondRest.
 	secondWait = time.Second
-	secondRest = 5 * time.Second
+	SecondRest = 5 * time.Second
 	// secondShare is its part of the statement timeout: the primary must still have time to answer.
 	secondShare = 6
 
 	clusterText = `SELECT system_identifier::text FROM pg_control_system()`
 )
 
-// errOtherCluster refuses a server that is no copy of the primary.
-var errOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
+// ErrOtherCluster refuses a server that is no copy of the primary.
+var ErrOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
 
-// errSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
-var errSecondListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
+// ErrSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
+var ErrSecondListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
 
 // openSecond connects to the replica of a store. One that is away may return; one of another cluster is
 // refused.
 func openSecond(ctx context.Context, d *DB, where string) (*second, error) {
 	if _, listen, err := listenAt(where); err != nil || listen != nil {
-		return nil, errSecondListens
+		return nil, ErrSecondListens
 	}
-	config, err := postgresConfig(where, d.options)
+	config, err := postgresConfig(where, d.Options)
 	if err != nil {
 		return nil, fmt.Errorf("the read replica: %w", err)
 	}
 	share(config)
-	n := &second{engine: *d.engine, first: d, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
-	n.engine.patience /= secondShare
-	n.pool = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
-	bound(n.pool, d.options)
+	n := &second{Engine: *d.Engine, first: d, After: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
+	n.Engine.Patience /= secondShare
+	n.Pool = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
+	bound(n.Pool, d.Options)
 	ctx, cancel := context.WithTimeout(ctx, secondWait)
 	defer cancel()
-	switch err := n.pool.PingContext(ctx); {
-	case errors.Is(err, errOtherCluster):
+	switch err := n.Pool.PingContext(ctx); {
+	case errors.Is(err, ErrOtherCluster):
 		at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.pool.Close())
+		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, ErrOtherCluster), n.Pool.Close())
 	case err != nil:
 		n.note(ctx, SecondAway, err)
 	}
@@ -135,25 +135,25 @@ func (n *second) greet(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	var there string
-	here, err := rowOf(ctx, n.first.reads, scanText, clusterText)
+	here, err := RowOf(ctx, n.first.Reads, ScanText, clusterText)
 	if err != nil || conn.QueryRow(ctx, clusterText).Scan(&there) != nil {
 		return nil //nolint:nilerr // where no cluster tells its name, the epoch alone tells them apart
 	}
 	if here != there {
-		return errOtherCluster
+		return ErrOtherCluster
 	}
 	return nil
 }
 
-// stander asks whether a snapshot of the replica has the wanted state; then the outcome is SecondAnswered.
-type stander func(ctx context.Context, at querier) (SecondOutcome, error)
+// Stander asks whether a snapshot of the replica has the wanted state; then the outcome is SecondAnswered.
+type Stander func(ctx context.Context, at Querier) (SecondOutcome, error)
 
-// ask lets the replica answer, and reports whether it did.
-func (n *second) ask(ctx context.Context, stands stander, read func(querier) error) bool {
+// Ask lets the replica answer, and reports whether it did.
+func (n *second) Ask(ctx context.Context, stands Stander, read func(Querier) error) bool {
 	if !n.awake() {
 		return false
 	}
-	how, err := n.answer(ctx, stands, read)
+	how, err := n.Answer(ctx, stands, read)
 	if ctx.Err() != nil {
 		return false
 	}
@@ -165,12 +165,12 @@ func (n *second) ask(ctx context.Context, stands stander, read func(querier) err
 func (n *second) awake() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	now := n.first.options.Now()
+	now := n.first.Options.Now()
 	if n.down && now.Before(n.rests) {
 		n.counts[SecondResting]++
 		return false
 	}
-	n.rests = now.Add(secondRest)
+	n.rests = now.Add(SecondRest)
 	return true
 }
 
@@ -179,23 +179,23 @@ func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
 	n.mu.Lock()
 	n.counts[how]++
 	was := n.down
-	n.down, n.rests = !slices.Contains(passing, how), n.first.options.Now().Add(secondRest)
+	n.down, n.rests = !slices.Contains(passing, how), n.first.Options.Now().Add(SecondRest)
 	is := n.down
 	n.mu.Unlock()
 	if is && !was {
-		n.first.options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
+		n.first.Options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
 	} else if was && !is {
-		n.first.options.Logger.InfoContext(ctx, "the read replica answers again")
+		n.first.Options.Logger.InfoContext(ctx, "the read replica answers again")
 	}
 }
 
-// answer reads in a snapshot with the wanted state.
-func (n *second) answer(asked context.Context, stands stander, read func(querier) error) (SecondOutcome, error) {
+// Answer reads in a snapshot with the wanted state.
+func (n *second) Answer(asked context.Context, stands Stander, read func(Querier) error) (SecondOutcome, error) {
 	ctx, cancel := context.WithCancel(asked)
 	defer cancel()
-	hurry := n.after(secondWait, cancel)
+	hurry := n.After(secondWait, cancel)
 	defer hurry.Stop()
-	tx, err := n.pool.BeginTx(ctx, &n.engine.snapshot)
+	tx, err := n.Pool.BeginTx(ctx, &n.Engine.snapshot)
 	if err != nil {
 		return n.outcome(ctx, err), err
 	}
@@ -204,7 +204,7 @@ func (n *second) answer(asked context.Context, stands stander, read func(querier
 		hurry.Reset(secondWait)
 		_ = tx.Rollback()
 	}()
-	at := &snapshot{&n.engine, tx}
+	at := &Snapshot{&n.Engine, tx}
 	how, err := stands(ctx, at)
 	if err == nil && how == SecondAnswered {
 		if !hurry.Stop() {
@@ -226,17 +226,17 @@ func (n *second) outcome(ctx context.Context, err error) SecondOutcome {
 	switch {
 	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
 		return SecondSlow
-	case errors.Is(err, errOtherCluster):
+	case errors.Is(err, ErrOtherCluster):
 		return SecondOther
 	}
-	return cmp.Or(secondFaults[n.engine.fault(err)], SecondFailed)
+	return cmp.Or(secondFaults[n.Engine.fault(err)], SecondFailed)
 }
 
-// secondBehind returns how many bytes of changes the replica has not replayed yet. It fails if the replica does
+// SecondBehind returns how many bytes of changes the replica has not replayed yet. It fails if the replica does
 // not follow the primary, whose epoch is given.
-func (d *DB) secondBehind(ctx context.Context, epoch func(context.Context) (string, error)) (int64, error) {
+func (d *DB) SecondBehind(ctx context.Context, epoch func(context.Context) (string, error)) (int64, error) {
 	var stands struct{ epoch, replayed string }
-	err := d.second.pool.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
+	err := d.Second.Pool.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
 		FROM meta WHERE id = 1`).Scan(&stands.epoch, &stands.replayed)
 	if err != nil {
 		return 0, err
@@ -250,15 +250,15 @@ func (d *DB) secondBehind(ctx context.Context, epoch func(context.Context) (stri
 	case current != stands.epoch:
 		return 0, errors.New("it does not have the current epoch of the database: it follows another server, or is far behind")
 	}
-	return rowOf(ctx, d.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
+	return RowOf(ctx, d.Reads, ScanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }
 
-// tally counts the outcomes of the reads that a replica could have answered; nil without a replica.
-func (d *DB) tally() map[SecondOutcome]int64 {
-	if d.second == nil {
+// Tally counts the outcomes of the reads that a replica could have answered; nil without a replica.
+func (d *DB) Tally() map[SecondOutcome]int64 {
+	if d.Second == nil {
 		return nil
 	}
-	n := d.second
+	n := d.Second
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	counts := make(map[SecondOutcome]int64, len(n.counts))

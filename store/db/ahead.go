@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -26,15 +26,15 @@ const stateOfIndex = `SELECT to_regclass($1) IS NOT NULL,
 // aheadAgain is the pause between two looks at another server's progress.
 const aheadAgain = time.Second
 
-// aheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
+// AheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
 // CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and a
 // transaction pooler may sit in between.
-const aheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
+const AheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
 
 // behindIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
 // that start together take turns: two that build indexes on one table block each other, and the one that gives
 // up would drop the other's index.
-func (d *DB) behindIndexes(ctx context.Context, wanted []migration, apply func() error) error {
+func (d *DB) behindIndexes(ctx context.Context, wanted []Migration, apply func() error) error {
 	found, err := d.indexesOfNext(ctx, wanted)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (d *DB) behindIndexes(ctx context.Context, wanted []migration, apply func()
 	if len(found) == 0 {
 		return apply()
 	}
-	return d.apart(ctx, func(conn *pgx.Conn) error {
+	return d.Apart(ctx, func(conn *pgx.Conn) error {
 		if err := untilAlone(ctx, conn); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func untilAlone(ctx context.Context, conn *pgx.Conn) error {
 		}
 		var alone bool
 		// The simple protocol: the portal that the extended one leaves open counts as a running statement.
-		if err := conn.QueryRow(ctx, aheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
+		if err := conn.QueryRow(ctx, AheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
 			return err
 		}
 		if _, err := conn.Exec(ctx, `ROLLBACK`); err != nil {
@@ -84,11 +84,11 @@ func aheadPause(ctx context.Context) error {
 }
 
 // indexesOfNext returns the indexes to create before the next migration: statement, name and table of each.
-func (d *DB) indexesOfNext(ctx context.Context, wanted []migration) ([][]string, error) {
-	if d.apart == nil {
+func (d *DB) indexesOfNext(ctx context.Context, wanted []Migration) ([][]string, error) {
+	if d.Apart == nil {
 		return nil, nil
 	}
-	applied, err := applied(ctx, d.reads)
+	applied, err := Applied(ctx, d.Reads)
 	if err != nil || len(applied) == 0 {
 		return nil, err
 	}
@@ -100,17 +100,17 @@ func (d *DB) indexesOfNext(ctx context.Context, wanted []migration) ([][]string,
 }
 
 // indexesAhead creates them.
-func (d *DB) indexesAhead(ctx context.Context, wanted []migration) error {
+func (d *DB) indexesAhead(ctx context.Context, wanted []Migration) error {
 	found, err := d.indexesOfNext(ctx, wanted) // another server may have applied it
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return d.apart(ctx, func(conn *pgx.Conn) error {
+	return d.Apart(ctx, func(conn *pgx.Conn) error {
 		for _, index := range found {
 			if err := d.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
 				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
 				// IF NOT EXISTS would accept it.
-				d.options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
+				d.Options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
 			}
@@ -133,7 +133,7 @@ func (d *DB) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, ta
 		case there:
 			_, err = conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+name)
 		default:
-			d.options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
+			d.Options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
 			_, err = conn.Exec(ctx, strings.Replace(statement, "INDEX", "INDEX CONCURRENTLY", 1))
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -6,18 +6,18 @@ import (
 	"errors"
 )
 
-// fileVersion reads the data_version of a SQLite file, which changes with each commit of any other connection, in this
+// FileVersion reads the data_version of a SQLite file, which changes with each commit of any other connection, in this
 // process or another one.
-type fileVersion struct {
+type FileVersion struct {
 	pool *sql.DB
 	conn *sql.Conn
 	// version is PRAGMA data_version, prepared on conn.
 	version *sql.Stmt
 }
 
-// fileVersion opens a connection for the file's version. It returns nil on Postgres.
-func (d *DB) fileVersion(ctx context.Context) (*fileVersion, error) {
-	if d.engine.name != "sqlite" {
+// FileVersion opens a connection for the file's version. It returns nil on Postgres.
+func (d *DB) FileVersion(ctx context.Context) (*FileVersion, error) {
+	if d.Engine.Name != "sqlite" {
 		return nil, nil
 	}
 	pool, err := sql.Open("sqlite", dataSource(d.place, "query_only(1)"))
@@ -32,16 +32,16 @@ func (d *DB) fileVersion(ctx context.Context) (*fileVersion, error) {
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), pool.Close())
 	}
-	return &fileVersion{pool, conn, version}, nil
+	return &FileVersion{pool, conn, version}, nil
 }
 
-// now reads the version. A connection runs one statement at a time: callers take turns. One who goes away must not
+// Now reads the version. A connection runs one statement at a time: callers take turns. One who goes away must not
 // interrupt it.
-func (v *fileVersion) now(ctx context.Context) (now int64, err error) {
+func (v *FileVersion) Now(ctx context.Context) (now int64, err error) {
 	err = v.version.QueryRowContext(context.WithoutCancel(ctx)).Scan(&now)
 	return now, err
 }
 
-func (v *fileVersion) close() error {
+func (v *FileVersion) Close() error {
 	return errors.Join(v.version.Close(), v.conn.Close(), v.pool.Close())
 }

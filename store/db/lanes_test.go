@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 // oneLane returns a database whose only lane is taken until release is called.
 func oneLane(t *testing.T) (d *DB, l *lanes, release func()) {
 	t.Helper()
-	d, err := openDB(t.Context(), testdb.Postgres(t), Options{MaxConns: 3}, nil, Hooks{})
+	d, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3}, nil, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	l, is := d.brief.(*lanes)
+	l, is := d.Brief.(*lanes)
 	if !is || l.most != 1 {
-		t.Fatalf("three connections have %+v, want one lane", d.brief)
+		t.Fatalf("three connections have %+v, want one lane", d.Brief)
 	}
-	l.enter(question{})
+	l.enter(Question{})
 	return d, l, l.hand
 }
 
@@ -37,7 +37,7 @@ func (l *lanes) asking(ctx context.Context, text string, args ...any) (outcome f
 	l.mu.Lock()
 	before := len(l.waiting)
 	l.mu.Unlock()
-	done.Go(func() { n, err = rowOf(ctx, l, scanNumber, text, args...) })
+	done.Go(func() { n, err = RowOf(ctx, l, ScanNumber, text, args...) })
 	for waiting := before; waiting == before; runtime.Gosched() {
 		l.mu.Lock()
 		waiting = len(l.waiting)
@@ -102,7 +102,7 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 			if _, err := wrong(); err == nil {
 				t.Error("what is wrong is answered")
 			}
-			answers(t, 7, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 7`) })
+			answers(t, 7, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 7`) })
 		})
 	}
 }
@@ -122,10 +122,10 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	answers(t, 2, stays)
 
 	// A leader runs the batch even after its own cancellation.
-	l.enter(question{})
+	l.enter(Question{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	first := l.enter(question{take: func(scanner) (bool, error) { return true, nil }, text: `SELECT 3`})
+	first := l.enter(Question{Take: func(Scanner) (bool, error) { return true, nil }, Text: `SELECT 3`})
 	second := l.asking(t.Context(), `SELECT 4`)
 	l.hand()
 	l.lead(ctx, <-first.turn)
@@ -140,16 +140,16 @@ func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	t.Parallel()
 	d, l, release := oneLane(t)
 	release()
-	if err := d.apart(t.Context(), func(conn *pgx.Conn) error {
-		answers(t, 1, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 1`) })
+	if err := d.Apart(t.Context(), func(conn *pgx.Conn) error {
+		answers(t, 1, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 1`) })
 		_, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid() AND query = 'SELECT 1'`)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = rowOf(t.Context(), l, scanNumber, `SELECT 1`) // it may find out
-	answers(t, 2, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 2`) })
+	_, _ = RowOf(t.Context(), l, ScanNumber, `SELECT 1`) // it may find out
+	answers(t, 2, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 2`) })
 }
 
 // TestNobodyWaitsForAnothersTime: without an answer, each query waits as long as it would alone.
@@ -160,7 +160,7 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, l, release := oneLane(t)
-			for range d.options.MaxConns {
+			for range d.Options.MaxConns {
 				held, err := l.pool.Conn(t.Context())
 				if err != nil {
 					t.Fatal(err)

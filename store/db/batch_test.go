@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -28,7 +28,7 @@ type line struct {
 
 func openFileDB(t *testing.T) *DB {
 	t.Helper()
-	d, err := openDB(t.Context(), filepath.Join(t.TempDir(), "calendar.db"), Options{}, migrations.Files, Hooks{})
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "calendar.db"), Options{}, migrations.Files, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,18 +37,18 @@ func openFileDB(t *testing.T) *DB {
 			t.Error(err)
 		}
 	})
-	wanted, err := d.wanted()
+	wanted, err := d.Wanted()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.migrate(t.Context(), wanted, func(context.Context, *dbTx) error { return nil }); err != nil {
+	if err := d.Migrate(t.Context(), wanted, func(context.Context, *Tx) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
 
 func namesIn(ctx context.Context, d *DB) ([]string, error) {
-	return rowsOf(ctx, d.reads, scanText, `SELECT name FROM users ORDER BY name`)
+	return RowsOf(ctx, d.Reads, ScanText, `SELECT name FROM users ORDER BY name`)
 }
 
 func newLine(t *testing.T) *line {
@@ -58,7 +58,7 @@ func newLine(t *testing.T) *line {
 	holding := make(chan struct{})
 	var once sync.Once // the transaction may begin anew
 	l.all.Go(func() {
-		err := d.transact(t.Context(), func(tx *dbTx) error {
+		err := d.Transact(t.Context(), func(tx *Tx) error {
 			m, ok := tx.session.(*member)
 			if !ok {
 				return fmt.Errorf("the session is a %T", tx.session)
@@ -79,10 +79,10 @@ func newLine(t *testing.T) *line {
 }
 
 // add puts a writer at the end of the line.
-func (l *line) add(ctx context.Context, work func(*dbTx) error, judge func(error)) {
+func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error)) {
 	l.Helper()
 	before := l.length()
-	l.all.Go(func() { judge(l.db.transact(ctx, work)) })
+	l.all.Go(func() { judge(l.db.Transact(ctx, work)) })
 	l.await(before + 1)
 }
 
@@ -119,14 +119,14 @@ func (l *line) fine(err error) {
 }
 
 // insertUser writes a row of about the given size.
-func insertUser(ctx context.Context, tx *dbTx, name string, size int) error {
-	_, err := tx.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
+func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
+	_, err := tx.Exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
 		name, strings.Repeat("x", size))
 	return err
 }
 
-func (l *line) inserts(name string) func(*dbTx) error {
-	return func(tx *dbTx) error { return insertUser(l.Context(), tx, name, 1) }
+func (l *line) inserts(name string) func(*Tx) error {
+	return func(tx *Tx) error { return insertUser(l.Context(), tx, name, 1) }
 }
 
 // TestBatchIsOneCommit: one commit stores all queued writes, and none is visible before it.
@@ -135,7 +135,7 @@ func TestBatchIsOneCommit(t *testing.T) {
 	l := newLine(t)
 	batches := make(chan *batch, 3)
 	for _, name := range []string{"a", "b", "c"} {
-		l.add(t.Context(), func(tx *dbTx) error {
+		l.add(t.Context(), func(tx *Tx) error {
 			batches <- l.writer.batch
 			if users, err := namesIn(t.Context(), l.db); err != nil || len(users) > 0 {
 				t.Errorf("seen before the commit: %v, %v", users, err)
@@ -163,14 +163,14 @@ func TestBatchWithoutOne(t *testing.T) {
 	l := newLine(t)
 	own := errors.New("own")
 	l.add(t.Context(), l.inserts("a"), l.fine)
-	l.add(t.Context(), func(tx *dbTx) error {
+	l.add(t.Context(), func(tx *Tx) error {
 		return errors.Join(insertUser(t.Context(), tx, "fails", 1), own)
 	}, func(err error) {
 		if !errors.Is(err, own) {
 			t.Errorf("got error %v, want the writer's own", err)
 		}
 	})
-	l.add(t.Context(), func(tx *dbTx) error { return insertUser(t.Context(), tx, "a", 1) }, func(err error) {
+	l.add(t.Context(), func(tx *Tx) error { return insertUser(t.Context(), tx, "a", 1) }, func(err error) {
 		if calendar.ReasonOf(err) != calendar.Exists {
 			t.Errorf("got error %v, want one for what exists", err)
 		}
@@ -192,7 +192,7 @@ func TestBatchPanics(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = l.db.transact(t.Context(), func(tx *dbTx) error {
+		_ = l.db.Transact(t.Context(), func(tx *Tx) error {
 			l.fine(insertUser(t.Context(), tx, "panics", 1))
 			panic("at the disco")
 		})
@@ -240,8 +240,8 @@ func TestBatchIsLost(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
 	l.add(t.Context(), l.inserts("a"), l.fine)
-	l.add(t.Context(), func(tx *dbTx) error {
-		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+	l.add(t.Context(), func(tx *Tx) error {
+		if _, err := RowOf(t.Context(), tx, ScanNumber, "PRAGMA max_page_count = 60"); err != nil {
 			return err
 		}
 		return insertUser(t.Context(), tx, "large", 1<<20)
@@ -262,14 +262,14 @@ func TestFirstIsLost(t *testing.T) {
 	t.Parallel()
 	d := openFileDB(t)
 	tries := 0
-	err := d.transact(t.Context(), func(tx *dbTx) error {
+	err := d.Transact(t.Context(), func(tx *Tx) error {
 		if tries++; tries > 1 {
 			return insertUser(t.Context(), tx, "again", 1)
 		}
 		if err := insertUser(t.Context(), tx, "lost", 1); err != nil {
 			return err
 		}
-		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+		if _, err := RowOf(t.Context(), tx, ScanNumber, "PRAGMA max_page_count = 60"); err != nil {
 			return err
 		}
 		if err := insertUser(t.Context(), tx, "large", 1<<20); calendar.RuleOf(err) != calendar.RuleDiskSpace {
@@ -289,7 +289,7 @@ func TestBatchIsBounded(t *testing.T) {
 	l := newLine(t)
 	sizes := make(chan int, 2*maxBatch)
 	for i := range 2 * maxBatch {
-		l.add(t.Context(), func(tx *dbTx) error {
+		l.add(t.Context(), func(tx *Tx) error {
 			sizes <- l.writer.batch.size
 			return insertUser(t.Context(), tx, fmt.Sprint(i), 1)
 		}, l.fine)

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// lockWait bounds how long a change waits for others with its key: in this process's queue, and again for the row's lock that another
+// LockWait bounds how long a change waits for others with its key: in this process's queue, and again for the row's lock that another
 // process holds.
-const lockWait = 5 * time.Second
+const LockWait = 5 * time.Second
 
 // queues has a queue for each key that changes of this process wait for. They wait there without a connection. In front of the row's
 // lock each would hold one, and a few busy rows would take all connections from everybody else.
@@ -28,7 +28,7 @@ type queue struct {
 }
 
 func newQueues() *queues {
-	return &queues{patience: lockWait, all: map[string]*queue{}}
+	return &queues{patience: LockWait, all: map[string]*queue{}}
 }
 
 // enter waits for the turn at a key. Each enter that succeeds is followed by a leave.
