@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"log/slog"
 	"math"
 	"slices"
 
@@ -224,8 +225,9 @@ func scanWithBefore(ctx context.Context, from db.Querier) func(db.Scanner) (cale
 	return func(row db.Scanner) (calendar.Change, error) {
 		c, err := withBefore.scan(row)
 		if c.Unreadable {
-			from.Of().Damaged(ctx, c.ID(), "a line of the journal is damaged: its text cannot be read",
-				"calendar", c.ID().Calendar, "version", c.ID().Version)
+			from.Of().Damaged(c.ID(), func(log *slog.Logger) {
+				log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", c.Calendar, "version", c.Version)
+			})
 		}
 		return c, err
 	}

@@ -1,7 +1,7 @@
 // Package db connects to SQLite or Postgres, and runs queries and transactions there. It knows how rows are read and
 // written, but not what is in them: package store has the SQL texts.
 //
-// A difference between the engines is a field of engine, or a migration with the engine's name.
+// A difference between the engines is a field of [Engine], or a migration with the engine's name.
 package db
 
 import (

@@ -22,7 +22,7 @@ type Engine struct {
 	countMigrations string
 	// Analyze, followed by a table's name, updates the planner's statistics; empty if plans do not depend on them.
 	Analyze string
-	// Shrink returns some free pages to the disk, and free counts them; both are empty if the engine reuses
+	// Shrink returns some free pages to the disk, and Free counts them; both are empty if the engine reuses
 	// pages by itself.
 	Shrink, Free string
 	// Check reports damage in the database, or "ok"; empty if the engine checks itself.
@@ -31,9 +31,9 @@ type Engine struct {
 	// themselves.
 	announce string
 	// Columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
-	// It omits generated columns. references lists pairs of tables: the referring one and its target.
+	// It omits generated columns. References lists pairs of tables: the referring one and its target.
 	Columns, References string
-	// snapshot is for a transaction that sees one moment however long it runs. endless lifts the statement
+	// snapshot is for a transaction that sees one moment however long it runs. Endless lifts the statement
 	// timeout in it; empty if there is none.
 	snapshot sql.TxOptions
 	Endless  string
@@ -42,7 +42,7 @@ type Engine struct {
 	Bulk int
 	// Lists is set if an argument may be a list of texts.
 	Lists bool
-	// LockRows is `FOR UPDATE`, lockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
+	// LockRows is `FOR UPDATE`, LockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
 	LockRows, LockFree string
 	// Patience is how long the store waits for a query's answer; 0 if an answer cannot fail to arrive. Postgres
 	// ends a slow statement itself, but a stopped server, or one on the far side of a dead network, does not.

@@ -42,6 +42,7 @@ func (v *FileVersion) Now(ctx context.Context) (now int64, err error) {
 	return now, err
 }
 
+// Close closes the connection.
 func (v *FileVersion) Close() error {
 	return errors.Join(v.version.Close(), v.conn.Close(), v.pool.Close())
 }

@@ -49,8 +49,10 @@ func (m Migration) Engine() string {
 	return ""
 }
 
+// Number returns the number at the start of its name.
 func (m Migration) Number() int { return LastNumber([]Migration{m}) }
 
+// SameName reports whether another migration has its name.
 func (m Migration) SameName(o Migration) bool { return o.Name == m.Name }
 
 // Migrate applies migrations. When none are left, it calls end in the same transaction as that check.

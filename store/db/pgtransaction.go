@@ -46,7 +46,7 @@ func beginPostgres(pool *sql.DB, queues *queues, e *Engine, timeout time.Duratio
 	}
 }
 
-// waitBriefly bounds the wait for the lock of a row by lockWait. It is no setting of the connection, since poolers refuse those.
+// waitBriefly bounds the wait for the lock of a row by LockWait. It is no setting of the connection, since poolers refuse those.
 var waitBriefly = pending{text: fmt.Sprintf("SET LOCAL lock_timeout = %d", LockWait.Milliseconds()), settle: Ignore}
 
 // Approach waits in the queue of the first row that the transaction locks. A transaction that has a connection never waits there:
@@ -102,6 +102,7 @@ func (p *pgTransaction) end() {
 	}
 }
 
+// Ignore is the check of a statement that may change any number of rows.
 func Ignore(_ int64, err error) error { return err }
 
 func (p *pgTransaction) Of() *Engine { return p.engine }

@@ -71,9 +71,9 @@ var secondFaults = [len(faults)]SecondOutcome{
 }
 
 const (
-	// secondWait is how long the replica may take to report its state. After a timeout it is not asked for
-	// secondRest.
+	// secondWait is how long the replica may take to report its state.
 	secondWait = time.Second
+	// SecondRest is how long it is not asked after a timeout.
 	SecondRest = 5 * time.Second
 	// secondShare is its part of the statement timeout: the primary must still have time to answer.
 	secondShare = 6

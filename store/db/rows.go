@@ -28,10 +28,17 @@ type Field struct {
 	kind columnType
 }
 
-func TextField(name string) Field   { return Field{name, texts} }
+// TextField returns a column of texts.
+func TextField(name string) Field { return Field{name, texts} }
+
+// NumberField returns a column of whole numbers.
 func NumberField(name string) Field { return Field{name, numbers} }
-func BoolField(name string) Field   { return Field{name, bools} }
-func BlobField(name string) Field   { return Field{name, blobs} }
+
+// BoolField returns a column of booleans.
+func BoolField(name string) Field { return Field{name, bools} }
+
+// BlobField returns a column of bytes.
+func BlobField(name string) Field { return Field{name, blobs} }
 
 // insertion inserts rows into one table. The statements for one row and for many are built from the same parts.
 type insertion struct {

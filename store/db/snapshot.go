@@ -13,6 +13,7 @@ type Snapshot struct {
 	Tx     *sql.Tx
 }
 
+// Of implements [Querier].
 func (s *Snapshot) Of() *Engine { return s.Engine }
 
 func (s *Snapshot) query(ctx context.Context, text string, args ...any) (rows, error) {

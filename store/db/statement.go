@@ -170,7 +170,7 @@ func takeOne[T any](one *T, scan func(Scanner) (T, error)) Taker {
 	}
 }
 
-// RowOrNone is rowOf, but returns the zero value if there is no row.
+// RowOrNone is [RowOf], but returns the zero value if there is no row.
 func RowOrNone[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any) (T, error) {
 	one, err := RowOf(ctx, q, scan, text, args...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
@@ -266,6 +266,7 @@ func ScanOnly[T any](row Scanner) (T, error) {
 	return only.value, err
 }
 
+// These scan rows with one value.
 var (
 	ScanNumber = ScanOnly[int64]
 	ScanText   = ScanOnly[string]

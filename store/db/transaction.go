@@ -24,7 +24,7 @@ import (
 //  6. A change that another was in the way of, or whose connection broke before the COMMIT was sent, runs again from the start, up to
 //     maxAttempts times. The function must not leave anything behind outside of its transaction.
 //  7. A change whose error Hooks.Refresh can refresh runs again, too. Package store so checks the caller's rights under the lock.
-//  8. A change waits for its turn and for the lock no longer than 2 * lockWait on Postgres, and fails with Unavailable.
+//  8. A change waits for its turn and for the lock no longer than 2 * LockWait on Postgres, and fails with Unavailable.
 //
 // SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
 

@@ -51,8 +51,8 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 // mostDamaged is how many damaged rows are logged: these are enough to make the administrator look.
 const mostDamaged = 100
 
-// Damaged logs, once per row, that something of it cannot be read.
-func (e *Engine) Damaged(ctx context.Context, row any, message string, args ...any) {
+// Damaged lets tell log, once per row, that something of it cannot be read.
+func (e *Engine) Damaged(row any, tell func(*slog.Logger)) {
 	t := e.trouble
 	if t == nil {
 		return
@@ -67,6 +67,6 @@ func (e *Engine) Damaged(ctx context.Context, row any, message string, args ...a
 	}
 	t.mu.Unlock()
 	if !known {
-		t.log.ErrorContext(ctx, message, args...)
+		tell(t.log)
 	}
 }
