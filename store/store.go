@@ -47,7 +47,8 @@ var (
 // file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	s := new(Store)
-	d, err := db.Open(ctx, url, o, migrations.Files, db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh})
+	hooks := db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh}
+	d, err := db.Open(ctx, url, o, migrations.Files, hooks)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ func (o Options) withDefaults(conns int) Options {
 type Hooks struct {
 	// Renewed is called, unless it is nil, after a new epoch began because the database is another one.
 	Renewed func()
-	// Refresh is called, unless it is nil, with the error of a failed transaction. It reports whether the transaction can run again now; an
-	// error of its own ends it.
+	// Refresh is called, unless it is nil, with the error of a failed transaction. It reports whether the transaction
+	// can run again now; an error of its own ends it.
 	Refresh func(ctx context.Context, failed error) (again bool, err error)
 }
 

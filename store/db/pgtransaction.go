@@ -12,8 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with the next query or
-// with the COMMIT. A PUT takes two round trips in place of six, and holds its row's lock for one of them.
+// pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with
+// the next query or with the COMMIT. A PUT takes two round trips in place of six, and holds its row's lock for one of
+// them.
 type pgTransaction struct {
 	engine *Engine
 	pool   *sql.DB
@@ -37,7 +38,9 @@ type pending struct {
 }
 
 // beginPostgres returns what runs work in a transaction on a connection of the pool.
-func beginPostgres(pool *sql.DB, queues *queues, e *Engine, timeout time.Duration) func(context.Context, func(session) error) error {
+func beginPostgres(
+	pool *sql.DB, queues *queues, e *Engine, timeout time.Duration,
+) func(context.Context, func(session) error) error {
 	return func(_ context.Context, work func(session) error) error {
 		p := &pgTransaction{engine: e, pool: pool, queues: queues, timeout: timeout}
 		defer p.end()
@@ -46,11 +49,12 @@ func beginPostgres(pool *sql.DB, queues *queues, e *Engine, timeout time.Duratio
 	}
 }
 
-// waitBriefly bounds the wait for the lock of a row by LockWait. It is no setting of the connection, since poolers refuse those.
+// waitBriefly bounds the wait for the lock of a row by LockWait. It is no setting of the connection, since poolers
+// refuse those.
 var waitBriefly = pending{text: fmt.Sprintf("SET LOCAL lock_timeout = %d", LockWait.Milliseconds()), settle: Ignore}
 
-// Approach waits in the queue of the first row that the transaction locks. A transaction that has a connection never waits there:
-// those in front may wait for a connection.
+// Approach waits in the queue of the first row that the transaction locks. A transaction that has a connection never
+// waits there: those in front may wait for a connection.
 func (p *pgTransaction) Approach(ctx context.Context, key string) (err error) {
 	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
@@ -159,8 +163,8 @@ func (p *pgTransaction) script(ctx context.Context, text string) error {
 	return p.engine.Translate(ctx, err)
 }
 
-// ErrUnheeded is returned by a change that went on after the database refused one of its statements. Postgres would answer its COMMIT with
-// a rollback that is no error.
+// ErrUnheeded is returned by a change that went on after the database refused one of its statements. Postgres would
+// answer its COMMIT with a rollback that is no error.
 var ErrUnheeded = errors.New("the change ignored an error of the database")
 
 // commit sends the pending statements with the COMMIT.

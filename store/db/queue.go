@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// LockWait bounds how long a change waits for others with its key: in this process's queue, and again for the row's lock that another
-// process holds.
+// LockWait bounds how long a change waits for others with its key: in this process's queue, and again for the row's
+// lock that another process holds.
 const LockWait = 5 * time.Second
 
-// queues has a queue for each key that changes of this process wait for. They wait there without a connection. In front of the row's
-// lock each would hold one, and a few busy rows would take all connections from everybody else.
+// queues has a queue for each key that changes of this process wait for. They wait there without a connection. In
+// front of the row's lock each would hold one, and a few busy rows would take all connections from everybody else.
 type queues struct {
 	patience time.Duration
 	mu       sync.Mutex

@@ -122,7 +122,9 @@ func (s *statements) Close() error {
 }
 
 // RowsOf runs a query and scans all its rows.
-func RowsOf[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any) ([]T, error) {
+func RowsOf[T any](
+	ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any,
+) ([]T, error) {
 	var all []T
 	err := Each(ctx, q, TakeAll(&all, scan), text, args...)
 	return all, err
@@ -171,7 +173,9 @@ func takeOne[T any](one *T, scan func(Scanner) (T, error)) Taker {
 }
 
 // RowOrNone is [RowOf], but returns the zero value if there is no row.
-func RowOrNone[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any) (T, error) {
+func RowOrNone[T any](
+	ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any,
+) (T, error) {
 	one, err := RowOf(ctx, q, scan, text, args...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		err = nil

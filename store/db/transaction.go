@@ -13,18 +13,21 @@ import (
 //
 // Every change of the database is a function that runs in one transaction, on both engines:
 //
-//  1. Changes of one row that lock it first, after Approach with its key, follow each other. Each holds the lock until its commit is over,
-//     and reads all that it decides on after that. Package store locks the calendar's row. On SQLite a change has the whole file.
+//  1. Changes of one row that lock it first, after Approach with its key, follow each other. Each holds the lock
+//     until its commit is over, and reads all that it decides on after that. Package store locks the calendar's row.
+//     On SQLite a change has the whole file.
 //  2. What a change gives out under the lock is committed in its order, such as a calendar's next version.
-//  3. A change locks further rows in the order of their ids, or only if they are free. Changes do not wait for each other in a circle. If
-//     the database finds that they do, one of them begins again.
+//  3. A change locks further rows in the order of their ids, or only if they are free. Changes do not wait for each
+//     other in a circle. If the database finds that they do, one of them begins again.
 //  4. Transact returns nil only after the database has confirmed the commit, which waits for the disk.
-//  5. Any other result of Transact means that nothing was stored, except an uncertainError: the connection broke after the COMMIT was sent.
-//     Such a change is not repeated.
-//  6. A change that another was in the way of, or whose connection broke before the COMMIT was sent, runs again from the start, up to
-//     maxAttempts times. The function must not leave anything behind outside of its transaction.
-//  7. A change whose error Hooks.Refresh can refresh runs again, too. Package store so checks the caller's rights under the lock.
-//  8. A change waits for its turn and for the lock no longer than 2 * LockWait on Postgres, and fails with Unavailable.
+//  5. Any other result of Transact means that nothing was stored, except an uncertainError: the connection broke
+//     after the COMMIT was sent. Such a change is not repeated.
+//  6. A change that another was in the way of, or whose connection broke before the COMMIT was sent, runs again
+//     from the start, up to maxAttempts times. The function must not leave anything behind outside of its transaction.
+//  7. A change whose error Hooks.Refresh can refresh runs again, too. Package store so checks the caller's rights
+//     under the lock.
+//  8. A change waits for its turn and for the lock no longer than 2 * LockWait on Postgres, and fails with
+//     Unavailable.
 //
 // SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
 
@@ -41,7 +44,8 @@ const (
 type session interface {
 	Querier
 	Exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// Approach is called before the lock of the first row, and may wait for earlier changes of this process with the same key.
+	// Approach is called before the lock of the first row, and may wait for earlier changes of this process with the
+	// same key.
 	Approach(ctx context.Context, key string) error
 	// Ask runs queries one after another; on Postgres they are sent together.
 	Ask(ctx context.Context, questions []Question) error
