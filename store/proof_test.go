@@ -52,8 +52,9 @@ func TestRightEndsWhileChangeWaits(t *testing.T) {
 				ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 			}, func(w http.ResponseWriter, r *http.Request, _ calendar.Caller) {
 				close(authenticated)
-				err := h.Store.Update(r.Context(), func(tx calendar.Tx) error {
-					_, err := tx.Advance(r.Context(), "busy")
+				ctx := r.Context()
+				err := h.Store.Update(ctx, func(tx calendar.Tx) error {
+					_, err := tx.Advance(ctx, "busy")
 					return err
 				})
 				if errors.Is(err, auth.ErrUnauthorized) {

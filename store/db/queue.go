@@ -13,9 +13,8 @@ const LockWait = 5 * time.Second
 // queues has a queue for each key that changes of this process wait for. They wait there without a connection. In
 // front of the row's lock each would hold one, and a few busy rows would take all connections from everybody else.
 type queues struct {
-	patience time.Duration
-	mu       sync.Mutex
-	all      map[string]*queue
+	mu  sync.Mutex
+	all map[string]*queue
 }
 
 // queue lets the changes with one key through one at a time, first come first served.
@@ -27,14 +26,12 @@ type queue struct {
 	users int
 }
 
-func newQueues() *queues {
-	return &queues{patience: LockWait, all: map[string]*queue{}}
-}
+func newQueues() *queues { return &queues{all: map[string]*queue{}} }
 
 // enter waits for the turn at a key. Each enter that succeeds is followed by a leave.
 func (q *queues) enter(ctx context.Context, key string) (*queue, error) {
 	at := q.join(key)
-	patience := time.NewTimer(q.patience)
+	patience := time.NewTimer(LockWait)
 	defer patience.Stop()
 	select {
 	case at.turn <- struct{}{}:
