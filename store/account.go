@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
@@ -13,11 +14,11 @@ const accountColumns = `id, user_id, provider, name, address, subject, scopes, s
 
 const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
 
-func scanAccount(row scanner) (calendar.Account, error) {
+func scanAccount(row db.Scanner) (calendar.Account, error) {
 	var a calendar.Account
 	var every int64
 	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
-		&a.Failures, seconds{&a.Failing}, seconds{&a.Created}, seconds{&a.Checked}, seconds{&a.Listed}, seconds{&a.Due}, &a.Maker.Token, &a.Maker.Agent)
+		&a.Failures, db.Seconds(&a.Failing), db.Seconds(&a.Created), db.Seconds(&a.Checked), db.Seconds(&a.Listed), db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent)
 	a.Every = time.Duration(every) * time.Second
 	return a, err
 }
@@ -26,17 +27,17 @@ func scanAccount(row scanner) (calendar.Account, error) {
 // another.
 func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := expectRow(t.exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
 			return err
 		}
-		has, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM linked_accounts WHERE user_id = $1`, a.Owner)
+		has, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM linked_accounts WHERE user_id = $1`, a.Owner)
 		if err != nil {
 			return err
 		}
 		if has >= int64(most) {
 			return calendar.Errorf(calendar.TooLarge, "", "you have already linked %d accounts and feeds, the most that are allowed", has)
 		}
-		return t.run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
+		return t.Run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
 			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), a.Maker.Token, a.Maker.Agent)
@@ -45,12 +46,12 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 
 // Account implements [calendar.Accounts].
 func (s *Store) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
-	return rowOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
+	return db.RowOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
 }
 
 // Accounts implements [calendar.Accounts].
 func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
-	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
+	return db.RowsOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
 }
 
 // dueAccounts takes the first due account of every user before anyone's second. Accounts of disabled users are
@@ -64,13 +65,13 @@ var dueAccounts = `WITH turns AS (
 
 // DueAccounts implements [calendar.Accounts].
 func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
-	return rowsOf(ctx, s.reads, scanAccount, dueAccounts,
+	return db.RowsOf(ctx, s.db.Reads, scanAccount, dueAccounts,
 		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
 }
 
 // SetAccount implements [calendar.Accounts].
 func (s *Store) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
-	return expectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
+	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
 			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL, listed = NULL, due = $6 WHERE id = $1`,
 		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
 }
@@ -78,7 +79,7 @@ func (s *Store) SetAccount(ctx context.Context, id calendar.AccountID, e calenda
 // DueAccount implements [calendar.Accounts].
 func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
 	err = s.transact(ctx, func(t *Tx) error {
-		a, err = rowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
+		a, err = db.RowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
 		return err
 	})
 	return a, err
@@ -100,12 +101,12 @@ func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) 
 // SealAccount implements [calendar.Accounts].
 func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
 	return s.transact(ctx, func(t *Tx) error {
-		changed, err := t.exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
+		changed, err := t.Exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
 			a.ID, a.Secret, a.Key, a.Address, before)
 		if err != nil || changed == 1 {
 			return err
 		}
-		now, err := rowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, a.ID)
+		now, err := db.RowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, a.ID)
 		if err != nil || bytes.Equal(now.Secret, a.Secret) {
 			return err
 		}
@@ -117,11 +118,11 @@ func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []by
 func (s *Store) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
 	return s.transact(ctx, func(t *Tx) error {
 		t.hint.Everything = true
-		err := t.run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
+		err := t.Run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
 			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)
 		if err != nil {
 			return err
 		}
-		return expectRow(t.exec(ctx, `DELETE FROM linked_accounts WHERE id = $1`, id))
+		return db.ExpectRow(t.Exec(ctx, `DELETE FROM linked_accounts WHERE id = $1`, id))
 	})
 }

@@ -6,12 +6,13 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Addresses implements [auth.Store].
 func (s *Store) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(a *auth.Address) []any {
-		return []any{&a.Text, seconds{&a.Created}, seconds{&a.Verified}}
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *auth.Address) []any {
+		return []any{&a.Text, db.Seconds(&a.Created), db.Seconds(&a.Verified)}
 	}), `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
 }
 
@@ -24,37 +25,37 @@ func (s *Store) InsertAddress(ctx context.Context, user calendar.UserID, a auth.
 // VerifyAddress implements [auth.Store]. The table's unique index lets only one user verify an address.
 func (s *Store) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		others, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
+		others, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
 		if err != nil {
 			return err
 		}
 		if others > 0 {
 			return calendar.Errorf(calendar.Exists, "", "the address is another user's")
 		}
-		return expectRow(t.exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3) WHERE user_id = $1 AND address = $2`,
+		return db.ExpectRow(t.Exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3) WHERE user_id = $1 AND address = $2`,
 			user, address, at.Unix()))
 	})
 }
 
 // DropAddress implements [auth.Store].
 func (s *Store) DropAddress(ctx context.Context, user calendar.UserID, address string) error {
-	return expectRow(s.write(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2`, user, address))
+	return db.ExpectRow(s.write(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2`, user, address))
 }
 
 // SwapAddress implements [auth.Store]. Remembered credentials hold the main address, so they are dropped.
 func (s *Store) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := expectRow(t.exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
+		err := db.ExpectRow(t.Exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
 		if err != nil {
 			return err
 		}
-		err = t.run(ctx, `INSERT INTO addresses (user_id, address, created, verified)
+		err = t.Run(ctx, `INSERT INTO addresses (user_id, address, created, verified)
 			SELECT id, lower(email), $2, $2 FROM users WHERE id = $1 AND email <> ''
 			ON CONFLICT (user_id, address) DO UPDATE SET verified = excluded.verified`, user, at.Unix())
 		if err != nil {
 			return err
 		}
-		if err := t.run(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
+		if err := t.Run(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, user)

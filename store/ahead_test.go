@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
 
 // until returns the program's migrations before a number.
@@ -36,12 +37,12 @@ func TestIndexesAhead(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, until(t, "0028"))
 		migrate(t, s)
-		if s.apart == nil {
+		if s.db.Apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		ctx := t.Context()
 		whole := func(index string) int64 {
-			n, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
+			n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
 			if err != nil {
 				t.Error(err)
 			}
@@ -63,8 +64,8 @@ func TestIndexesAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.files = migrations.Files
-		s.options.Migrating = func(file string, _, _ int) {
+		s.db.Files = migrations.Files
+		s.db.Options.Migrating = func(file string, _, _ int) {
 			if file == "0028_copies.sql" && whole("journal_copies") != 1 {
 				t.Error("the journal's index is made within the migration")
 			}
@@ -73,7 +74,7 @@ func TestIndexesAhead(t *testing.T) {
 			}
 		}
 		migrate(t, s)
-		columns, err := rowOf(ctx, s.reads, scanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
+		columns, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
 		if err != nil || columns != 3 || whole("objects_copies") != 1 || whole("objects_when") != 1 {
 			t.Errorf("the journal's index has %d columns, %v", columns, err)
 		}
@@ -101,26 +102,26 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		twice := with(t, "9999_many.sql", "CREATE INDEX IF NOT EXISTS many_a ON many (a);\nCREATE INDEX IF NOT EXISTS many_b ON many (b);")
 		first, second := bare(t, url, until(t, "9999")), bare(t, url, twice)
 		migrate(t, first)
-		if first.apart == nil {
+		if first.db.Apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		if err := first.run(t.Context(), `CREATE TABLE many AS SELECT n AS a, n AS b, repeat('x', 200) AS c FROM generate_series(1, 80000) n`); err != nil {
 			t.Fatal(err)
 		}
-		first.files = twice
+		first.db.Files = twice
 		var made atomic.Int64
 		var all sync.WaitGroup
 		var other sync.Once
 		for _, s := range []*Store{first, second} {
-			s.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
+			s.db.Options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
 				if made.Add(1); r.Level > slog.LevelInfo {
 					t.Error(r.Message)
 				}
 				other.Do(func() {
 					all.Go(func() { migrate(t, second) })
-					err := s.apart(t.Context(), func(conn *pgx.Conn) error {
+					err := s.db.Apart(t.Context(), func(conn *pgx.Conn) error {
 						var alone bool
-						err := conn.QueryRow(t.Context(), aheadAlone).Scan(&alone)
+						err := conn.QueryRow(t.Context(), db.AheadAlone).Scan(&alone)
 						if alone {
 							t.Error("another server may begin while an index is made")
 						}
@@ -134,7 +135,7 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		}
 		migrate(t, first)
 		all.Wait()
-		whole, err := rowOf(t.Context(), first.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
+		whole, err := db.RowOf(t.Context(), first.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
 		if err != nil || whole != 2 || made.Load() != 2 {
 			t.Errorf("%d indexes are there, %d were made: %v", whole, made.Load(), err)
 		}
@@ -146,7 +147,7 @@ func TestIndexNotMadeAhead(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, with(t, "9999_twice.sql", "CREATE UNIQUE INDEX IF NOT EXISTS twice ON many (a);"))
-		if s.apart == nil {
+		if s.db.Apart == nil {
 			t.Skip("SQLite has one writer, who waits")
 		}
 		ctx := context.WithoutCancel(t.Context())
@@ -156,7 +157,7 @@ func TestIndexNotMadeAhead(t *testing.T) {
 		if err := s.Migrate(ctx); err == nil {
 			t.Fatal("an index of two equal rows is unique")
 		}
-		left, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
+		left, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
 		if err != nil || left != 0 {
 			t.Errorf("%d indexes are left: %v", left, err)
 		}

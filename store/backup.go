@@ -2,50 +2,19 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"caldav-mcp-server/store/backup"
+	"caldav-mcp-server/store/db"
 )
-
-// snapshot reads the database as it was when its transaction began; later writes are not visible.
-type snapshot struct {
-	engine *engine
-	tx     *sql.Tx
-}
-
-func (s *snapshot) of() *engine { return s.engine }
-
-func (s *snapshot) query(ctx context.Context, text string, args ...any) (rows, error) {
-	return s.tx.QueryContext(ctx, text, args...) //nolint:rowserrcheck // each does
-}
-
-// inSnapshot reads the database as of one moment while others write.
-func (s *Store) inSnapshot(ctx context.Context, read func(*snapshot) error) (err error) {
-	pool, ok := s.reads.on.(*sql.DB)
-	if !ok {
-		return fmt.Errorf("the store reads from a %T", s.reads.on)
-	}
-	tx, err := pool.BeginTx(ctx, &s.engine.snapshot)
-	if err != nil {
-		return s.engine.translate(ctx, err)
-	}
-	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	if s.engine.endless != "" {
-		if _, err := tx.ExecContext(ctx, s.engine.endless); err != nil {
-			return s.engine.translate(ctx, err)
-		}
-	}
-	return read(&snapshot{s.engine, tx})
-}
 
 // Backup writes the whole store as of one moment while others keep writing. Program names the writer.
 func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell backup.Progress) (m backup.Manifest, err error) {
-	err = s.inSnapshot(ctx, func(at *snapshot) error {
-		m = backup.Manifest{Program: program, Engine: s.engine.name, Made: s.options.Now().UTC()}
+	err = s.db.InSnapshot(ctx, func(at *db.Snapshot) error {
+		m = backup.Manifest{Program: program, Engine: s.db.Engine.Name, Made: s.db.Options.Now().UTC()}
 		m.Migrations, err = commonMigrations(ctx, at)
 		if err != nil {
 			return err
@@ -54,7 +23,7 @@ func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell b
 		if err != nil {
 			return err
 		}
-		b := &writing{snapshot: at, to: backup.NewWriter(to), tell: tell}
+		b := &writing{Snapshot: at, to: backup.NewWriter(to), tell: tell}
 		if b.total, err = b.count(ctx, all); err != nil {
 			return err
 		}
@@ -70,11 +39,11 @@ func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell b
 }
 
 // commonMigrations returns the applied migrations that both engines have.
-func commonMigrations(ctx context.Context, q querier) (common []backup.Migration, err error) {
-	all, err := applied(ctx, q)
+func commonMigrations(ctx context.Context, q db.Querier) (common []backup.Migration, err error) {
+	all, err := db.Applied(ctx, q)
 	for _, m := range all {
-		if m.engine() == "" {
-			common = append(common, backup.Migration{Name: m.name, Checksum: m.checksum})
+		if m.Engine() == "" {
+			common = append(common, backup.Migration{Name: m.Name, Checksum: m.Checksum})
 		}
 	}
 	if err == nil && len(common) == 0 {
@@ -85,7 +54,7 @@ func commonMigrations(ctx context.Context, q querier) (common []backup.Migration
 
 // writing is a backup in progress.
 type writing struct {
-	*snapshot
+	*db.Snapshot
 	to          *backup.Writer
 	tell        backup.Progress
 	done, total int64
@@ -94,8 +63,8 @@ type writing struct {
 func (b *writing) count(ctx context.Context, all []table) (total int64, err error) {
 	for _, t := range all {
 		var n int64
-		if err := b.tx.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil { // a name of the schema
-			return 0, b.engine.translate(ctx, err)
+		if err := b.Tx.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil { // a name of the schema
+			return 0, b.Engine.Translate(ctx, err)
 		}
 		total += n
 	}
@@ -107,9 +76,9 @@ func (b *writing) table(ctx context.Context, t table) (err error) {
 	if err := b.to.Table(t.name, t.columns); err != nil {
 		return err
 	}
-	found, err := b.tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name+t.order()) //nolint:gosec // names of the schema
+	found, err := b.Tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name+t.order()) //nolint:gosec // names of the schema
 	if err != nil {
-		return b.engine.translate(ctx, err)
+		return b.Engine.Translate(ctx, err)
 	}
 	defer func() { err = errors.Join(err, found.Close()) }()
 	values, into := make([]any, len(t.columns)), make([]any, len(t.columns))
@@ -118,7 +87,7 @@ func (b *writing) table(ctx context.Context, t table) (err error) {
 	}
 	for found.Next() {
 		if err := found.Scan(into...); err != nil {
-			return b.engine.translate(ctx, err)
+			return b.Engine.Translate(ctx, err)
 		}
 		if err := b.to.Row(values); err != nil {
 			return err
@@ -126,7 +95,7 @@ func (b *writing) table(ctx context.Context, t table) (err error) {
 		b.done++
 		b.tell(t.name, b.done, b.total)
 	}
-	return b.engine.translate(ctx, found.Err())
+	return b.Engine.Translate(ctx, found.Err())
 }
 
 func (t table) names() (names []string) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/migrations"
 	"caldav-mcp-server/store/backup"
+	"caldav-mcp-server/store/db"
 )
 
 func unwatched(string, int64, int64) {}
@@ -121,7 +123,7 @@ func TestBackupsComeBackOnEitherEngine(t *testing.T) {
 // no float can hold. A foreign key refers to the row with the same number.
 func fill(t *testing.T, s *Store) {
 	t.Helper()
-	all, err := tables(t.Context(), s.reads)
+	all, err := tables(t.Context(), s.db.Reads)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +166,7 @@ func sample(table string, c backup.Column, row int, points map[string][2]string)
 func pointsAt(t *testing.T, s *Store, table string) map[string][2]string {
 	t.Helper()
 	points := map[string][2]string{}
-	err := each(t.Context(), s.reads, func(row scanner) (bool, error) {
+	err := db.Each(t.Context(), s.db.Reads, func(row db.Scanner) (bool, error) {
 		var from, to, column string
 		err := row.Scan(&from, &to, &column)
 		points[from] = [2]string{to, column}
@@ -203,7 +205,7 @@ func TestBackupHasEveryTable(t *testing.T) {
 			"sqlite":   `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`,
 			"postgres": `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`,
 		}
-		all, err := rowsOf(t.Context(), s.reads, scanText, names[engine])
+		all, err := db.RowsOf(t.Context(), s.db.Reads, db.ScanText, names[engine])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +264,7 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 	if err := empty.Restore(t.Context(), f, unwatched); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("restoring a damaged one: %v", err)
 	}
-	if have, err := applied(t.Context(), empty.reads); err != nil || len(have) > 0 {
+	if have, err := db.Applied(t.Context(), empty.db.Reads); err != nil || len(have) > 0 {
 		t.Errorf("it has left tables: %v, %v", have, err)
 	}
 }
@@ -327,7 +329,7 @@ func TestOlderBackupsAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		old := bare(t, testdb.SQLite(t), older(t, "0005"))
-		if err := old.migrate(t.Context(), mustWant(t, old), (*Tx).nothing); err != nil {
+		if err := old.db.Migrate(t.Context(), mustWant(t, old), func(context.Context, *db.Tx) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{
@@ -362,9 +364,9 @@ func older(t *testing.T, number string) fs.FS {
 	return all
 }
 
-func mustWant(t *testing.T, s *Store) []migration {
+func mustWant(t *testing.T, s *Store) []db.Migration {
 	t.Helper()
-	all, err := s.wanted()
+	all, err := s.db.Wanted()
 	if err != nil {
 		t.Fatal(err)
 	}

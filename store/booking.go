@@ -5,28 +5,29 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Rooms implements [calendar.Store].
 func (s *Store) Rooms(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
 }
 
 // Bookings implements [calendar.Store].
 func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(b *calendar.Booking) []any {
-		return []any{&b.Room, &b.Calendar, &b.UID, seconds{&b.Posted}}
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(b *calendar.Booking) []any {
+		return []any{&b.Room, &b.Calendar, &b.UID, db.Seconds(&b.Posted)}
 	}), `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
 		WHERE b.posted <= $1 ORDER BY b.posted, b.calendar_id, b.uid LIMIT $2 + 0`, before.Unix(), most)
 }
 
 // PutBooking implements [calendar.Tx].
 func (t *Tx) PutBooking(ctx context.Context, b calendar.Booking) error {
-	return t.later(ctx, ignore, `INSERT INTO bookings (calendar_id, uid, posted) VALUES ($1, $2, $3)
+	return t.Later(ctx, db.Ignore, `INSERT INTO bookings (calendar_id, uid, posted) VALUES ($1, $2, $3)
 		ON CONFLICT (calendar_id, uid) DO UPDATE SET posted = excluded.posted`, b.Calendar, b.UID, b.Posted.Unix())
 }
 
 // DropBooking implements [calendar.Tx].
 func (t *Tx) DropBooking(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) error {
-	return t.later(ctx, ignore, `DELETE FROM bookings WHERE calendar_id = $1 AND uid = $2`, cal, uid)
+	return t.Later(ctx, db.Ignore, `DELETE FROM bookings WHERE calendar_id = $1 AND uid = $2`, cal, uid)
 }

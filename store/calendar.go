@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // calendarRow is a row of calendars, with one user's settings for it.
@@ -116,7 +117,7 @@ func unpackOwn(row string) (calendar.Calendar, error) {
 }
 
 // scanCalendar scans a row of selectCalendars.
-func scanCalendar(row scanner) (calendar.Calendar, error) {
+func scanCalendar(row db.Scanner) (calendar.Calendar, error) {
 	seen, err := packedSeen.scan(row)
 	c := seen.result()
 	c.Access, c.OwnerFree = calendar.ParseAccess(seen.access), c.Transparent
@@ -145,11 +146,11 @@ func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar
 	if h := homeRead(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
-	return calendarsOf(ctx, s.lists, user)
+	return calendarsOf(ctx, s.db.Lists, user)
 }
 
-func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calendar.Calendar, error) {
-	all, err := rowsOf(ctx, q, scanCalendar, selectCalendarsOf, user)
+func calendarsOf(ctx context.Context, q db.Querier, user calendar.UserID) ([]calendar.Calendar, error) {
+	all, err := db.RowsOf(ctx, q, scanCalendar, selectCalendarsOf, user)
 	sortHome(all)
 	return all, err
 }
@@ -166,21 +167,21 @@ func sortHome(all []calendar.Calendar) {
 
 // Calendar implements [calendar.Store].
 func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(ctx, s.brief, scanCalendar, selectCalendarByID, string(user), string(id))
+	return db.RowOf(ctx, s.db.Brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. If a user named an own calendar after the id of a calendar shared
 // with them, their own wins.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	if cal, just := auth.AlongOf(ctx).Take(user, address, s.options.Now()); just {
+	if cal, just := auth.AlongOf(ctx).Take(user, address, s.db.Options.Now()); just {
 		return cal, nil
 	}
-	return rowOf(ctx, s.brief, scanCalendar, selectCalendarAt, string(user), string(address))
+	return db.RowOf(ctx, s.db.Brief, scanCalendar, selectCalendarAt, string(user), string(address))
 }
 
 // AddressTaken implements [calendar.Tx].
 func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calendar.Segment) (bool, error) {
-	n, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
 	return n > 0, err
 }
 
@@ -197,29 +198,29 @@ func (t *Tx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
 	var found []calendar.Object
-	cal, err = t.advance(ctx, id, question{takeAll(&found, scanObject), selectDuplicates, []any{id, name, uid}})
+	cal, err = t.advance(ctx, id, db.Question{Take: db.TakeAll(&found, scanObject), Text: selectDuplicates, Args: []any{id, name, uid}})
 	atName, withUID = duplicates(found, name, uid)
 	return cal, atName, withUID, err
 }
 
 // advance locks the calendar and asks further questions once the lock is held. The UPDATE takes the row lock
 // until the commit.
-func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...question) (cal calendar.Calendar, err error) {
+func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...db.Question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
-	if err := t.approach(ctx, id); err != nil {
+	if err := t.Approach(ctx, string(id)); err != nil {
 		return cal, err
 	}
 	var locked []calendar.Calendar
-	first := question{takeAll(&locked, scanAdvanced), advanceCalendar, []any{id, t.store.now()}}
+	first := db.Question{Take: db.TakeAll(&locked, scanAdvanced), Text: advanceCalendar, Args: []any{id, t.store.now()}}
 	proof, proven := t.provenStill(ctx)
-	if err := t.ask(ctx, slices.Concat([]question{first}, then, proof)); err != nil {
+	if err := t.Ask(ctx, slices.Concat([]db.Question{first}, then, proof)); err != nil {
 		return cal, err
 	}
 	if err := proven(); err != nil {
 		return cal, err
 	}
 	if len(locked) == 0 {
-		return cal, t.of().translate(ctx, sql.ErrNoRows)
+		return cal, t.Of().Translate(ctx, sql.ErrNoRows)
 	}
 	return locked[0], nil
 }
@@ -228,17 +229,17 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...questi
 func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
-		if err := t.approach(ctx, slices.Min(ids)); err != nil {
+		if err := t.Approach(ctx, string(slices.Min(ids))); err != nil {
 			return nil, err
 		}
 	}
-	return t.advanceAll(ctx, ids, t.of().lockRows, calendar.Usage{})
+	return t.advanceAll(ctx, ids, t.Of().LockRows, calendar.Usage{})
 }
 
 // AdvanceFree implements [calendar.Tx].
 func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
-	return t.advanceAll(ctx, ids, t.of().lockFree, grown)
+	return t.advanceAll(ctx, ids, t.Of().LockFree, grown)
 }
 
 func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
@@ -251,12 +252,12 @@ func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock str
 	}
 	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
 	if proof, proven := t.provenStill(ctx); proof != nil {
-		return all, cmp.Or(t.ask(ctx, proof), proven())
+		return all, cmp.Or(t.Ask(ctx, proof), proven())
 	}
 	return all, nil
 }
 
-func scanAdvanced(row scanner) (calendar.Calendar, error) {
+func scanAdvanced(row db.Scanner) (calendar.Calendar, error) {
 	c, err := packedCalendar.scan(row)
 	return c.result(), err
 }
@@ -264,7 +265,7 @@ func scanAdvanced(row scanner) (calendar.Calendar, error) {
 // InsertCalendar implements [calendar.Tx].
 func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
 	t.hint.Everything = true
-	err := t.run(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
+	err := t.Run(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
 			position, kinds, transparent, timezone, description, timezone_data, hidden)
 		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		c.ID, c.Owner, c.Segment, c.Created.Unix(), c.Modified.Unix(), c.Name, c.Color,
@@ -283,19 +284,19 @@ func taken(err error, rule calendar.Rule, message string) error {
 // UpdateCalendar implements [calendar.Tx].
 func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
 	t.hint.Everything = true
-	return expectRow(t.exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
 			timezone = $7, description = $8, timezone_data = $9, hidden = $10 WHERE id = $1`,
 		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData, p.Hidden))
 }
 
 // MoveCalendar implements [calendar.Tx].
 func (t *Tx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calendar.Segment) error {
-	err := expectRow(t.exec(ctx, `UPDATE calendars SET segment = $2 WHERE id = $1 AND trashed IS NULL`, id, to))
+	err := db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET segment = $2 WHERE id = $1 AND trashed IS NULL`, id, to))
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
 // TrashCalendar implements [calendar.Tx].
 func (t *Tx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	t.hint.Everything = true
-	return expectRow(t.exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
 }

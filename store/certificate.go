@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"time"
+
+	"caldav-mcp-server/store/db"
 )
 
 // Certificate returns the data that the ACME client stored under a name, and its time; nil if there is none.
 func (s *Store) Certificate(ctx context.Context, name string) (data []byte, changed time.Time, err error) {
-	data, err = rowOrNone(ctx, s.reads, beside(scanBytes, seconds{&changed}), `SELECT data, changed FROM certificates WHERE name = $1`, name)
+	data, err = db.RowOrNone(ctx, s.db.Reads, db.Beside(db.ScanBytes, db.Seconds(&changed)), `SELECT data, changed FROM certificates WHERE name = $1`, name)
 	return data, changed, err
 }
 

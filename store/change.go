@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -40,15 +41,15 @@ func (r objectReader) Changes(ctx context.Context, cal calendar.CalendarID, in c
 // changes reads the next page of the range, from a version on.
 func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) (objects []packedRow, err error) {
 	var pruned int64
-	err = r.ask(ctx, func(at querier) (err error) {
+	err = r.ask(ctx, func(at db.Querier) (err error) {
 		if in.After == 0 && in.Unbroken == 0 {
-			objects, err = rowsOf(ctx, at, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
+			objects, err = db.RowsOf(ctx, at, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
 			return err
 		}
-		objects, err = rowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
+		objects, err = db.RowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
 		if err == nil && len(objects) == 0 {
 			// Read after the page, so at worst it reports too much as pruned.
-			pruned, err = rowOrNone(ctx, at, scanNumber, selectPruned, cal)
+			pruned, err = db.RowOrNone(ctx, at, db.ScanNumber, selectPruned, cal)
 		}
 		return err
 	})

@@ -8,22 +8,23 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh, site FROM oauth_clients `
 
-var scanClient = scanInto(func(c *oauth.Client) []any {
-	return []any{&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh}, &c.Site}
+var scanClient = db.ScanInto(func(c *oauth.Client) []any {
+	return []any{&c.ID, &c.Kind, &c.Name, db.Words(&c.Redirects), &c.Digest, &c.Method, db.Seconds(&c.Created), db.Seconds(&c.Used), db.Seconds(&c.Fresh), &c.Site}
 })
 
 // Client implements [oauth.Store].
 func (s *Store) Client(ctx context.Context, id auth.ClientID) (oauth.Client, error) {
-	return rowOf(ctx, s.reads, scanClient, selectClients+`WHERE id = $1`, id)
+	return db.RowOf(ctx, s.db.Reads, scanClient, selectClients+`WHERE id = $1`, id)
 }
 
 // Clients implements [oauth.Store].
 func (s *Store) Clients(ctx context.Context) ([]oauth.Client, error) {
-	return rowsOf(ctx, s.reads, scanClient, selectClients+`ORDER BY kind, name, id`)
+	return db.RowsOf(ctx, s.db.Reads, scanClient, selectClients+`ORDER BY kind, name, id`)
 }
 
 // PutClient implements [oauth.Store].
@@ -43,19 +44,19 @@ const idle = `kind = $1 AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.client = 
 func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) error {
 	return s.transact(ctx, func(t *Tx) error {
 		now := b.Now.Unix()
-		err := t.run(ctx, `DELETE FROM oauth_clients WHERE `+idle+` AND COALESCE(used < $3, created < $4)`,
+		err := t.Run(ctx, `DELETE FROM oauth_clients WHERE `+idle+` AND COALESCE(used < $3, created < $4)`,
 			kind, now, b.Now.Add(-b.Idle).Unix(), b.Now.Add(-b.Unused).Unix())
 		if err != nil {
 			return err
 		}
-		many, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM oauth_clients WHERE `+idle, kind, now)
+		many, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM oauth_clients WHERE `+idle, kind, now)
 		if err != nil || many < int64(b.Most) {
 			return err
 		}
 		for range crowdTries {
-			gone, err := t.exec(ctx, dropOldest, kind, now, b.Now.Add(-b.Soon).Unix())
+			gone, err := t.Exec(ctx, dropOldest, kind, now, b.Now.Add(-b.Soon).Unix())
 			if err == nil && gone == 0 {
-				gone, err = t.exec(ctx, dropCrowded, kind, now, b.Site)
+				gone, err = t.Exec(ctx, dropCrowded, kind, now, b.Site)
 			}
 			if err != nil || gone == 1 {
 				return err
@@ -85,11 +86,11 @@ const crowdTries = 3
 // DropClient implements [oauth.Store].
 func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
+		err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
 		if err != nil {
 			return err
 		}
-		if err := expectRow(t.exec(ctx, `DELETE FROM oauth_clients WHERE id = $1`, id)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM oauth_clients WHERE id = $1`, id)); err != nil {
 			return err
 		}
 		return t.moveGeneration(ctx, moveGeneration+` WHERE id IN (SELECT user_id FROM tokens WHERE client = $2)`, id)
@@ -98,5 +99,5 @@ func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) 
 
 // noteClient stores when a client was last used.
 func (t *Tx) noteClient(ctx context.Context, id auth.ClientID, at time.Time) error {
-	return t.run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
+	return t.Run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // column is a column or an expression, and the field that receives its value.
@@ -30,7 +30,7 @@ func (c columns[T]) list() string {
 }
 
 // scan parses a row.
-func (c columns[T]) scan(row scanner) (T, error) { return scanInto(c.fields)(row) }
+func (c columns[T]) scan(row db.Scanner) (T, error) { return db.ScanInto(c.fields)(row) }
 
 // fields returns pointers to the fields that receive the values.
 func (c columns[T]) fields(one *T) []any {
@@ -39,22 +39,6 @@ func (c columns[T]) fields(one *T) []any {
 		into[i] = each.into(one)
 	}
 	return into
-}
-
-// seconds is a column of Unix seconds; NULL is the zero time.
-type seconds struct{ *time.Time }
-
-// Scan implements [database/sql.Scanner].
-func (s seconds) Scan(value any) error {
-	switch v := value.(type) {
-	case nil:
-		*s.Time = time.Time{}
-	case int64:
-		*s.Time = moment(v)
-	default:
-		return fmt.Errorf("%T is not a time", value)
-	}
-	return nil
 }
 
 // level is a column with the name of an access level.
@@ -95,26 +79,7 @@ type calendarIDs struct{ into *[]calendar.CalendarID }
 
 // Scan implements [database/sql.Scanner].
 func (c calendarIDs) Scan(value any) error {
-	err := words[calendar.CalendarID](c).Scan(value)
+	err := db.Words(c.into).Scan(value)
 	slices.Sort(*c.into)
 	return err
-}
-
-// words is a column of words separated by spaces; NULL is nil, the empty text an empty list.
-type words[T ~string] struct{ into *[]T }
-
-// Scan implements [database/sql.Scanner].
-func (w words[T]) Scan(value any) error {
-	switch text := value.(type) {
-	case nil:
-		*w.into = nil
-	case string:
-		*w.into = []T{}
-		for word := range strings.FieldsSeq(text) {
-			*w.into = append(*w.into, T(word))
-		}
-	default:
-		return fmt.Errorf("%T is not a list of words", value) // in a token, an empty list would mean every calendar
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // deadTable holds the statements of one of the tables of dead properties.
@@ -41,7 +42,7 @@ func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
 	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
 }
 
-var scanDeadProperty = scanInto(func(k *calendar.DeadProperty) []any { return []any{&k.Name.Space, &k.Name.Local, &k.Value} })
+var scanDeadProperty = db.ScanInto(func(k *calendar.DeadProperty) []any { return []any{&k.Name.Space, &k.Name.Local, &k.Value} })
 
 // DeadProperties implements [calendar.Store].
 func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
@@ -49,13 +50,13 @@ func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calend
 		return slices.Clone(read.kept), nil
 	}
 	table, owner, item := keptOf(h)
-	return rowsOf(ctx, s.lists, scanDeadProperty, table.list, owner, item)
+	return db.RowsOf(ctx, s.db.Lists, scanDeadProperty, table.list, owner, item)
 }
 
 // DeadProperties implements [calendar.Tx].
 func (t *Tx) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
 	table, owner, item := keptOf(h)
-	return rowsOf(ctx, t, scanDeadProperty, table.list, owner, item)
+	return db.RowsOf(ctx, t, scanDeadProperty, table.list, owner, item)
 }
 
 // DeadPropertiesInHome implements [calendar.Store].
@@ -64,13 +65,13 @@ func (s *Store) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) 
 		return h.keptOfCalendars(), nil
 	}
 	kept := map[calendar.CalendarID][]calendar.DeadProperty{}
-	err := each(ctx, s.lists, takeKept(kept), selectDeadInHome, user)
+	err := db.Each(ctx, s.db.Lists, takeKept(kept), selectDeadInHome, user)
 	sortKept(kept)
 	return kept, err
 }
 
-func takeKept(kept map[calendar.CalendarID][]calendar.DeadProperty) taker {
-	return func(row scanner) (bool, error) {
+func takeKept(kept map[calendar.CalendarID][]calendar.DeadProperty) db.Taker {
+	return func(row db.Scanner) (bool, error) {
 		var id calendar.CalendarID
 		var k calendar.DeadProperty
 		err := row.Scan(&id, &k.Name.Space, &k.Name.Local, &k.Value)
@@ -97,33 +98,33 @@ const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 
 // DeadPropertyHolders implements [calendar.Store].
 func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
-	return rowsOf(ctx, s.lists, scanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+	return db.RowsOf(ctx, s.db.Lists, db.ScanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller holds the calendar's lock and makes sure that the
 // object exists.
 func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
 	table, owner, item := keptOf(h)
-	before, err := rowOf(ctx, t, scanKept, table.size, owner, item)
+	before, err := db.RowOf(ctx, t, scanKept, table.size, owner, item)
 	if err != nil {
 		return all, 0, err
 	}
 	for _, e := range edits {
 		if e.Value == "" {
-			err = t.run(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
+			err = t.Run(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
 		} else {
-			err = t.run(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
+			err = t.Run(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
 		}
 		if err != nil {
 			return all, 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
 		}
 	}
-	all, err = rowOf(ctx, t, scanKept, table.size, owner, item)
+	all, err = db.RowOf(ctx, t, scanKept, table.size, owner, item)
 	return all, all.Bytes - before.Bytes, err
 }
 
 // scanKept scans the number and size of properties.
-var scanKept = scanInto(func(u *calendar.Usage) []any { return []any{&u.Objects, &u.Bytes} })
+var scanKept = db.ScanInto(func(u *calendar.Usage) []any { return []any{&u.Objects, &u.Bytes} })
 
 const (
 	ofItem = ` FROM calendar_kept WHERE owner = $1 AND item = $2`
@@ -137,10 +138,10 @@ const (
 
 // forgetDeadProperties runs when an object is deleted or replaced by another one.
 func (t *Tx) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
-	if err := t.later(ctx, ignore, uncountKept, cal, name); err != nil {
+	if err := t.Later(ctx, db.Ignore, uncountKept, cal, name); err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, `DELETE`+ofItem, cal, name)
+	return t.Later(ctx, db.Ignore, `DELETE`+ofItem, cal, name)
 }
 
 // CopyDeadProperties implements [calendar.Tx].
@@ -148,11 +149,11 @@ func (t *Tx) CopyDeadProperties(ctx context.Context, from, to calendar.Holder) e
 	if err := t.forgetDeadProperties(ctx, to.Calendar.ID, to.Object); err != nil {
 		return err
 	}
-	err := t.later(ctx, ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
+	err := t.Later(ctx, db.Ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
 		SELECT $3, $4, space, name, value FROM calendar_kept WHERE owner = $1 AND item = $2`,
 		from.Calendar.ID, from.Object, to.Calendar.ID, to.Object)
 	if err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, countKept, to.Calendar.ID, to.Object)
+	return t.Later(ctx, db.Ignore, countKept, to.Calendar.ID, to.Object)
 }

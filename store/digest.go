@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var digestColumns = columns[calendar.Digest]{
@@ -13,12 +14,12 @@ var digestColumns = columns[calendar.Digest]{
 	{"agenda", func(d *calendar.Digest) any { return &d.Agenda }},
 	{"changes", func(d *calendar.Digest) any { return &d.Changes }},
 	{"posted", func(d *calendar.Digest) any { return &d.Posted }},
-	{"due", func(d *calendar.Digest) any { return seconds{&d.Due} }},
+	{"due", func(d *calendar.Digest) any { return db.Seconds(&d.Due) }},
 }
 
 // Digest implements [calendar.Digests].
 func (s *Store) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
-	d, err := rowOrNone(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
+	d, err := db.RowOrNone(ctx, s.db.Reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
 	d.User = user
 	return d, err
 }
@@ -35,14 +36,14 @@ func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
 
 // DueDigests implements [calendar.Digests].
 func (s *Store) DueDigests(ctx context.Context, now time.Time, most int) ([]calendar.Digest, error) {
-	return rowsOf(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
+	return db.RowsOf(ctx, s.db.Reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
 }
 
 // PostDigest implements [calendar.Digests].
 func (s *Store) PostDigest(ctx context.Context, d calendar.Digest, l *calendar.Letter, most calendar.OutboxLimits) error {
 	return s.transact(ctx, func(t *Tx) error {
 		// A digest for a day is sent once, even if the user changes the hour meanwhile.
-		moved, err := t.exec(ctx, `UPDATE digests SET posted = CASE WHEN $2 = '' THEN posted ELSE $2 END, due = $3
+		moved, err := t.Exec(ctx, `UPDATE digests SET posted = CASE WHEN $2 = '' THEN posted ELSE $2 END, due = $3
 			WHERE user_id = $1 AND ($2 = '' OR posted < $2)`, d.User, d.Posted, d.Due.Unix())
 		if err != nil || moved == 0 || l == nil {
 			return err

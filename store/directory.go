@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // selectAcquaintances has a SELECT for each direction, so that an index answers each.
@@ -20,7 +21,7 @@ var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 
 // Acquaintances implements [calendar.Store].
 func (s *Store) Acquaintances(ctx context.Context, user calendar.UserID) ([]calendar.Acquaintance, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(a *calendar.Acquaintance) []any {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Acquaintance) []any {
 		return append([]any{&a.Calendar}, userColumns.fields(&a.User)...)
 	}), selectAcquaintances, user)
 }

@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // SharingAtRandom makes changes on SQLite commit alone or in a batch, at random.
-func SharingAtRandom(o Options) Options {
-	o.shares = func() bool { return rand.IntN(2) == 0 }
+func SharingAtRandom(o db.Options) db.Options {
+	o.Shares = func() bool { return rand.IntN(2) == 0 }
 	return o
 }
 
@@ -22,7 +23,7 @@ func ChangeWhileLocked(ctx context.Context, s *Store, id calendar.CalendarID, of
 		}
 		meanwhile()
 		if change != "" {
-			if err := tx.run(ctx, change); err != nil {
+			if err := tx.Run(ctx, change); err != nil {
 				return err
 			}
 		}

@@ -6,11 +6,12 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Factors implements [auth.Store].
 func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors, error) {
-	return rowOf(ctx, s.reads, func(row scanner) (auth.Factors, error) {
+	return db.RowOf(ctx, s.db.Reads, func(row db.Scanner) (auth.Factors, error) {
 		var f auth.Factors
 		var passwords, codes int
 		err := row.Scan(&passwords, &codes, &f.Passkeys, &f.Identities, &f.RecoveryCodes)
@@ -45,7 +46,7 @@ func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
 
 // CodeSecret implements [auth.Store].
 func (s *Store) CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error) {
-	return rowOf(ctx, s.reads, scanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
+	return db.RowOf(ctx, s.db.Reads, db.ScanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
 }
 
 // SetCodeSecret implements [auth.Store].
@@ -58,7 +59,7 @@ func (s *Store) SetCodeSecret(ctx context.Context, user calendar.UserID, secret 
 // changeCredential runs a statement that must change a row, and advances the user's generation.
 func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text string, args ...any) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := expectRow(t.exec(ctx, text, args...)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, text, args...)); err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, user)
@@ -67,7 +68,7 @@ func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text
 
 // SpendCode implements [auth.Store].
 func (s *Store) SpendCode(ctx context.Context, user calendar.UserID, step int64) error {
-	return expectRow(s.write(ctx, `UPDATE totps SET step = $2 WHERE user_id = $1 AND step < $2`, user, step))
+	return db.ExpectRow(s.write(ctx, `UPDATE totps SET step = $2 WHERE user_id = $1 AND step < $2`, user, step))
 }
 
 // DropCodeSecret implements [auth.Store].
@@ -79,7 +80,7 @@ func (s *Store) DropCodeSecret(ctx context.Context, user calendar.UserID) error 
 func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, text := range texts {
-			if err := t.run(ctx, text, user); err != nil {
+			if err := t.Run(ctx, text, user); err != nil {
 				return err
 			}
 		}
@@ -88,7 +89,7 @@ func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...
 }
 
 func (t *Tx) factorsDropped(ctx context.Context, user calendar.UserID) error {
-	err := t.run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
+	err := t.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
 		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1) AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
 	if err != nil {
 		return err
@@ -104,11 +105,11 @@ func (s *Store) DropFactors(ctx context.Context, user calendar.UserID) error {
 // SetRecoveryCodes implements [auth.Store].
 func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []auth.SecretHash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
+		if err := t.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
 			return err
 		}
 		for _, code := range codes {
-			if err := t.run(ctx, `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, user, code); err != nil {
+			if err := t.Run(ctx, `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, user, code); err != nil {
 				return err
 			}
 		}
@@ -118,13 +119,13 @@ func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, code
 
 // SpendRecoveryCode implements [auth.Store].
 func (s *Store) SpendRecoveryCode(ctx context.Context, user calendar.UserID, code auth.SecretHash) error {
-	return expectRow(s.write(ctx, `DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`, user, code))
+	return db.ExpectRow(s.write(ctx, `DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`, user, code))
 }
 
 // Passkeys implements [auth.Store].
 func (s *Store) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(p *auth.Passkey) []any {
-		return []any{&p.ID, &p.Name, seconds{&p.Created}, seconds{&p.Used}, &p.Data}
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(p *auth.Passkey) []any {
+		return []any{&p.ID, &p.Name, db.Seconds(&p.Created), db.Seconds(&p.Used), &p.Data}
 	}), `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
 }
 
@@ -136,13 +137,13 @@ func (s *Store) InsertPasskey(ctx context.Context, user calendar.UserID, p auth.
 
 // UsePasskey implements [auth.Store].
 func (s *Store) UsePasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time) error {
-	return expectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user, id, data, at.Unix()))
+	return db.ExpectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user, id, data, at.Unix()))
 }
 
 // DropPasskey implements [auth.Store].
 func (s *Store) DropPasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := expectRow(t.exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user, id)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user, id)); err != nil {
 			return err
 		}
 		return t.factorsDropped(ctx, user)

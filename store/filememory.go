@@ -2,23 +2,19 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"sync"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // fileMemory keeps what authentication reads of a SQLite file for as long as nothing is written to the file. A connection's data_version
 // changes with each commit of any other connection, in this process or another one. So a credential that ended is noticed by the next
 // request, as if it were read each time, and a request that comes between two writes needs no query of a table.
 type fileMemory struct {
-	db   *sql.DB
-	conn *sql.Conn
-	mu   sync.Mutex
-	// version is PRAGMA data_version, prepared on conn.
-	version *sql.Stmt
+	mu      sync.Mutex
+	version *db.FileVersion
 	// of is the data_version at which the answers were read.
 	of      int64
 	answers map[stateKey]credentialState
@@ -40,24 +36,20 @@ type credentialState struct {
 // mostStates bounds the answers in memory.
 const mostStates = 1000
 
-func openFileMemory(ctx context.Context, path string) (*fileMemory, error) {
-	db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
-	if err != nil {
+// openFileMemory returns nil on Postgres.
+func openFileMemory(ctx context.Context, d *db.DB) (*fileMemory, error) {
+	version, err := d.FileVersion(ctx)
+	if err != nil || version == nil {
 		return nil, err
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	version, err := conn.PrepareContext(ctx, "PRAGMA data_version")
-	if err != nil {
-		return nil, errors.Join(err, conn.Close(), db.Close())
-	}
-	return &fileMemory{db: db, conn: conn, version: version, answers: map[stateKey]credentialState{}}, nil
+	return &fileMemory{version: version, answers: map[stateKey]credentialState{}}, nil
 }
 
 func (m *fileMemory) close() error {
-	return errors.Join(m.version.Close(), m.conn.Close(), m.db.Close())
+	if m == nil {
+		return nil
+	}
+	return m.version.Close()
 }
 
 // recall returns an answer from memory, or reads it.
@@ -77,8 +69,7 @@ func (m *fileMemory) recall(ctx context.Context, key stateKey, read func() (cred
 func (m *fileMemory) known(ctx context.Context, key stateKey) (now int64, known credentialState, found bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A caller who goes away must not interrupt the connection.
-	if err := m.version.QueryRowContext(context.WithoutCancel(ctx)).Scan(&now); err != nil {
+	if now, err = m.version.Now(ctx); err != nil {
 		return 0, credentialState{}, false, err
 	}
 	if now == m.of {

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // overlap starts another change that waits for the locks of work, before work commits. On SQLite it waits for
@@ -22,14 +23,14 @@ func overlap(t *testing.T, s *Store, work func(*Tx) error, other func(context.Co
 	var once sync.Once // the transaction may begin anew
 	result := make(chan error, 1)
 	err := s.transact(ctx, func(tx *Tx) error {
-		if err := work(tx); err != nil || s.engine.name != "postgres" {
+		if err := work(tx); err != nil || s.db.Engine.Name != "postgres" {
 			once.Do(func() { go func() { result <- other(ctx) }() })
 			return err
 		}
-		pid, err := rowOf(ctx, tx, scanNumber, `SELECT pg_backend_pid()`)
+		pid, err := db.RowOf(ctx, tx, db.ScanNumber, `SELECT pg_backend_pid()`)
 		once.Do(func() { go func() { result <- other(ctx) }() })
 		for waits := int64(0); err == nil && waits == 0; {
-			waits, err = rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))`, pid)
+			waits, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))`, pid)
 		}
 		return err
 	})
@@ -41,7 +42,7 @@ func overlap(t *testing.T, s *Store, work func(*Tx) error, other func(context.Co
 // busyWith opens a store with a calendar that has an event.
 func busyWith(t *testing.T, url string) (*Store, calendar.Object) {
 	t.Helper()
-	s, err := Open(t.Context(), url, Options{})
+	s, err := Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 		}
 		left, err := int64(-1), s.Prune(t.Context(), time.Unix(1, 0))
 		if err == nil {
-			left, err = rowOf(t.Context(), s.reads, scanNumber, `SELECT (SELECT COUNT(*) FROM calendars) + (SELECT COUNT(*) FROM objects)`)
+			left, err = db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT (SELECT COUNT(*) FROM calendars) + (SELECT COUNT(*) FROM objects)`)
 		}
 		if err != nil || left != 0 {
 			t.Errorf("%d rows are left: a removal that was interrupted is not taken up again: %v", left, err)

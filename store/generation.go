@@ -5,6 +5,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -25,7 +26,7 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 	if along != nil {
 		key.at = along.At
 	}
-	at := s.options.Now()
+	at := s.db.Options.Now()
 	read := func() (credentialState, error) { return s.readState(ctx, key) }
 	if s.memory != nil {
 		ask := read
@@ -45,10 +46,10 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, error) {
 	from, by := foundBy(key.Subject)
 	if key.at == "" {
-		generation, err := rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, by)
+		generation, err := db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, by)
 		return credentialState{generation: generation}, err
 	}
-	return rowOrNone(ctx, s.brief, scanState, selectAlong+from, by, string(key.at))
+	return db.RowOrNone(ctx, s.db.Brief, scanState, selectAlong+from, by, string(key.at))
 }
 
 // foundBy returns the FROM clause that finds the user, and its argument.
@@ -59,21 +60,21 @@ func foundBy(of auth.Subject) (from, key string) {
 	return ofName, of.Name
 }
 
-var scanState = scanInto(func(r *credentialState) []any { return []any{&r.generation, &r.user, &r.own} })
+var scanState = db.ScanInto(func(r *credentialState) []any { return []any{&r.generation, &r.user, &r.own} })
 
 // errProofStale reports that the caller's credentials changed after the request was authenticated.
 var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your credentials keep changing"}
 
 // provenStill returns the query for the generation of the caller's credentials, and the function that checks
 // its answer. The query runs after the wait for a lock.
-func (t *Tx) provenStill(ctx context.Context) ([]question, func() error) {
+func (t *Tx) provenStill(ctx context.Context) ([]db.Question, func() error) {
 	proof := auth.ProofOf(ctx)
 	if proof == nil || t.moved {
 		return nil, func() error { return nil }
 	}
 	var now []int64
-	asked := question{takeAll(&now, scanNumber), `SELECT credentials FROM users WHERE id = $1`, []any{string(proof.User())}}
-	return []question{asked}, func() error {
+	asked := db.Question{Take: db.TakeAll(&now, db.ScanNumber), Text: `SELECT credentials FROM users WHERE id = $1`, Args: []any{string(proof.User())}}
+	return []db.Question{asked}, func() error {
 		if len(now) != 1 || now[0] != proof.Generation() {
 			return errProofStale
 		}
@@ -101,5 +102,5 @@ func (t *Tx) allCredentialsChanged(ctx context.Context) error {
 
 func (t *Tx) moveGeneration(ctx context.Context, text string, args ...any) error {
 	t.hint.Everything, t.moved = true, true
-	return t.run(ctx, text, append([]any{t.store.options.Now().UnixMicro()}, args...)...)
+	return t.Run(ctx, text, append([]any{t.store.db.Options.Now().UnixMicro()}, args...)...)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var (
@@ -20,27 +21,27 @@ var (
 
 // Groups implements [auth.GroupStore].
 func (s *Store) Groups(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
 }
 
 // GroupByName implements [auth.GroupStore] and [calendar.Directory].
 func (s *Store) GroupByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
 }
 
 // GroupsOf implements [calendar.Directory].
 func (s *Store) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectGroupsOf, user)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroupsOf, user)
 }
 
 // Members implements [auth.GroupStore] and [calendar.Directory].
 func (s *Store) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectMembers, group)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectMembers, group)
 }
 
 // InGroup implements [calendar.Tx].
 func (t *Tx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
-	n, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)
+	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)
 	return n > 0, err
 }
 
@@ -50,12 +51,12 @@ func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at t
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
-		n, err := t.exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, group, user, at.Unix())
+		n, err := t.Exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, group, user, at.Unix())
 		if added = n > 0; err != nil || !added {
 			return err
 		}
 		// A member who rejoins gets back the calendars that they had left.
-		if err := t.run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
+		if err := t.Run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}
 		return t.spread(ctx, sharesOfUser(user))
@@ -69,7 +70,7 @@ func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) err
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
-		if err := expectRow(t.exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)); err != nil {
 			return err
 		}
 		return t.spread(ctx, sharesOfUser(user))
@@ -78,7 +79,7 @@ func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) err
 
 // lockGroup serializes changes of a group's members with changes of its shares.
 func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
-	return expectRow(t.exec(ctx, holdGroup, group))
+	return db.ExpectRow(t.Exec(ctx, holdGroup, group))
 }
 
 // holdGroup locks the group's row until the commit.
@@ -86,13 +87,13 @@ const holdGroup = `UPDATE users SET created = created WHERE id = $1 AND is_group
 
 // SharedAccess implements [calendar.Tx].
 func (t *Tx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {
-	word, err := rowOf(ctx, t, scanText, `SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
+	word, err := db.RowOf(ctx, t, db.ScanText, `SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
 	return calendar.ParseAccess(word), err
 }
 
 // LeaveGroups implements [calendar.Tx].
 func (t *Tx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
-	err := t.run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
+	err := t.Run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (t *Tx) spread(ctx context.Context, which some) error {
 				THEN excluded.access ELSE shares.access END`, append(slices.Clip(which.args), t.store.now())},
 		{`DELETE FROM shares WHERE access = '' AND ` + which.of("calendar_id", "user_id"), which.args},
 	} {
-		if err := t.run(ctx, step.text, step.args...); err != nil {
+		if err := t.Run(ctx, step.text, step.args...); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // selectHome returns a row per member, and at least one.
@@ -18,17 +19,17 @@ func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, 
 	if h := homeRead(ctx, user); h != nil {
 		return h.home(), nil
 	}
-	return homeOf(ctx, s.lists, user)
+	return homeOf(ctx, s.db.Lists, user)
 }
 
-func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {
+func homeOf(ctx context.Context, q db.Querier, user calendar.UserID) (calendar.Home, error) {
 	var home calendar.Home
-	err := each(ctx, q, takeHome(&home), selectHome, user)
+	err := db.Each(ctx, q, takeHome(&home), selectHome, user)
 	return home, err
 }
 
-func takeHome(home *calendar.Home) taker {
-	return func(row scanner) (bool, error) {
+func takeHome(home *calendar.Home) db.Taker {
+	return func(row db.Scanner) (bool, error) {
 		var m calendar.Member
 		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
 			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
@@ -42,7 +43,7 @@ func takeHome(home *calendar.Home) taker {
 
 // LockHome implements [calendar.Tx].
 func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home, []calendar.Calendar, error) {
-	err := t.run(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
+	err := t.Run(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = homes.version`, user)
 	if err != nil {
 		return calendar.Home{}, nil, err
@@ -63,7 +64,7 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 			at := now.Unix()
 			gone = &at
 		}
-		err := t.run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
+		err := t.Run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (user_id, address) DO UPDATE SET calendar_id = excluded.calendar_id, seen = excluded.seen,
 				access = excluded.access, version = excluded.version, gone = excluded.gone`,
@@ -72,19 +73,19 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 			return err
 		}
 	}
-	return t.run(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
+	return t.Run(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
 }
 
 // pruneHomes deletes the records of calendars that left a home before a time. Sync tokens from before such a
 // removal are then refused.
 func (s *Store) pruneHomes(ctx context.Context, older time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `UPDATE homes SET pruned = (
+		err := t.Run(ctx, `UPDATE homes SET pruned = (
 				SELECT MAX(m.version) FROM home_members m WHERE m.user_id = homes.user_id AND m.gone < $1)
 			WHERE user_id IN (SELECT user_id FROM home_members WHERE gone < $1)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
+		return t.Run(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
 	})
 }

@@ -5,18 +5,19 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // UserByIdentity implements [auth.Store].
 func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, `SELECT `+userColumns.list()+`
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, `SELECT `+userColumns.list()+`
 		FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`, issuer, subject)
 }
 
 // Identities implements [auth.Store].
 func (s *Store) Identities(ctx context.Context, user calendar.UserID) ([]auth.Identity, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(i *auth.Identity) []any {
-		return []any{&i.Issuer, &i.Subject, &i.Name, seconds{&i.Created}}
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(i *auth.Identity) []any {
+		return []any{&i.Issuer, &i.Subject, &i.Name, db.Seconds(&i.Created)}
 	}), `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // inboxMost is the most messages in an inbox; the oldest is removed first. Most clients show the events, not
@@ -16,9 +17,9 @@ import (
 const inboxMost = 500
 
 // scanInboxItem scans a message. If it cannot be unpacked it has no text, and its CheckText says so.
-func scanInboxItem(row scanner) (calendar.InboxItem, error) {
+func scanInboxItem(row db.Scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
-	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
+	err := row.Scan(&i.Name, &i.Version, db.Seconds(&i.Created), &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
 	if i.Data = bytesOf(i.Data); i.Gone {
 		i.Data, i.Method = nil, ""
 	}
@@ -32,7 +33,7 @@ func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[c
 	if err != nil || in.Version == 0 {
 		return in, err
 	}
-	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
+	in.Items, err = db.RowsOf(ctx, s.db.Reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
 	return in, err
 }
 
@@ -41,11 +42,11 @@ func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.inbox, nil
 	}
-	return rowOrNone(ctx, s.brief, scanBox[calendar.InboxItem], selectInbox, user)
+	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.InboxItem], selectInbox, user)
 }
 
 // scanBox scans the version and the pruned version of a box.
-func scanBox[T any](row scanner) (in calendar.Box[T], err error) {
+func scanBox[T any](row db.Scanner) (in calendar.Box[T], err error) {
 	err = row.Scan(&in.Version, &in.Pruned)
 	return in, err
 }
@@ -56,13 +57,13 @@ const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NUL
 
 // InboxItem implements [calendar.Store].
 func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
 // Proposals implements [calendar.Store].
 func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
-	all, err := rowsOf(ctx, s.reads, scanInto(func(n *calendar.InboxNote) []any {
+	all, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(n *calendar.InboxNote) []any {
 		return []any{&n.Name, &n.Size, &n.Removed}
 	}), selectProposals, user, most)
 	slices.Reverse(all)
@@ -75,14 +76,14 @@ const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM 
 
 // Proposal implements [calendar.Store].
 func (s *Store) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := rowOf(ctx, s.reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
+	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
 		WHERE user_id = $1 AND name = $2 AND method = 'COUNTER'`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
 // advanceInbox locks a user's inbox, creating it if needed, and increments its version.
 func (t *Tx) advanceInbox(ctx context.Context, user calendar.UserID) error {
-	return t.later(ctx, ignore, `INSERT INTO inboxes (user_id, version, pruned) VALUES ($1, 1, 0)
+	return t.Later(ctx, db.Ignore, `INSERT INTO inboxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`, user)
 }
 
@@ -109,8 +110,8 @@ func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) err
 // fillInboxes puts one message into each inbox. It waits for no result: an invitation with many attendees goes
 // to many inboxes. They are locked in the order of their users.
 func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
-	for users := range inLists(t.of(), slices.Collect(maps.Keys(items))) {
-		if err := t.later(ctx, ignore, advanceInboxes.of(t.of()), users...); err != nil {
+	for users := range inLists(t.Of(), slices.Collect(maps.Keys(items))) {
+		if err := t.Later(ctx, db.Ignore, advanceInboxes.of(t.Of()), users...); err != nil {
 			return err
 		}
 	}
@@ -126,8 +127,8 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 		if len(to) > 1 && i.Method != calendar.MethodCounter { // lists show the size of proposals
 			data, _ = pack(&t.store.packers, data)
 		}
-		for users := range inLists(t.of(), to) {
-			err := t.later(ctx, ignore, insertInboxItem.of(t.of()), append([]any{i.Name, i.Created.Unix(), data, i.Method}, users...)...)
+		for users := range inLists(t.Of(), to) {
+			err := t.Later(ctx, db.Ignore, insertInboxItem.of(t.Of()), append([]any{i.Name, i.Created.Unix(), data, i.Method}, users...)...)
 			if err != nil {
 				return err
 			}
@@ -135,7 +136,7 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 			if i.Method == calendar.MethodCounter {
 				room = makeRoomForProposal
 			}
-			if err := t.later(ctx, ignore, room.of(t.of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
+			if err := t.Later(ctx, db.Ignore, room.of(t.Of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
 				return err
 			}
 		}
@@ -179,14 +180,14 @@ func (t *Tx) HideInboxItem(ctx context.Context, user calendar.UserID, name calen
 
 // takeOut turns a message into a tombstone, so that clients learn of its removal.
 func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
-	count, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
+	count, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
 	if err != nil || count == 0 && seen == 0 {
 		return err
 	}
 	if err := t.advanceInbox(ctx, user); err != nil {
 		return err
 	}
-	err = expectRow(t.exec(ctx, `UPDATE inbox_items SET gone = COALESCE(gone, $3), `+set+`, version = (SELECT version FROM inboxes WHERE user_id = $1)
+	err = db.ExpectRow(t.Exec(ctx, `UPDATE inbox_items SET gone = COALESCE(gone, $3), `+set+`, version = (SELECT version FROM inboxes WHERE user_id = $1)
 		WHERE user_id = $1 AND name = $2 AND `+there+` AND ($5 = 0 OR version = $5)`, user, name, t.store.now(), []byte{}, seen))
 	switch {
 	case err == nil || calendar.ReasonOf(err) != calendar.NotFound:
@@ -201,11 +202,11 @@ func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserI
 func (s *Store) pruneInboxes(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
+		err := t.Run(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM inbox_items WHERE `+old+`)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, `DELETE FROM inbox_items WHERE `+old, older.Unix())
+		return t.Run(ctx, `DELETE FROM inbox_items WHERE `+old, older.Unix())
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // joinInForce joins the share that an invitation currently grants.
@@ -16,7 +17,7 @@ var invitationColumns = columns[calendar.Share]{
 	{"i.status", func(s *calendar.Share) any { return &s.Status }},
 	{"i.summary", func(s *calendar.Share) any { return &s.Title }},
 	{"i.common_name", func(s *calendar.Share) any { return &s.CommonName }},
-	{"i.created", func(s *calendar.Share) any { return seconds{&s.Created} }},
+	{"i.created", func(s *calendar.Share) any { return db.Seconds(&s.Created) }},
 	{"i.maker_token", func(s *calendar.Share) any { return &s.Maker.Token }},
 	{"i.maker", func(s *calendar.Share) any { return &s.Maker.Agent }},
 	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
@@ -40,21 +41,21 @@ func shareFields(s *calendar.Share) []any {
 	return append(invitationColumns.fields(s), userColumns.fields(&s.User)...)
 }
 
-var scanShare = scanInto(shareFields)
+var scanShare = db.ScanInto(shareFields)
 
 // Shares implements [calendar.Store].
 func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
-	return rowsOf(ctx, s.reads, scanShare, selectInvitations, id)
+	return db.RowsOf(ctx, s.db.Reads, scanShare, selectInvitations, id)
 }
 
 // Shares implements [calendar.Tx].
 func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
-	return rowsOf(ctx, t, scanShare, selectInvitations, id)
+	return db.RowsOf(ctx, t, scanShare, selectInvitations, id)
 }
 
 // Offered implements [calendar.Tx].
 func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Offered, error) {
-	return rowOf(ctx, t, scanInto(func(n *calendar.Offered) []any {
+	return db.RowOf(ctx, t, db.ScanInto(func(n *calendar.Offered) []any {
 		return []any{&n.Shared, &n.Waiting, &n.WaitingOfAll}
 	}), `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN c.owner_id = $2 AND i.status = $3 THEN 1 ELSE 0 END), 0),
@@ -64,9 +65,9 @@ func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Of
 
 // Offers implements [calendar.Store].
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
+	return db.RowsOf(ctx, s.db.Reads, func(row db.Scanner) (calendar.Offer, error) {
 		var packed string
-		share, err := beside(scanShare, &packed)(row)
+		share, err := db.Beside(scanShare, &packed)(row)
 		if err != nil {
 			return calendar.Offer{}, err
 		}
@@ -81,7 +82,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 		return calendar.Errorf(calendar.Invalid, "", "a share grants access below ownership: read-write, read or freebusy")
 	}
 	t.hint.Everything = true
-	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)
+	err := t.Run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
 			summary = excluded.summary, common_name = excluded.common_name, maker_token = excluded.maker_token, maker = excluded.maker`,
@@ -100,7 +101,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if gives == calendar.NoAccess {
 		return t.close(ctx, s.Calendar, s.User.ID, which)
 	}
-	err = t.run(ctx, `INSERT INTO shares (calendar_id, user_id, access, created, direct) VALUES ($1, $2, $3, $4, $3)
+	err = t.Run(ctx, `INSERT INTO shares (calendar_id, user_id, access, created, direct) VALUES ($1, $2, $3, $4, $3)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET direct = excluded.direct`,
 		s.Calendar, s.User.ID, gives.Word(), t.store.now())
 	if err != nil {
@@ -111,7 +112,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 
 // close removes the access that a share grants by name.
 func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
-	if err := t.run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+	if err := t.Run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
 	return t.spread(ctx, which)
@@ -120,10 +121,10 @@ func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.Us
 // DropShare implements [calendar.Tx].
 func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
 	// Without this lock, a member who joins the group now would keep access that the group just lost.
-	if err := t.run(ctx, holdGroup, user); err != nil {
+	if err := t.Run(ctx, holdGroup, user); err != nil {
 		return err
 	}
-	if err := t.run(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+	if err := t.Run(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
 	return t.close(ctx, id, user, sharesOfCalendar(id))

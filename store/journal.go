@@ -4,28 +4,30 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"log/slog"
 	"math"
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
-var insertLine = insertInto("journal", 0, 3, ignore, "", []field{
-	{"calendar_id", texts},
-	{"version", numbers},
-	{"object", texts},
-	{"uid", texts},
-	{"change", texts},
-	{"at", numbers},
-	{"user_id", texts},
-	{"token_id", texts},
-	{"agent", texts},
-	{"whom", texts},
-	{"given", texts},
-	{"before", blobs},
-	{"scheduled", bools},
-	{"unpacked", numbers},
-}...).unlisted()
+var insertLine = db.InsertInto("journal", 0, 3, db.Ignore, "", []db.Field{
+	db.TextField("calendar_id"),
+	db.NumberField("version"),
+	db.TextField("object"),
+	db.TextField("uid"),
+	db.TextField("change"),
+	db.NumberField("at"),
+	db.TextField("user_id"),
+	db.TextField("token_id"),
+	db.TextField("agent"),
+	db.TextField("whom"),
+	db.TextField("given"),
+	db.BlobField("before"),
+	db.BoolField("scheduled"),
+	db.NumberField("unpacked"),
+}...).Unlisted()
 
 const (
 	insertUnit   = `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version) VALUES ($1, $2, $3, $4)`
@@ -39,7 +41,7 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 		given = c.Given.Word()
 	}
 	before, unpacked := pack(&t.store.packers, c.Before)
-	err := t.row(ctx, insertLine,
+	err := t.Row(ctx, insertLine,
 		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
 		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked)
 	if err != nil {
@@ -51,13 +53,13 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 	if t.unit == (calendar.ChangeID{}) {
 		t.unit = c.ID()
 	} else {
-		err = t.later(ctx, ignore, insertUnit, c.Calendar, c.Version, t.unit.Calendar, t.unit.Version)
+		err = t.Later(ctx, db.Ignore, insertUnit, c.Calendar, c.Version, t.unit.Calendar, t.unit.Version)
 	}
 	for _, v := range c.Undoes {
 		if err != nil {
 			return err
 		}
-		err = t.later(ctx, ignore, insertUndone, c.Calendar, v, c.Version)
+		err = t.Later(ctx, db.Ignore, insertUndone, c.Calendar, v, c.Version)
 	}
 	return err
 }
@@ -72,7 +74,7 @@ var logged = columns[calendar.Change]{
 	{"j.object", func(c *calendar.Change) any { return &c.Object }},
 	{"j.uid", func(c *calendar.Change) any { return &c.UID }},
 	{"j.change", func(c *calendar.Change) any { return &c.Did }},
-	{"j.at", func(c *calendar.Change) any { return seconds{&c.At} }},
+	{"j.at", func(c *calendar.Change) any { return db.Seconds(&c.At) }},
 	{"j.user_id", func(c *calendar.Change) any { return &c.User }},
 	{"j.token_id", func(c *calendar.Change) any { return &c.Token }},
 	{"j.agent", func(c *calendar.Change) any { return &c.Agent }},
@@ -164,7 +166,7 @@ func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calend
 
 // Journal implements [calendar.Store].
 func (s *Store) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
-	return journal(ctx, s.reads, cal, q)
+	return journal(ctx, s.db.Reads, cal, q)
 }
 
 // Journal implements [calendar.Tx].
@@ -172,7 +174,7 @@ func (t *Tx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.Jo
 	return journal(ctx, t, cal, q)
 }
 
-func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func journal(ctx context.Context, from db.Querier, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
 	first := firstJournalRows
 	if len(q.Among) > 0 {
 		first = firstDataRows
@@ -182,7 +184,7 @@ func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calen
 		if q.WithBefore {
 			return journalPage(ctx, from, most, selectWithBefore+text, args...)
 		}
-		page, err := rowsOf(ctx, from, asListed.scan, selectListed+text, args...)
+		page, err := db.RowsOf(ctx, from, asListed.scan, selectListed+text, args...)
 		return page, len(page) == most, err
 	})
 }
@@ -207,9 +209,9 @@ func latestFirst(until calendar.Version, first int, read func(until calendar.Ver
 }
 
 // journalPage reads changes with their text until no rows are left or the page exceeds pageBytes.
-func journalPage(ctx context.Context, from querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
+func journalPage(ctx context.Context, from db.Querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
 	room := int64(pageBytes)
-	err = each(ctx, from, func(row scanner) (bool, error) {
+	err = db.Each(ctx, from, func(row db.Scanner) (bool, error) {
 		c, err := scanWithBefore(ctx, from)(row)
 		page = append(page, c)
 		room -= c.Size
@@ -219,11 +221,13 @@ func journalPage(ctx context.Context, from querier, most int, text string, args 
 }
 
 // scanWithBefore returns a scanner of changes with their text. It logs lines that cannot be read.
-func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.Change, error) {
-	return func(row scanner) (calendar.Change, error) {
+func scanWithBefore(ctx context.Context, from db.Querier) func(db.Scanner) (calendar.Change, error) {
+	return func(row db.Scanner) (calendar.Change, error) {
 		c, err := withBefore.scan(row)
 		if c.Unreadable {
-			from.of().trouble.unreadable(ctx, c.ID())
+			from.Of().Damaged(c.ID(), func(log *slog.Logger) {
+				log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", c.Calendar, "version", c.Version)
+			})
 		}
 		return c, err
 	}
@@ -231,7 +235,7 @@ func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.C
 
 // Actors implements [calendar.Store].
 func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
-	found, err := rowsOf(ctx, s.reads, scanInto(func(a *calendar.Actor) []any {
+	found, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Actor) []any {
 		return []any{&a.Token, &a.Agent}
 	}), `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
 		AND ($2 = '' OR whom = '' OR whom = $2) GROUP BY token_id, agent`, cal, user)
@@ -261,7 +265,7 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 		for i := range 8 {
 			args = append(args, some[min(i, len(some)-1)])
 		}
-		found, err := rowsOf(ctx, s.reads, scanInto(func(t *calendar.ChangeTexts) []any {
+		found, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(t *calendar.ChangeTexts) []any {
 			return []any{&t.Version, &t.Latest, packedText{&t.Before, new(bool)}, packedText{&t.After, new(bool)}}
 		}), selectTexts, args...)
 		if err != nil {
@@ -274,15 +278,15 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 
 // Unit implements [calendar.Store].
 func (s *Store) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.ChangeID, error) {
-	head, err := rowOf(ctx, s.reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
+	head, err := db.RowOf(ctx, s.db.Reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
 		FROM journal j LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version
 		WHERE j.calendar_id = $1 AND j.version = $2`, id.Calendar, id.Version)
 	if err != nil {
 		return nil, err
 	}
-	others, err := rowsOf(ctx, s.reads, scanChangeID, `SELECT calendar_id, version FROM journal_units
+	others, err := db.RowsOf(ctx, s.db.Reads, scanChangeID, `SELECT calendar_id, version FROM journal_units
 		WHERE head_calendar = $1 AND head_version = $2 ORDER BY calendar_id, version`, head.Calendar, head.Version)
 	return append([]calendar.ChangeID{head}, others...), err
 }
 
-var scanChangeID = scanInto(func(id *calendar.ChangeID) []any { return []any{&id.Calendar, &id.Version} })
+var scanChangeID = db.ScanInto(func(id *calendar.ChangeID) []any { return []any{&id.Calendar, &id.Version} })

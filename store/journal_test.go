@@ -35,7 +35,7 @@ func TestJournalPagesHoldFewBytes(t *testing.T) {
 		}
 		q := calendar.JournalQuery{WithBefore: true}
 		text, args := journalWhere(cal.ID, q, many, 64)
-		page, more, err := journalPage(ctx, s.reads, 64, selectWithBefore+text, args...)
+		page, more, err := journalPage(ctx, s.db.Reads, 64, selectWithBefore+text, args...)
 		if err != nil || len(page) != 2 || !more {
 			t.Errorf("a page has %d changes of %d bytes, more %v, %v", len(page), size, more, err)
 		}

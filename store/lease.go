@@ -24,7 +24,7 @@ func (s *Store) Prolong(ctx context.Context, name, holder string, until time.Tim
 // Fence implements [calendar.MirrorKeeper]. The UPDATE locks the lease's row, so another process cannot take
 // the lease before this transaction ends.
 func (t *Tx) Fence(ctx context.Context, f calendar.Fence) (bool, error) {
-	kept, err := t.exec(ctx, `UPDATE leases SET holder = holder WHERE name = $1 AND holder = $2`, f.Lease, f.Holder)
+	kept, err := t.Exec(ctx, `UPDATE leases SET holder = holder WHERE name = $1 AND holder = $2`, f.Lease, f.Holder)
 	return kept == 1, err
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const ofLinks = ` FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
@@ -13,33 +14,33 @@ const ofLinks = ` FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN use
 var showLinks = `SELECT l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
 	l.created, l.expires, l.used, l.revoked, ` + userColumns.list()
 
-var scanLink = scanInto(func(l *auth.Link) []any {
+var scanLink = db.ScanInto(func(l *auth.Link) []any {
 	return append([]any{
 		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
 		level{&l.Access},
-		seconds{&l.Created},
-		seconds{&l.Expires},
-		seconds{&l.LastUsed},
-		seconds{&l.Revoked},
+		db.Seconds(&l.Created),
+		db.Seconds(&l.Expires),
+		db.Seconds(&l.LastUsed),
+		db.Seconds(&l.Revoked),
 	}, userColumns.fields(&l.Owner)...)
 })
 
 // LinkByID implements [auth.LinkStore].
 func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.brief, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
+	found, err := db.RowOf(ctx, s.db.Brief, db.Beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
 
 // Links implements [auth.LinkStore].
 func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
-	return rowsOf(ctx, s.reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
+	return db.RowsOf(ctx, s.db.Reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
 		ORDER BY u.name, c.name, l.created, l.id`, owner)
 }
 
 // InsertLink implements [auth.LinkStore].
 func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
-	return expectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
+	return db.ExpectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
 		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID))
@@ -47,7 +48,7 @@ func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) 
 
 // RevokeLink implements [auth.LinkStore].
 func (s *Store) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time) error {
-	return expectRow(s.write(ctx, `UPDATE links SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
+	return db.ExpectRow(s.write(ctx, `UPDATE links SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
 }
 
 // TouchLink implements [auth.LinkStore].

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -41,16 +42,16 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 
 // asker runs a read as a whole, on one snapshot. It may run it again on another node; then only the second run
 // counts.
-type asker func(ctx context.Context, read func(querier) error) error
+type asker func(ctx context.Context, read func(db.Querier) error) error
 
 // only reads from one querier.
-func only(at querier) asker {
-	return func(_ context.Context, read func(querier) error) error { return read(at) }
+func only(at db.Querier) asker {
+	return func(_ context.Context, read func(db.Querier) error) error { return read(at) }
 }
 
 // objectReader implements [calendar.ObjectReader].
 type objectReader struct {
-	engine *engine
+	search *searching
 	ask    asker
 }
 
@@ -155,7 +156,7 @@ func textsOf(columns string) *listingTexts {
 type listing struct {
 	ask    asker
 	texts  *listingTexts
-	scan   func(scanner) (packedRow, error)
+	scan   func(db.Scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
 	// filter holds the first nine arguments.
 	filter []any
@@ -280,10 +281,10 @@ func (l *listing) nextNames(ctx context.Context) ([]packedRow, bool, error) {
 // read runs a query of the listing until no rows are left. It stops early, and reports cut, when the page has
 // enough bytes.
 func (l *listing) read(ctx context.Context, text string, args ...any) (objects []packedRow, cut bool, err error) {
-	err = l.ask(ctx, func(at querier) error {
+	err = l.ask(ctx, func(at db.Querier) error {
 		room := pageBytes
 		objects, cut = nil, false
-		return each(ctx, at, func(row scanner) (bool, error) {
+		return db.Each(ctx, at, func(row db.Scanner) (bool, error) {
 			p, err := l.scan(row)
 			objects = append(objects, p)
 			room -= len(p.data) + len(p.text)

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // meeting has two processes on one Postgres, with the calendar "busy" of alice.
@@ -42,7 +43,7 @@ func newMeeting(t *testing.T) *meeting {
 
 func (m *meeting) open(where string) *Store {
 	m.Helper()
-	s, err := Open(m.Context(), where, Options{})
+	s, err := Open(m.Context(), where, db.Options{})
 	if err != nil {
 		m.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func (m *meeting) waitsForLock() {
 	m.Helper()
 	late := time.After(20 * time.Second)
 	for {
-		n, err := rowOf(m.Context(), m.other.reads, scanNumber,
+		n, err := db.RowOf(m.Context(), m.other.db.Reads, db.ScanNumber,
 			`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
 		m.fine(err)
 		if n > 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Epoch implements [calendar.Store].
@@ -13,17 +14,17 @@ func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
 	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil {
 		return h.epoch, nil
 	}
-	epoch, err := rowOf(ctx, s.brief, scanText, `SELECT epoch FROM life`)
+	epoch, err := db.RowOf(ctx, s.db.Brief, db.ScanText, `SELECT epoch FROM life`)
 	return calendar.Epoch(epoch), err
 }
 
 // Check checks the integrity of the database. A restored file may be damaged: SQLite applies the write-ahead
 // log of the previous file to it, if that was left in place.
 func (s *Store) Check(ctx context.Context) error {
-	if s.engine.check == "" {
+	if s.db.Engine.Check == "" {
 		return nil
 	}
-	found, err := rowOf(ctx, s.reads, scanText, s.engine.check)
+	found, err := db.RowOf(ctx, s.db.Reads, db.ScanText, s.db.Engine.Check)
 	if err == nil && found != "ok" {
 		err = errors.New(found)
 	}
@@ -37,7 +38,7 @@ func (s *Store) Check(ctx context.Context) error {
 // cached credentials are checked again.
 func (s *Store) NewEpoch(ctx context.Context) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch()); err != nil {
+		if err := t.Run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, db.NewEpoch()); err != nil {
 			return err
 		}
 		return t.allCredentialsChanged(ctx)
@@ -47,7 +48,7 @@ func (s *Store) NewEpoch(ctx context.Context) error {
 // Derivation returns the number of the rules that last computed the derived columns of objects with
 // [Store.Rederive], or 0 before the first time.
 func (s *Store) Derivation(ctx context.Context) (int64, error) {
-	return rowOf(ctx, s.reads, scanNumber, `SELECT derivation FROM meta WHERE id = 1`)
+	return db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT derivation FROM meta WHERE id = 1`)
 }
 
 // SetDerivation stores the number of these rules, and that no computation is in progress.
@@ -65,7 +66,7 @@ type Deriving struct {
 
 // Deriving returns the progress under rules number, by any process.
 func (s *Store) Deriving(ctx context.Context, number int64) (Deriving, error) {
-	return rowOf(ctx, s.reads, scanInto(func(d *Deriving) []any {
+	return db.RowOf(ctx, s.db.Reads, db.ScanInto(func(d *Deriving) []any {
 		return []any{&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total}
 	}), `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1 THEN derived_calendar ELSE '' END,
 		CASE WHEN deriving = $1 THEN derived_name ELSE '' END, (SELECT count(*) FROM objects) FROM meta WHERE id = 1`, number)

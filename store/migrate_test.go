@@ -14,12 +14,13 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
 
 // bare opens a store without tables and with its own list of migrations.
 func bare(t *testing.T, url string, files fs.FS) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, Options{})
+	s, err := Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func bare(t *testing.T, url string, files fs.FS) *Store {
 			t.Error(err)
 		}
 	})
-	s.files = files
+	s.db.Files = files
 	return s
 }
 
@@ -52,7 +53,7 @@ func with(t *testing.T, name, text string) fs.FS {
 	return all
 }
 
-func schema(t *testing.T, s *Store) Schema {
+func schema(t *testing.T, s *Store) db.Schema {
 	t.Helper()
 	state, err := s.Schema(t.Context())
 	if err != nil {
@@ -83,7 +84,7 @@ func TestMigrateTwice(t *testing.T) {
 		}
 		migrate(t, s)
 		after := schema(t, s)
-		if diff := cmp.Diff(Schema{Current: before.Wanted, Wanted: before.Wanted}, after); diff != "" {
+		if diff := cmp.Diff(db.Schema{Current: before.Wanted, Wanted: before.Wanted}, after); diff != "" {
 			t.Errorf("afterwards (-want +got):\n%s", diff)
 		}
 		if again, err := s.Epoch(t.Context()); err != nil || again != epoch {
@@ -102,7 +103,7 @@ func TestMigrateAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range processes {
 			all.Go(func() {
-				if stores[i], errs[i] = Open(t.Context(), url, Options{}); errs[i] == nil {
+				if stores[i], errs[i] = Open(t.Context(), url, db.Options{}); errs[i] == nil {
 					errs[i] = stores[i].Migrate(t.Context())
 				}
 			})
@@ -192,7 +193,7 @@ func TestMigrateComparesBytes(t *testing.T) {
 	t.Parallel()
 	s := bare(t, testdb.Blank(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
 	migrate(t, s)
-	columns, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
+	columns, err := db.RowsOf(t.Context(), s.db.Reads, func(row db.Scanner) (string, error) {
 		var column string
 		err := row.Scan(&column)
 		return column, err
@@ -216,7 +217,7 @@ func TestMigrateFails(t *testing.T) {
 		if state := schema(t, s); !cmp.Equal(state.Pending, []string{"0998_broken.sql"}) {
 			t.Errorf("the database's state: %+v", state)
 		}
-		s.files = with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT)")
+		s.db.Files = with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT)")
 		migrate(t, s)
 	})
 }

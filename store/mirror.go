@@ -4,23 +4,24 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked, m.remote_name
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
-var scanMirror = scanInto(func(m *calendar.Mirror) []any {
-	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked}, &m.RemoteName}
+var scanMirror = db.ScanInto(func(m *calendar.Mirror) []any {
+	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, db.Seconds(&m.Checked), &m.RemoteName}
 })
 
 // Mirrors implements [calendar.Accounts].
 func (s *Store) Mirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
-	return rowsOf(ctx, s.reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
+	return db.RowsOf(ctx, s.db.Reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
 }
 
 // Mirror implements [calendar.Accounts].
 func (s *Store) Mirror(ctx context.Context, id calendar.CalendarID) (calendar.Mirror, error) {
-	return rowOf(ctx, s.reads, scanMirror, selectMirrors+`m.calendar_id = $1`, id)
+	return db.RowOf(ctx, s.db.Reads, scanMirror, selectMirrors+`m.calendar_id = $1`, id)
 }
 
 // SetMirrorError implements [calendar.Accounts].
@@ -32,16 +33,16 @@ const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objec
 
 var mirroredRefs = withList(2, selectMirrored+`AND ref§`)
 
-var scanMirrored = scanInto(func(m *calendar.Mirrored) []any { return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault} })
+var scanMirrored = db.ScanInto(func(m *calendar.Mirrored) []any { return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault} })
 
 // Mirrored implements [calendar.Accounts].
 func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []string) (map[string]calendar.Mirrored, error) {
 	var all []calendar.Mirrored
 	var err error
 	if refs == nil {
-		all, err = rowsOf(ctx, s.reads, scanMirrored, selectMirrored, id)
+		all, err = db.RowsOf(ctx, s.db.Reads, scanMirrored, selectMirrored, id)
 	} else {
-		all, err = asked(ctx, s.reads, refs, scanMirrored, mirroredRefs, id)
+		all, err = asked(ctx, s.db.Reads, refs, scanMirrored, mirroredRefs, id)
 	}
 	found := make(map[string]calendar.Mirrored, len(all))
 	for _, m := range all {
@@ -52,13 +53,13 @@ func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []str
 
 // MirroredByUID implements [calendar.Accounts].
 func (s *Store) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid calendar.UID) (calendar.Mirrored, error) {
-	return rowOf(ctx, s.reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
+	return db.RowOf(ctx, s.db.Reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
 }
 
 // InsertMirror implements [calendar.Tx].
 func (t *Tx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Origin) error {
 	t.hint.Everything = true
-	err := t.run(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
+	err := t.Run(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
 		VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7)`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole, m.RemoteName)
 	if err != nil {
 		return taken(err, "", "this is linked already")
@@ -69,42 +70,42 @@ func (t *Tx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Ori
 // SetOrigin implements [calendar.Tx].
 func (t *Tx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calendar.Origin) error {
 	t.hint.Everything = true
-	return expectRow(t.exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3 WHERE id = $1`, id, o.From, o.Writable))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3 WHERE id = $1`, id, o.From, o.Writable))
 }
 
 // PutMirror implements [calendar.Tx].
 func (t *Tx) PutMirror(ctx context.Context, m calendar.Mirror) error {
-	return expectRow(t.exec(ctx, `UPDATE mirrors SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE mirrors SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
 		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked)))
 }
 
 // SetRemoteName implements [calendar.Tx].
 func (t *Tx) SetRemoteName(ctx context.Context, id calendar.CalendarID, name string) error {
-	return expectRow(t.exec(ctx, `UPDATE mirrors SET remote_name = $2 WHERE calendar_id = $1`, id, name))
+	return db.ExpectRow(t.Exec(ctx, `UPDATE mirrors SET remote_name = $2 WHERE calendar_id = $1`, id, name))
 }
 
 // PutMirrored implements [calendar.Tx].
 func (t *Tx) PutMirrored(ctx context.Context, id calendar.CalendarID, m calendar.Mirrored) error {
-	err := t.later(ctx, ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
+	err := t.Later(ctx, db.Ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
 	if err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault) VALUES ($1, $2, $3, $4, $5, $6)
+	return t.Later(ctx, db.Ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (calendar_id, ref) DO UPDATE SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault`,
 		id, m.Ref, m.UID, m.Version, m.Round, m.Fault)
 }
 
 // DropMirrored implements [calendar.Tx].
 func (t *Tx) DropMirrored(ctx context.Context, id calendar.CalendarID, ref string) error {
-	return t.later(ctx, ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND ref = $2`, id, ref)
+	return t.Later(ctx, db.Ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND ref = $2`, id, ref)
 }
 
 // MirroredBefore implements [calendar.Tx].
 func (t *Tx) MirroredBefore(ctx context.Context, id calendar.CalendarID, round int64, most int) ([]calendar.Mirrored, error) {
-	return rowsOf(ctx, t, scanMirrored, selectMirrored+`AND round < $2 ORDER BY ref LIMIT $3`, id, round, most)
+	return db.RowsOf(ctx, t, scanMirrored, selectMirrored+`AND round < $2 ORDER BY ref LIMIT $3`, id, round, most)
 }
 
 // MirrorFaults implements [calendar.Tx].
 func (t *Tx) MirrorFaults(ctx context.Context, id calendar.CalendarID) (int64, error) {
-	return rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND fault <> ''`, id)
+	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND fault <> ''`, id)
 }

@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // boxMost is the most notices in a box that need no answer; the oldest is removed first.
 const boxMost = 500
 
-func scanNotice(row scanner) (calendar.Notice, error) {
+func scanNotice(row db.Scanner) (calendar.Notice, error) {
 	var n calendar.Notice
 	var data string
-	err := row.Scan(&n.Name, &n.Version, seconds{&n.Created}, &n.Waits, &n.Gone, &data)
+	err := row.Scan(&n.Name, &n.Version, db.Seconds(&n.Created), &n.Waits, &n.Gone, &data)
 	if !n.Gone {
 		n.Data = []byte(data)
 	}
@@ -27,19 +28,19 @@ func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box
 	if err != nil || box.Version == 0 {
 		return box, err
 	}
-	box.Items, err = rowsOf(ctx, s.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
+	box.Items, err = db.RowsOf(ctx, s.db.Reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
 		FROM notices WHERE user_id = $1 ORDER BY name`, user)
 	return box, err
 }
 
 // NoticeState implements [calendar.Store].
 func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
-	return rowOrNone(ctx, s.brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, creating it if needed, and returns its next version.
 func (t *Tx) openBox(ctx context.Context, user calendar.UserID) (int64, error) {
-	return rowOf(ctx, t, scanNumber, `INSERT INTO notice_boxes (user_id, version, pruned) VALUES ($1, 1, 0)
+	return db.RowOf(ctx, t, db.ScanNumber, `INSERT INTO notice_boxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = notice_boxes.version + 1 RETURNING version`, user)
 }
 
@@ -49,7 +50,7 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 	if err != nil {
 		return err
 	}
-	err = t.run(ctx, `INSERT INTO notices (user_id, name, version, created, waits, gone, data)
+	err = t.Run(ctx, `INSERT INTO notices (user_id, name, version, created, waits, gone, data)
 		VALUES ($1, $2, $3, $4, $5, NULL, $6)
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created,
 			waits = excluded.waits, gone = NULL, data = excluded.data`,
@@ -58,14 +59,14 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 		return err
 	}
 	// Notices that wait for an answer are exempt: the sharer's limits bound them.
-	return t.run(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
+	return t.Run(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
 		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
 		user, version, t.store.now(), boxMost)
 }
 
 // DropNotice implements [calendar.Tx].
 func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar.NoticeName) error {
-	there, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM notices WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	there, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM notices WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	if err != nil || there == 0 {
 		return err
 	}
@@ -73,7 +74,7 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, `UPDATE notices SET version = $3, gone = $4, waits = FALSE, data = ''
+	return t.Run(ctx, `UPDATE notices SET version = $3, gone = $4, waits = FALSE, data = ''
 		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, version, t.store.now())
 }
 
@@ -82,11 +83,11 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
+		err := t.Run(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM notices WHERE `+old+`)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, `DELETE FROM notices WHERE `+old, older.Unix())
+		return t.Run(ctx, `DELETE FROM notices WHERE `+old, older.Unix())
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const oneObject = ` FROM objects WHERE calendar_id = $1 `
@@ -21,18 +22,18 @@ var (
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(ctx, s.brief, scanRead, selectByName, string(cal), string(name))
+	return db.RowOf(ctx, s.db.Brief, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(ctx, s.brief, scanRead, selectByUID, string(cal), string(uid))
+	return db.RowOf(ctx, s.db.Brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. If one object matches both, it is returned as both. Pass the UID "" to
 // look for none: no object has it.
 func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
-	found, err := rowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
+	found, err := db.RowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
 	atName, withUID = duplicates(found, name, uid)
 	return atName, withUID, err
 }
@@ -51,36 +52,36 @@ func duplicates(found []calendar.Object, name calendar.ObjectName, uid calendar.
 }
 
 // objectFields are the columns that PutObject writes; reach is computed from others.
-var objectFields = []field{
-	{"calendar_id", texts},
-	{"name", texts},
-	{"version", numbers},
-	{"deleted", bools},
-	{"etag", texts},
-	{"size", numbers},
-	{"created", numbers},
-	{"modified", numbers},
-	{"uid", texts},
-	{"kind", texts},
-	{"span_start", numbers},
-	{"span_end", numbers},
-	{"recurring", bools},
-	{"transparent", bools},
-	{"status", texts},
-	{"summary", texts},
-	{"search", texts},
-	{"data", blobs},
-	{"schedule_tag", texts},
-	{"known", numbers},
-	{"week_1", numbers},
-	{"week_2", numbers},
-	{"week_3", numbers},
-	{"dates", numbers},
-	{"beat", numbers},
-	{"reach", numbers},
+var objectFields = []db.Field{
+	db.TextField("calendar_id"),
+	db.TextField("name"),
+	db.NumberField("version"),
+	db.BoolField("deleted"),
+	db.TextField("etag"),
+	db.NumberField("size"),
+	db.NumberField("created"),
+	db.NumberField("modified"),
+	db.TextField("uid"),
+	db.TextField("kind"),
+	db.NumberField("span_start"),
+	db.NumberField("span_end"),
+	db.BoolField("recurring"),
+	db.BoolField("transparent"),
+	db.TextField("status"),
+	db.TextField("summary"),
+	db.TextField("search"),
+	db.BlobField("data"),
+	db.TextField("schedule_tag"),
+	db.NumberField("known"),
+	db.NumberField("week_1"),
+	db.NumberField("week_2"),
+	db.NumberField("week_3"),
+	db.NumberField("dates"),
+	db.NumberField("beat"),
+	db.NumberField("reach"),
 }
 
-var insertObject = insertInto("objects", 2, 3, uidTaken, excluded("calendar_id, name", objectFields[2:]...), objectFields...)
+var insertObject = db.InsertInto("objects", 2, 3, uidTaken, db.Excluded("calendar_id, name", objectFields[2:]...), objectFields...)
 
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
@@ -89,7 +90,7 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 	}
 	t.put++
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
-	return t.row(ctx, insertObject,
+	return t.Row(ctx, insertObject,
 		o.Calendar, o.Name, o.Version, false, o.ETag, o.Size,
 		o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind, at.start, at.end,
 		o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data),
@@ -112,14 +113,14 @@ func bytesOf(data []byte) []byte {
 
 // TouchObject implements [calendar.Tx].
 func (t *Tx) TouchObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	return t.later(ctx, expectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
+	return t.Later(ctx, db.ExpectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
 }
 
 const bury = `UPDATE objects SET deleted = TRUE, version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`
 
 // BuryObject implements [calendar.Tx].
 func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	err := t.later(ctx, expectRow, bury, cal, name, v)
+	err := t.Later(ctx, db.ExpectRow, bury, cal, name, v)
 	if err != nil {
 		return err
 	}

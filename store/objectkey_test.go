@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
 
 // orphaned removes the foreign keys of a Postgres store, and writes an object and a journal line of missing
@@ -62,7 +63,7 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	}))
 	end.Wait()
 	for _, table := range []string{"calendars", "objects", "journal"} {
-		if n, err := rowOf(t.Context(), m.store.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+		if n, err := db.RowOf(t.Context(), m.store.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
 			t.Errorf("%d rows of %s are left: %v", n, table, err)
 		}
 	}
@@ -94,7 +95,7 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 			}
 			migrate(t, s)
 			for _, table := range []string{"objects", "journal"} {
-				if n, err := rowOf(t.Context(), s.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+				if n, err := db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
 					t.Errorf("%s has %d rows: %v", table, n, err)
 				}
 			}
@@ -126,7 +127,7 @@ func TestMigrateObjectKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		keyed := func() bool {
-			all, err := tables(t.Context(), before.reads)
+			all, err := tables(t.Context(), before.db.Reads)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,7 +135,7 @@ func TestMigrateObjectKey(t *testing.T) {
 			return slices.Contains(all[at].needs, "calendars")
 		}
 		migrate(t, bare(t, url, until(t, "0037")))
-		if before.engine.name == "postgres" {
+		if before.db.Engine.Name == "postgres" {
 			if keyed() {
 				t.Error("0030 leaves the key")
 			}
@@ -162,20 +163,20 @@ func TestMigrateLetsOthersPass(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, url string) {
 		old := bare(t, url, until(t, "0030"))
 		migrate(t, old)
-		if old.apart == nil {
+		if old.db.Apart == nil {
 			t.Skip("SQLite keeps the key")
 		}
 		next := bare(t, url, migrations.Files)
 		waits := make(chan struct{})
 		waiting := sync.OnceFunc(func() { close(waits) })
-		next.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
+		next.db.Options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
 			if strings.HasPrefix(r.Message, "a migration waits") {
 				waiting()
 			}
 		}})
 		var all sync.WaitGroup
-		err := old.inSnapshot(t.Context(), func(at *snapshot) error {
-			if _, err := rowOf(t.Context(), at, scanNumber, `SELECT COUNT(*) FROM objects`); err != nil {
+		err := old.db.InSnapshot(t.Context(), func(at *db.Snapshot) error {
+			if _, err := db.RowOf(t.Context(), at, db.ScanNumber, `SELECT COUNT(*) FROM objects`); err != nil {
 				return err
 			}
 			all.Go(func() {

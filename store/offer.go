@@ -8,14 +8,15 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
-var scanOffer = scanInto(func(o *oauth.Offer) []any {
+var scanOffer = db.ScanInto(func(o *oauth.Offer) []any {
 	return []any{
 		&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
-		words[calendar.CalendarID]{&o.Calendars},
-		seconds{&o.GrantExpires},
-		seconds{&o.Expires},
+		db.Words(&o.Calendars),
+		db.Seconds(&o.GrantExpires),
+		db.Seconds(&o.Expires),
 		&o.Grant,
 	}
 })
@@ -27,15 +28,15 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 		ids[i] = string(id)
 	}
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
+		if err := t.Run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
 			return err
 		}
 		// The lock serializes this with disabling the user: either the code is not created, or disabling
 		// deletes it.
-		if _, err := rowOf(ctx, t, scanText, `SELECT id FROM users WHERE id = $1 AND NOT disabled`+t.of().lockRows, o.User); err != nil {
+		if _, err := db.RowOf(ctx, t, db.ScanText, `SELECT id FROM users WHERE id = $1 AND NOT disabled`+t.Of().LockRows, o.User); err != nil {
 			return err
 		}
-		return t.run(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+		return t.Run(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 				bound, calendars, grant_expires, expires, token_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
 			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
@@ -49,14 +50,14 @@ const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''
 
 // Offer implements [oauth.Store].
 func (s *Store) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
-	return rowOf(ctx, s.reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+	return db.RowOf(ctx, s.db.Reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
 }
 
 // TakeUp implements [oauth.Store].
 func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, first oauth.Pair) error {
 	return s.transact(ctx, func(t *Tx) error {
-		taken, err := t.exec(ctx, `UPDATE oauth_offers SET token_id = $2 WHERE id = $1 AND token_id = ''`, id, grant.ID)
+		taken, err := t.Exec(ctx, `UPDATE oauth_offers SET token_id = $2 WHERE id = $1 AND token_id = ''`, id, grant.ID)
 		if err != nil {
 			return err
 		}
@@ -75,12 +76,12 @@ func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, 
 
 // why returns the reason why no row changed: it is gone, or was used before.
 func (t *Tx) why(ctx context.Context, count string, id auth.SecretID) error {
-	there, err := rowOf(ctx, t, scanNumber, count, id)
+	there, err := db.RowOf(ctx, t, db.ScanNumber, count, id)
 	if err != nil {
 		return err
 	}
 	if there == 0 {
-		return expectRow(0, nil)
+		return db.ExpectRow(0, nil)
 	}
 	return calendar.Errorf(calendar.Stale, "", "it was used already")
 }

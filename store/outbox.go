@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // letterColumns are the columns of waiting iTIP mails, lightLetter the same without the large ones.
@@ -22,11 +23,11 @@ const (
 	toldLetter = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, at, tries, status, data`
 )
 
-var scanLetter = scanInto(func(l *calendar.Letter) []any {
+var scanLetter = db.ScanInto(func(l *calendar.Letter) []any {
 	return []any{
 		&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First,
-		seconds{&l.Posted},
-		seconds{&l.Due},
+		db.Seconds(&l.Posted),
+		db.Seconds(&l.Due),
 		&l.Tries, &l.Status, &l.Data,
 	}
 })
@@ -37,15 +38,15 @@ type held struct {
 	taken bool
 }
 
-func scanHeld(row scanner) (held, error) {
+func scanHeld(row db.Scanner) (held, error) {
 	var until, now int64
-	l, err := scanLetter(also{row, []any{&until, &now}})
+	l, err := db.Beside(scanLetter, &until, &now)(row)
 	return held{l, until > now || l.Status != ""}, err
 }
 
 // Post implements [calendar.Poster].
 func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
-	number, err := rowOf(ctx, t, scanNumber, `INSERT INTO outboxes (user_id, number) VALUES ($1, $2)
+	number, err := db.RowOf(ctx, t, db.ScanNumber, `INSERT INTO outboxes (user_id, number) VALUES ($1, $2)
 		ON CONFLICT (user_id) DO UPDATE SET number = outboxes.number + $2 RETURNING number`, user, len(letters))
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.
 }
 
 func (t *Tx) waiting(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]held, error) {
-	return rowsOf(ctx, t, scanHeld, selectWaiting, user, uid, t.store.now())
+	return db.RowsOf(ctx, t, scanHeld, selectWaiting, user, uid, t.store.now())
 }
 
 // post adds one mail, and returns the mails that now wait with its UID.
@@ -91,7 +92,7 @@ func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiti
 	gone := map[calendar.LetterID]bool{}
 	for _, id := range dropped {
 		gone[id] = true
-		if err := t.later(ctx, ignore, `DELETE FROM letters WHERE id = $1`, id); err != nil {
+		if err := t.Later(ctx, db.Ignore, `DELETE FROM letters WHERE id = $1`, id); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +105,7 @@ func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiti
 	if !post {
 		return left, nil
 	}
-	err := t.later(ctx, ignore, `INSERT INTO letters (`+letterColumns+`, number, taken, size)
+	err := t.Later(ctx, db.Ignore, `INSERT INTO letters (`+letterColumns+`, number, taken, size)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, '', $12, $13, 0, $14)`,
 		next.ID, next.User, next.From, next.To, next.Method, next.UID, next.Recurrence, next.Sequence, next.First,
 		next.Posted.Unix(), next.Due.Unix(), next.Data, number, len(next.Data))
@@ -114,11 +115,11 @@ func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiti
 
 // checkOutbox refuses a change that makes too much mail of a user wait.
 func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calendar.OutboxLimits) error {
-	letters, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
+	letters, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
 	if err != nil {
 		return err
 	}
-	bytes, err := rowOf(ctx, t, scanNumber, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM letters WHERE user_id = $1`, user)
+	bytes, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM letters WHERE user_id = $1`, user)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int)
 	var taken []calendar.Letter
 	err := s.transact(ctx, func(t *Tx) error {
 		var err error
-		taken, err = rowsOf(ctx, t, scanLetter, takeLetters, now.Unix(), until.Unix(), most)
+		taken, err = db.RowsOf(ctx, t, scanLetter, takeLetters, now.Unix(), until.Unix(), most)
 		return err
 	})
 	slices.SortFunc(taken, func(a, b calendar.Letter) int {
@@ -148,14 +149,14 @@ func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int)
 
 // SettleLetter implements [calendar.Outbox].
 func (s *Store) SettleLetter(ctx context.Context, l calendar.Letter) error {
-	return expectRow(s.write(ctx, `UPDATE letters SET status = $3, due = $4, taken = 0 WHERE id = $1 AND tries = $2`,
+	return db.ExpectRow(s.write(ctx, `UPDATE letters SET status = $3, due = $4, taken = 0 WHERE id = $1 AND tries = $2`,
 		l.ID, l.Tries, l.Status, l.Due.Unix()))
 }
 
 // ConcludeLetter implements [calendar.Outbox].
 func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
 	return s.transact(ctx, func(t *Tx) error {
-		gone, err := t.exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
+		gone, err := t.Exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
 		if err != nil || gone == 0 || !sent || l.Method.Leaves() {
 			return err
 		}
@@ -178,53 +179,53 @@ const (
 // those about its instances. Beyond most bytes it first drops the largest texts, so that one large meeting does
 // not cost the others their links; bounces are still recognized without a text. Then it drops the oldest mails.
 func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
-	err := t.run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
+	err := t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
 		l.User, l.To, l.UID, l.Recurrence)
 	if err != nil {
 		return err
 	}
-	err = t.run(ctx, `INSERT INTO told (`+toldLetter+`, size)
+	err = t.Run(ctx, `INSERT INTO told (`+toldLetter+`, size)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		l.ID, l.User, l.From, l.To, l.Method, l.UID, l.Recurrence, l.Sequence, l.First, l.Posted.Unix(), now.Unix(), l.Tries, l.Status,
 		l.Data, len(l.Data))
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, stripTold, l.User, most, []byte{}, bareLetter); err != nil {
+	if err := t.Run(ctx, stripTold, l.User, most, []byte{}, bareLetter); err != nil {
 		return err
 	}
-	return t.run(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
+	return t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
 		SELECT id FROM (SELECT id, SUM(size) OVER (ORDER BY at DESC, id) AS newer FROM told WHERE user_id = $1) AS t WHERE newer > $2)`, l.User, most)
 }
 
 // Told implements [calendar.Outbox].
 func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
-	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told
+	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
 // WroteTo implements [calendar.Outbox].
 func (s *Store) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
-	n, err := rowOf(ctx, s.reads, scanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
+	n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
 		OR EXISTS (SELECT 1 FROM letters WHERE user_id = $1 AND recipient = $2) THEN 1 ELSE 0 END`, r.User, r.To)
 	return n > 0, err
 }
 
 // WaitingFor implements [calendar.Outbox].
 func (s *Store) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
-	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+lightLetter+` FROM letters
+	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+lightLetter+` FROM letters
 		WHERE user_id = $1 AND uid = $2 AND recipient = $3 ORDER BY number + 0`, user, uid, to)
 }
 
 // ToldBy implements [calendar.Outbox].
 func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
-	return rowOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
+	return db.RowOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
 }
 
 // WaitingLetters implements [calendar.Outbox].
 func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
 	type count struct{ letters, oldest int64 }
-	c, err := rowOf(ctx, s.reads, scanInto(func(c *count) []any {
+	c, err := db.RowOf(ctx, s.db.Reads, db.ScanInto(func(c *count) []any {
 		return []any{&c.letters, &c.oldest}
 	}), `SELECT COUNT(*), COALESCE(MIN(posted), 0) FROM letters`)
 	if c.letters > 0 {

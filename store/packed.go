@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // SQLite's driver takes some hundred nanoseconds for each column of each row, which makes up most of the time
@@ -117,7 +118,7 @@ type packedScan[T any] struct {
 }
 
 // scan scans a row with only the packed column.
-func (p *packing[T]) scan(row scanner) (T, error) {
+func (p *packing[T]) scan(row db.Scanner) (T, error) {
 	s := new(packedScan[T])
 	s.into[0] = &s.text
 	err := row.Scan(s.into[:1]...)
@@ -239,21 +240,21 @@ type packedRow struct {
 }
 
 // scanPacked returns a scanner of packed rows, with data or without, followed by further columns.
-func scanPacked(withData bool, behind ...any) func(scanner) (packedRow, error) {
+func scanPacked(withData bool, behind ...any) func(db.Scanner) (packedRow, error) {
 	var p packedRow
 	fields := []any{&p.text}
 	if withData {
 		fields = append(fields, &p.data)
 	}
 	fields = append(fields, behind...)
-	return func(row scanner) (packedRow, error) {
+	return func(row db.Scanner) (packedRow, error) {
 		err := row.Scan(fields...)
 		return p, err
 	}
 }
 
 // scanRead is scanObject for readers: an object without its text is an error.
-func scanRead(row scanner) (calendar.Object, error) {
+func scanRead(row db.Scanner) (calendar.Object, error) {
 	o, err := scanObject(row)
 	return o, cmp.Or(err, checkRead(o))
 }
@@ -267,7 +268,7 @@ func checkRead(o calendar.Object) error {
 }
 
 // scanObject scans wholeColumns.
-func scanObject(row scanner) (calendar.Object, error) {
+func scanObject(row db.Scanner) (calendar.Object, error) {
 	s := new(packedScan[objectRow])
 	s.into = [2]any{&s.text, &s.data}
 	err := row.Scan(s.into[:]...)

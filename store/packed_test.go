@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestPackedTexts: texts that look like the surrounding parts of a packed row are read unchanged.
@@ -107,7 +108,7 @@ func TestPackedCalendars(t *testing.T) {
 
 func openMigrated(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, Options{})
+	s, err := Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // Packed texts must stay readable for ever, so the dictionary must not change.
@@ -152,7 +153,7 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = s.transact(ctx, func(tx *Tx) error {
-			_, err := tx.exec(ctx, `UPDATE journal SET before = $2, unpacked = 0 WHERE calendar_id = $1 AND version = 1`, cal, text)
+			_, err := tx.Exec(ctx, `UPDATE journal SET before = $2, unpacked = 0 WHERE calendar_id = $1 AND version = 1`, cal, text)
 			return err
 		})
 		if err != nil {
@@ -175,7 +176,7 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 				}
 			}
 		}
-		sizes, err := rowsOf(ctx, s.reads, scanNumber, `SELECT octet_length(before) FROM journal WHERE calendar_id = $1 ORDER BY version`, cal)
+		sizes, err := db.RowsOf(ctx, s.db.Reads, db.ScanNumber, `SELECT octet_length(before) FROM journal WHERE calendar_id = $1 ORDER BY version`, cal)
 		if err != nil || n != 2 || len(sizes) != 2 || sizes[0] != int64(len(text)) || 3*sizes[1] > sizes[0] {
 			t.Errorf("%d lines, stored with %v bytes: %v", n, sizes, err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestPlans: the query of every request uses the index made for it. SQLite plans without looking at the rows,
@@ -77,7 +78,7 @@ func TestSurveyPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	var objects []string
-	for _, step := range plan(t, s, s.engine.search.survey) {
+	for _, step := range plan(t, s, s.search.near) {
 		if strings.Contains(step, "SEARCH") || strings.Contains(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") {
 			objects = append(objects, step)
 		}
@@ -141,7 +142,7 @@ func indexOf(step string) string {
 // plan returns the steps of SQLite's query plan.
 func plan(t *testing.T, s *Store, text string) []string {
 	t.Helper()
-	steps, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
+	steps, err := db.RowsOf(t.Context(), s.db.Reads, func(row db.Scanner) (string, error) {
 		var id, parent, unused int64
 		var step string
 		err := row.Scan(&id, &parent, &unused, &step)
@@ -210,7 +211,7 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := func() int64 {
-		n, err := rowOf(ctx, s.reads, scanNumber,
+		n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber,
 			`SELECT count(*) FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'objects'`)
 		if err != nil {
 			t.Fatal(err)
@@ -221,7 +222,7 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 		t.Fatal("there are statistics of nothing")
 	}
 	// ANALYZE conflicts with this lock, and writing does not.
-	err := s.apart(ctx, func(conn *pgx.Conn) error {
+	err := s.db.Apart(ctx, func(conn *pgx.Conn) error {
 		if _, err := conn.Exec(ctx, `BEGIN; LOCK TABLE objects IN SHARE UPDATE EXCLUSIVE MODE`); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // pruneRows is the most rows that one transaction of Prune removes, so that requests do not wait for it.
@@ -20,9 +21,9 @@ type pruned struct{ calendars, tombstones, bodies int64 }
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
-		s.counts.tombstones.Add(done.tombstones)
-		s.counts.bodies.Add(done.bodies)
-		s.options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
+		s.pruned.tombstones.Add(done.tombstones)
+		s.pruned.bodies.Add(done.bodies)
+		s.db.Options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
 			"tombstones", done.tombstones, "bodies", done.bodies)
 	}()
 	if err := s.emptyTrash(ctx, older, &done); err != nil {
@@ -45,7 +46,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 // eachCalendar calls do for one calendar after another, including the trash.
 func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
-		ids, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -67,7 +68,7 @@ func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 
 // prune prunes one calendar.
 func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
-	kept, err := rowOf(ctx, s.reads, scanNumber, `SELECT COALESCE(
+	kept, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COALESCE(
 		(SELECT version FROM journal WHERE calendar_id = $1 AND at >= $2 ORDER BY version LIMIT 1),
 		(SELECT version + 1 FROM calendars WHERE id = $1), 0)`, id, older.Unix())
 	if err != nil {
@@ -101,25 +102,25 @@ func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept
 
 func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
 	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2 ORDER BY version LIMIT $3`
-	latest, err := rowOf(ctx, t, scanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
+	latest, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
 	if err != nil || latest == 0 {
 		return 0, err
 	}
 	// Before the objects, to keep the lock order of all other changes.
-	err = t.run(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
+	err = t.Run(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
 	if err != nil {
 		return 0, err
 	}
-	if err := t.run(ctx, ownPartsOfGone, id, latest); err != nil {
+	if err := t.Run(ctx, ownPartsOfGone, id, latest); err != nil {
 		return 0, err
 	}
-	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
+	return t.Exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
 }
 
 // emptyTrash deletes old calendars for good.
 func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
+		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
@@ -138,7 +139,7 @@ func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) e
 // steps. It marks the calendar first, so that no user can restore it when a part is already gone. The next
 // pruning resumes an interrupted removal.
 func (s *Store) remove(ctx context.Context, id string, before int64) error {
-	if err := expectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
+	if err := db.ExpectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
 		return err
 	}
 	var ignored int64
@@ -154,7 +155,7 @@ func (s *Store) remove(ctx context.Context, id string, before int64) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
 			return err
 		}
-		return t.run(ctx, `DELETE FROM calendars WHERE id = $1`, id)
+		return t.Run(ctx, `DELETE FROM calendars WHERE id = $1`, id)
 	})
 }
 

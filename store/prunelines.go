@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // PruneLines deletes journal lines from before a time whose text is already gone, see [Store.Prune]. It runs
 // while the store is in use.
 func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	dropped := int64(0)
-	defer func() { s.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
+	defer func() { s.db.Options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
 		for {
 			n, err := s.dropLines(ctx, id, older)
@@ -29,7 +30,7 @@ func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
 	// Versions have the order of times, so the first line that stays ends the search.
 	until, at := int64(0), int64(0)
-	err = each(ctx, s.reads, func(row scanner) (bool, error) {
+	err = db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
 		var version, made, old int64
 		err := row.Scan(&version, &made, &old)
 		if old == 1 && err == nil {
@@ -43,7 +44,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 	}
 	err = s.transact(ctx, func(t *Tx) error {
 		// First, to keep the lock order of all other changes.
-		err := t.run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
+		err := t.Run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
 			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
 		if err != nil {
 			return err
@@ -52,11 +53,11 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 			`DELETE FROM journal_units WHERE calendar_id = $1 AND version <= $2`,
 			`DELETE FROM journal_undone WHERE calendar_id = $1 AND version <= $2`,
 		} {
-			if err := t.run(ctx, text, id, until); err != nil {
+			if err := t.Run(ctx, text, id, until); err != nil {
 				return err
 			}
 		}
-		dropped, err = t.exec(ctx, `DELETE FROM journal WHERE calendar_id = $1 AND version <= $2`, id, until)
+		dropped, err = t.Exec(ctx, `DELETE FROM journal WHERE calendar_id = $1 AND version <= $2`, id, until)
 		return err
 	})
 	return dropped, err
@@ -64,7 +65,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 
 // LinesGone implements [calendar.JournalReader].
 func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar.LinesGone, error) {
-	return rowOf(ctx, s.reads, func(row scanner) (calendar.LinesGone, error) {
+	return db.RowOf(ctx, s.db.Reads, func(row db.Scanner) (calendar.LinesGone, error) {
 		var version, at int64
 		err := row.Scan(&version, &at)
 		if version == 0 {
@@ -77,18 +78,18 @@ func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar
 // Shrink returns free pages of a SQLite file to the disk, some at a time. A file created by an early version of
 // the program keeps its size until it is vacuumed by hand.
 func (s *Store) Shrink(ctx context.Context) error {
-	if s.engine.shrink == "" {
+	if s.db.Engine.Shrink == "" {
 		return nil
 	}
 	for {
-		free, err := rowOf(ctx, s.reads, scanNumber, s.engine.free)
+		free, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.db.Engine.Free)
 		if err != nil || free < leastFree {
 			return err
 		}
-		if err := s.run(ctx, s.engine.shrink); err != nil {
+		if err := s.run(ctx, s.db.Engine.Shrink); err != nil {
 			return err
 		}
-		if left, err := rowOf(ctx, s.reads, scanNumber, s.engine.free); err != nil || left >= free {
+		if left, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.db.Engine.Free); err != nil || left >= free {
 			return err
 		}
 	}

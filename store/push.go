@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var pushColumns = columns[calendar.PushDue]{
@@ -18,10 +19,10 @@ var pushColumns = columns[calendar.PushDue]{
 	{"p.endpoint", func(p *calendar.PushDue) any { return &p.Endpoint }},
 	{"p.public_key", func(p *calendar.PushDue) any { return &p.Key }},
 	{"p.auth", func(p *calendar.PushDue) any { return &p.Auth }},
-	{"p.expires", func(p *calendar.PushDue) any { return seconds{&p.Expires} }},
+	{"p.expires", func(p *calendar.PushDue) any { return db.Seconds(&p.Expires) }},
 	{"p.told", func(p *calendar.PushDue) any { return &p.Told }},
 	{"p.told_own", func(p *calendar.PushDue) any { return &p.ToldOwn }},
-	{"p.due", func(p *calendar.PushDue) any { return seconds{&p.Due} }},
+	{"p.due", func(p *calendar.PushDue) any { return db.Seconds(&p.Due) }},
 	{"p.tries", func(p *calendar.PushDue) any { return &p.Tries }},
 }
 
@@ -55,17 +56,17 @@ var selectDuePushes = `WITH homes AS MATERIALIZED (
 	SELECT ` + pushColumns.list() + `, t.now, t.now_own FROM turns t JOIN push_subscriptions p ON p.id = t.id
 		ORDER BY t.turn, p.due, p.id LIMIT $2`
 
-var scanPush = scanInto(func(p *calendar.PushDue) []any { return append(pushColumns.fields(p), &p.Now, &p.NowOwn) })
+var scanPush = db.ScanInto(func(p *calendar.PushDue) []any { return append(pushColumns.fields(p), &p.Now, &p.NowOwn) })
 
 // DuePushes implements [calendar.Pushes].
 func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
-	return rowsOf(ctx, s.reads, scanPush, selectDuePushes, now.Unix(), most)
+	return db.RowsOf(ctx, s.db.Reads, scanPush, selectDuePushes, now.Unix(), most)
 }
 
 // RegisterPush implements [calendar.Pushes].
 func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) (calendar.PushSubscription, error) {
 	err := s.transact(ctx, func(t *Tx) error {
-		id, err := rowOf(ctx, t, scanText, `INSERT INTO push_subscriptions
+		id, err := db.RowOf(ctx, t, db.ScanText, `INSERT INTO push_subscriptions
 			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, $9, 0)
 			ON CONFLICT (user_id, calendar_id, endpoint) DO UPDATE SET token_id = excluded.token_id, public_key = excluded.public_key,
@@ -82,13 +83,13 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 		}
 		sub.ID = calendar.PushID(id)
 		if sub.Calendar == "" {
-			held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
+			held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
 				sub.User, sub.Due.Unix())
 			if err != nil || held > int64(homes) {
 				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d push subscriptions for all their calendars", homes)))
 			}
 		}
-		return t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
+		return t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
 			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id LIMIT $2)`, sub.User, most-1, id)
 	})
 	return sub, err
@@ -101,12 +102,12 @@ func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
 		text = `UPDATE push_subscriptions AS p SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
 			told_own = COALESCE((SELECT s.own_version FROM shares s WHERE s.calendar_id = p.calendar_id AND s.user_id = p.user_id), 0) WHERE id = $1`
 	}
-	return t.run(ctx, text, sub.ID)
+	return t.Run(ctx, text, sub.ID)
 }
 
 // UnregisterPush implements [calendar.Pushes].
 func (s *Store) UnregisterPush(ctx context.Context, user calendar.UserID, id calendar.PushID) error {
-	return expectRow(s.write(ctx, `DELETE FROM push_subscriptions WHERE id = $1 AND user_id = $2`, id, user))
+	return db.ExpectRow(s.write(ctx, `DELETE FROM push_subscriptions WHERE id = $1 AND user_id = $2`, id, user))
 }
 
 // QuietPush implements [calendar.Pushes].
@@ -130,9 +131,9 @@ func (s *Store) SettlePushes(ctx context.Context, all []calendar.PushSubscriptio
 		for _, p := range all {
 			var err error
 			if p.Endpoint == "" {
-				err = t.later(ctx, ignore, `DELETE FROM push_subscriptions WHERE id = $1`, p.ID)
+				err = t.Later(ctx, db.Ignore, `DELETE FROM push_subscriptions WHERE id = $1`, p.ID)
 			} else {
-				err = t.later(ctx, ignore, `UPDATE push_subscriptions SET told = $2, told_own = $3, due = $4, tries = $5 WHERE id = $1 AND endpoint = $6`,
+				err = t.Later(ctx, db.Ignore, `UPDATE push_subscriptions SET told = $2, told_own = $3, due = $4, tries = $5 WHERE id = $1 AND endpoint = $6`,
 					p.ID, p.Told, p.ToldOwn, p.Due.Unix(), p.Tries, p.Endpoint)
 			}
 			if err != nil {

@@ -7,13 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // TestBusyCalendarLeavesConnections: fifty changes of one calendar, the first of them slow, do not delay reads
@@ -38,7 +36,7 @@ func TestBusyCalendarLeavesConnections(t *testing.T) {
 
 func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calendar.CalendarID) error) {
 	t.Helper()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 2})
+	s, err := Open(t.Context(), testdb.Postgres(t), db.Options{MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +101,7 @@ func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calen
 // TestAdvanceFree: AdvanceFree skips calendars that others change, without waiting.
 func TestAdvanceFree(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{})
+	s, err := Open(t.Context(), testdb.Postgres(t), db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,71 +150,6 @@ func TestAdvanceFree(t *testing.T) {
 	}
 }
 
-// TestQueueIsInOrder: changes have their turns in the order in which they came, one at a time. One that gives up leaves its place, and a
-// queue that is empty takes no memory.
-func TestQueueIsInOrder(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueues()
-		first, err := q.enter(t.Context(), "busy")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []int
-		gone, leave := context.WithCancel(t.Context())
-		for i := range 10 {
-			ctx := t.Context()
-			if i == 5 {
-				ctx = gone
-			}
-			go func() {
-				at, err := q.enter(ctx, "busy")
-				if err != nil {
-					return
-				}
-				got = append(got, i)
-				q.leave(at)
-			}()
-			synctest.Wait()
-		}
-		leave()
-		synctest.Wait()
-		if other, err := q.enter(t.Context(), "other"); err != nil {
-			t.Error(err)
-		} else {
-			q.leave(other)
-		}
-		q.leave(first)
-		synctest.Wait()
-		if diff := cmp.Diff([]int{0, 1, 2, 3, 4, 6, 7, 8, 9}, got); diff != "" {
-			t.Error(diff)
-		}
-		if len(q.all) > 0 {
-			t.Errorf("%d queues are left", len(q.all))
-		}
-	})
-}
-
-// TestQueueIsFinite: a change whose turn does not come in time is told so.
-func TestQueueIsFinite(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		q := newQueues()
-		first, err := q.enter(t.Context(), "busy")
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		if _, err := q.enter(t.Context(), "busy"); !errors.Is(err, errLocked) || time.Since(began) != lockWait {
-			t.Errorf("after %v: %v", time.Since(began), err)
-		}
-		q.leave(first)
-		if len(q.all) > 0 {
-			t.Errorf("%d queues are left", len(q.all))
-		}
-	})
-}
-
 // TestLockIsNotWaitedForLong: if another process holds a calendar's row lock, a change fails with "busy" and is
 // not retried.
 func TestLockIsNotWaitedForLong(t *testing.T) {
@@ -238,7 +171,7 @@ func TestLockIsNotWaitedForLong(t *testing.T) {
 		}
 		return nil
 	}))
-	if took := time.Since(began); took > 2*lockWait {
+	if took := time.Since(began); took > 2*db.LockWait {
 		t.Errorf("it took %v", took)
 	}
 }
@@ -248,15 +181,15 @@ func TestIgnoredError(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	err := m.store.transact(t.Context(), func(tx *Tx) error {
-		if err := insertUser(t.Context(), tx, "bob", 1); err != nil {
+		if err := tx.Run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
 			return err
 		}
-		if _, err := tx.exec(t.Context(), `SELECT 1/0`); err == nil {
+		if _, err := tx.Exec(t.Context(), `SELECT 1/0`); err == nil {
 			t.Error("a division by zero is no error")
 		}
 		return nil
 	})
-	if !errors.Is(err, errUnheeded) {
+	if !errors.Is(err, db.ErrUnheeded) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -272,8 +205,10 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if p, is := tx.session.(*pgTransaction); is && tries == 1 {
-			_, err := m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", p.conn.PgConn().PID()))
+		if tries == 1 {
+			own, err := db.RowOf(t.Context(), tx, db.ScanNumber, `SELECT pg_backend_pid()`)
+			m.fine(err)
+			_, err = m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", own))
 			m.fine(err)
 		}
 		if _, _, err := tx.Duplicates(t.Context(), "busy", "a", "a"); err != nil {
@@ -281,7 +216,7 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 		}
 		return tx.Log(t.Context(), calendar.Change{Calendar: cal.ID, Version: cal.Version, Object: "a", Did: calendar.Created})
 	}))
-	n, err := rowOf(t.Context(), m.other.reads, scanNumber, `SELECT COUNT(*) FROM journal`)
+	n, err := db.RowOf(t.Context(), m.other.db.Reads, db.ScanNumber, `SELECT COUNT(*) FROM journal`)
 	if err != nil || n != 1 || tries != 2 {
 		t.Errorf("after %d tries there are %d lines: %v", tries, n, err)
 	}

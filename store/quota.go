@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -29,14 +30,14 @@ const (
 
 func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Objects, &u.Bytes} }
 
-var scanUsage = scanInto(usageFields)
+var scanUsage = db.ScanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
 func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.usage, nil
 	}
-	return rowOf(ctx, s.brief, scanUsage, selectUsage, user)
+	return db.RowOf(ctx, s.db.Brief, scanUsage, selectUsage, user)
 }
 
 // Usages implements [calendar.UsageReader].
@@ -45,7 +46,7 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 		owner calendar.UserID
 		usage calendar.Usage
 	}
-	all, err := rowsOf(ctx, s.reads, scanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
+	all, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
 	by := make(map[calendar.UserID]calendar.Usage, len(all))
 	for _, o := range all {
 		by[o.owner] = o.usage
@@ -56,10 +57,10 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 // Count implements [calendar.UsageKeeper].
 func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) error {
 	if len(ids) == 1 {
-		return t.later(ctx, ignore, countOne, ids[0], grown.Objects, grown.Bytes)
+		return t.Later(ctx, db.Ignore, countOne, ids[0], grown.Objects, grown.Bytes)
 	}
-	for some := range inLists(t.of(), ids) {
-		if err := t.later(ctx, ignore, countMany.of(t.of()), append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
+	for some := range inLists(t.Of(), ids) {
+		if err := t.Later(ctx, db.Ignore, countMany.of(t.Of()), append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
 			return err
 		}
 	}
@@ -72,27 +73,27 @@ var countMany = withList(3, `UPDATE calendars SET objects = objects + $1, bytes 
 
 // UsageAlone implements [calendar.UsageKeeper]. It locks the user's row.
 func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
-	if err := t.later(ctx, ignore, `UPDATE users SET created = created WHERE id = $1`, user); err != nil {
+	if err := t.Later(ctx, db.Ignore, `UPDATE users SET created = created WHERE id = $1`, user); err != nil {
 		return calendar.Usage{}, err
 	}
-	return rowOf(ctx, t, scanUsage, selectUsage, user)
+	return db.RowOf(ctx, t, scanUsage, selectUsage, user)
 }
 
 // Recount recomputes the counts of each calendar, one after another: a program older than the counts may have
 // written to it. It locks only calendars with wrong counts.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
-		wrong, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], miscounted, id)
+		wrong, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], miscounted, id)
 		if err != nil || len(wrong) == 0 {
 			return err
 		}
 		return s.transact(ctx, func(t *Tx) error {
 			// Take the row lock first: on Postgres, the statement that waits for the lock counts with a
 			// snapshot from before the wait.
-			if err := t.run(ctx, holdCalendar, id); err != nil {
+			if err := t.Run(ctx, holdCalendar, id); err != nil {
 				return err
 			}
-			return t.run(ctx, recount, id)
+			return t.Run(ctx, recount, id)
 		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // readHome is a prefetched home of a user.
@@ -27,11 +28,11 @@ type readHomeKey struct{}
 // ReadHome implements [calendar.Reader].
 func (s *Store) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
 	h := &readHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
-	err := s.brief.ask(ctx, []question{
-		{takeAll(&h.calendars, scanCalendar), selectCalendarsOf, []any{string(user)}},
-		{takeHome(&h.record), selectHome, []any{string(user)}},
-		{h.takeRest, selectRestOfHome, []any{string(user)}},
-		{takeKept(h.ofCalendars), selectKept, []any{string(user)}},
+	err := s.db.Brief.Ask(ctx, []db.Question{
+		{Take: db.TakeAll(&h.calendars, scanCalendar), Text: selectCalendarsOf, Args: []any{string(user)}},
+		{Take: takeHome(&h.record), Text: selectHome, Args: []any{string(user)}},
+		{Take: h.takeRest, Text: selectRestOfHome, Args: []any{string(user)}},
+		{Take: takeKept(h.ofCalendars), Text: selectKept, Args: []any{string(user)}},
 	})
 	if err != nil {
 		return ctx, err
@@ -51,7 +52,7 @@ const (
 	selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
 )
 
-func (h *readHome) takeRest(row scanner) (more bool, err error) {
+func (h *readHome) takeRest(row db.Scanner) (more bool, err error) {
 	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability, &h.inbox.Version, &h.inbox.Pruned)...)
 }
 

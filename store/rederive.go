@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Rederive implements [calendar.Store]. It walks all objects page by page, in transactions so short that
@@ -35,7 +36,7 @@ func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(ca
 func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
-	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+	err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
 		o, err := scanObject(row)
 		objects = append(objects, o)
 		room -= len(o.Data)
@@ -63,7 +64,7 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 		for _, o := range changed {
 			if o.Calendar != last {
 				last = o.Calendar
-				if err := t.run(ctx, newEdition, last); err != nil {
+				if err := t.Run(ctx, newEdition, last); err != nil {
 					return err
 				}
 			}
@@ -81,7 +82,7 @@ const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
-	return uidTaken(t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
+	return uidTaken(t.Exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
 			transparent = $9, status = $10, summary = $11, search = $12, reach = $13,
 			known = $14, week_1 = $15, week_2 = $16, week_3 = $17, dates = $18, beat = $19
 		WHERE calendar_id = $1 AND name = $2 AND version = $3`,

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/backup"
+	"caldav-mcp-server/store/db"
 )
 
 // Restore fills an empty store from a backup, of either engine. The whole backup is checked before any change,
@@ -25,7 +26,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	if err := s.requireEmpty(ctx, wanted); err != nil {
 		return err
 	}
-	if err := s.migrate(ctx, wanted, (*Tx).nothing); err != nil {
+	if err := s.db.Migrate(ctx, wanted, func(context.Context, *db.Tx) error { return nil }); err != nil {
 		return err
 	}
 	if err := s.transact(ctx, func(t *Tx) error { return t.restore(ctx, file, tell) }); err != nil {
@@ -34,44 +35,44 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	if err := s.Migrate(ctx); err != nil {
 		return fmt.Errorf("bringing the restored tables up to date: %w", err)
 	}
-	if s.engine.analyze != "" {
+	if s.db.Engine.Analyze != "" {
 		s.analyze(ctx)
 	}
 	return s.NewEpoch(ctx)
 }
 
 // upTo returns the program's migrations up to the backup's. It refuses a backup of another or a newer program.
-func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
-	all, err := s.wanted()
+func (s *Store) upTo(had []backup.Migration) ([]db.Migration, error) {
+	all, err := s.db.Wanted()
 	if err != nil {
 		return nil, err
 	}
-	var theirs []migration
+	var theirs []db.Migration
 	for _, m := range had {
-		theirs = append(theirs, migration{name: m.Name, checksum: m.Checksum})
+		theirs = append(theirs, db.Migration{Name: m.Name, Checksum: m.Checksum})
 	}
-	if unknown := missing(theirs, all); len(unknown) > 0 {
+	if unknown := db.Missing(theirs, all); len(unknown) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by a newer program: it has %s, which this program does not know; restore it with the newer program",
 			strings.Join(unknown, ", "))
 	}
-	if other := altered(all, theirs); len(other) > 0 {
+	if other := db.Altered(all, theirs); len(other) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup was made by another build of this program, with another %s: restore it with that build",
 			strings.Join(other, ", "))
 	}
-	last := lastNumber(theirs)
-	if !slices.ContainsFunc(all, func(m migration) bool { return m.engine() == "" && m.number() > last }) {
-		last = lastNumber(all)
+	last := db.LastNumber(theirs)
+	if !slices.ContainsFunc(all, func(m db.Migration) bool { return m.Engine() == "" && m.Number() > last }) {
+		last = db.LastNumber(all)
 	}
 	// Of the migrations for this engine only, take all that the backup's tables may have needed, and the rest
 	// if no common one follows.
-	return slices.DeleteFunc(all, func(m migration) bool {
-		return m.number() > last || m.engine() == "" && !slices.ContainsFunc(theirs, m.sameName)
+	return slices.DeleteFunc(all, func(m db.Migration) bool {
+		return m.Number() > last || m.Engine() == "" && !slices.ContainsFunc(theirs, m.SameName)
 	}), nil
 }
 
 // requireEmpty refuses a store that has users, and one whose tables differ from the backup's.
-func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
-	have, err := applied(ctx, s.reads)
+func (s *Store) requireEmpty(ctx context.Context, wanted []db.Migration) error {
+	have, err := db.Applied(ctx, s.db.Reads)
 	if err != nil || len(have) == 0 {
 		return err
 	}
@@ -82,7 +83,7 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
 	if len(users) > 0 {
 		return calendar.Errorf(calendar.Exists, "", "the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
 	}
-	if left, more := missing(wanted, have), missing(have, wanted); len(left) > 0 || len(more) > 0 {
+	if left, more := db.Missing(wanted, have), db.Missing(have, wanted); len(left) > 0 || len(more) > 0 {
 		return calendar.Errorf(calendar.Exists, "", "the database already has tables, in another version than the backup's: restore into a new one; nothing was changed")
 	}
 	return nil
@@ -90,7 +91,7 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
 
 // restore writes all rows of a backup, after deleting the rows that migrations inserted.
 func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
-	if err := t.maybeScript(ctx, t.of().endless); err != nil {
+	if err := t.MaybeScript(ctx, t.Of().Endless); err != nil {
 		return err
 	}
 	all, err := tables(ctx, t)
@@ -98,7 +99,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 		return err
 	}
 	for _, one := range slices.Backward(all) {
-		if err := t.run(ctx, `DELETE FROM `+one.name); err != nil {
+		if err := t.Run(ctx, `DELETE FROM `+one.name); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 			return fmt.Errorf("the table %s: %w", one.name, err)
 		}
 	}
-	err = t.run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch())
+	err = t.Run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, db.NewEpoch())
 	t.hint.Everything = true
 	return err
 }
@@ -133,21 +134,21 @@ func (r *reading) table(ctx context.Context, file *backup.File, into table) erro
 		}
 		names = append(names, c.Name)
 	}
-	most := max(1, r.of().bulk/len(names))
+	most := max(1, r.Of().Bulk/len(names))
 	many, one := insertRows(into.name, names, most), insertRows(into.name, names, 1)
 	var waiting []any
 	err := file.Rows(from, func(values []any) error {
 		if waiting = append(waiting, values...); len(waiting) < most*len(names) {
 			return nil
 		}
-		_, err := r.exec(ctx, many, waiting...)
+		_, err := r.Exec(ctx, many, waiting...)
 		r.done += int64(most)
 		r.tell(into.name, r.done, r.total)
 		waiting = nil
 		return err
 	})
 	for ; err == nil && len(waiting) > 0; waiting = waiting[len(names):] {
-		_, err = r.exec(ctx, one, waiting[:len(names)]...)
+		_, err = r.Exec(ctx, one, waiting[:len(names)]...)
 		r.done++
 		r.tell(into.name, r.done, r.total)
 	}

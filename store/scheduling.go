@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // slots is the number of places for a list in a query. A fixed number keeps the prepared statements few; unused
@@ -30,16 +31,16 @@ func withList(first int, text string) listText {
 }
 
 // of returns the engine's form of the statement.
-func (l listText) of(e *engine) string {
-	if e.lists {
+func (l listText) of(e *db.Engine) string {
+	if e.Lists {
 		return l.whole
 	}
 	return l.slotted
 }
 
 // inLists yields values as arguments for a listText.
-func inLists[T ~string](e *engine, values []T) iter.Seq[[]any] {
-	if !e.lists {
+func inLists[T ~string](e *db.Engine, values []T) iter.Seq[[]any] {
+	if !e.Lists {
 		return inSlots(values)
 	}
 	return func(yield func([]any) bool) {
@@ -69,10 +70,10 @@ func inSlots[T ~string](values []T) iter.Seq[[]any] {
 }
 
 // asked runs a query for some values, in as many parts as needed.
-func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan func(scanner) (T, error), text listText, before ...any) ([]T, error) {
+func asked[V ~string, T any](ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any) ([]T, error) {
 	var all []T
-	for args := range inLists(q.of(), values) {
-		some, err := rowsOf(ctx, q, scan, text.of(q.of()), append(slices.Clone(before), args...)...)
+	for args := range inLists(q.Of(), values) {
+		some, err := db.RowsOf(ctx, q, scan, text.of(q.Of()), append(slices.Clone(before), args...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +98,11 @@ var (
 
 var selectLightOf = `SELECT ` + lightColumns + ` `
 
-var scanUserAt = scanInto(func(a *calendar.UserAt) []any { return append([]any{&a.Text}, userColumns.fields(&a.User)...) })
+var scanUserAt = db.ScanInto(func(a *calendar.UserAt) []any { return append([]any{&a.Text}, userColumns.fields(&a.User)...) })
 
 // UsersAt implements [calendar.Store].
 func (s *Store) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
-	return usersAt(ctx, s.reads, mails, names)
+	return usersAt(ctx, s.db.Reads, mails, names)
 }
 
 // UsersAt implements [calendar.Tx].
@@ -109,7 +110,7 @@ func (t *Tx) UsersAt(ctx context.Context, mails, names []string) ([]calendar.Use
 	return usersAt(ctx, t, mails, names)
 }
 
-func usersAt(ctx context.Context, q querier, mails, names []string) ([]calendar.UserAt, error) {
+func usersAt(ctx context.Context, q db.Querier, mails, names []string) ([]calendar.UserAt, error) {
 	found, err := asked(ctx, q, names, scanUserAt, usersNamed)
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func usersAt(ctx context.Context, q querier, mails, names []string) ([]calendar.
 
 // Mails implements [calendar.Store].
 func (s *Store) Mails(ctx context.Context, user calendar.UserID) ([]string, error) {
-	return rowsOf(ctx, s.reads, scanText, `SELECT address FROM (
+	return db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT address FROM (
 			SELECT lower(email) AS address, 0 AS place FROM users WHERE id = $1 AND email <> ''
 			UNION ALL SELECT address, 1 FROM addresses WHERE user_id = $1 AND verified IS NOT NULL
 				AND address <> (SELECT lower(email) FROM users WHERE id = $1)) a
@@ -151,7 +152,7 @@ func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid cale
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	owned, err := asked(ctx, t, places, scanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
+	owned, err := asked(ctx, t, places, db.ScanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
 	owners := make(map[calendar.CalendarID]calendar.UserID, len(owned))
 	for _, o := range owned {
 		owners[o.id] = o.owner
@@ -176,7 +177,7 @@ type reception struct {
 
 // Receptions implements [calendar.Tx].
 func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
-	all, err := asked(ctx, t, users, scanInto(func(r *reception) []any {
+	all, err := asked(ctx, t, users, db.ScanInto(func(r *reception) []any {
 		return []any{&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen}
 	}), calendarsOwned)
 	slices.SortFunc(all, func(a, b reception) int {
@@ -196,16 +197,16 @@ func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.scheduling, nil
 	}
-	return rowOrNone(ctx, s.brief, scanScheduling, selectScheduling, user)
+	return db.RowOrNone(ctx, s.db.Brief, scanScheduling, selectScheduling, user)
 }
 
 const selectScheduling = `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`
 
-var scanScheduling = scanInto(func(f *calendar.Scheduling) []any { return []any{&f.Default, &f.Availability} })
+var scanScheduling = db.ScanInto(func(f *calendar.Scheduling) []any { return []any{&f.Default, &f.Availability} })
 
 // SetScheduling implements [calendar.Tx].
 func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {
-	return t.run(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
+	return t.Run(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET calendar_id = excluded.calendar_id, availability = excluded.availability`,
 		user, s.Default, s.Availability)
 }
@@ -215,7 +216,7 @@ const selectTags = `SELECT name, schedule_tag FROM objects WHERE calendar_id = $
 // ScheduleTags implements [calendar.Store].
 func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
-	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+	err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
 		var name calendar.ObjectName
 		var tag calendar.ScheduleTag
 		err := row.Scan(&name, &tag)

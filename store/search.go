@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // searching holds an engine's statements for full-text search.
@@ -20,14 +21,23 @@ type searching struct {
 	text string
 	// expression renders $1.
 	expression func(calendar.SearchQuery) string
-	// survey reads the nearest objects, pick the objects of $1 (a JSON list of calendars and names).
-	survey, pick string
+	// near reads the nearest objects, some the objects of $1 (a JSON list of calendars and names).
+	near, some string
 	// words selects the search texts of kind $2 in the calendars $1, of at most $3 objects.
 	words string
 	// waiting returns the last turn to index next, or 0 if no objects wait. It covers at most $1 objects, with
 	// at most $2 characters before the last. index indexes the objects up to turn $1, and indexed removes them
 	// from the queue. All are empty if the engine has no queue.
 	waiting, index, indexed string
+}
+
+// searchingOf returns an engine's statements.
+func searchingOf(e *db.Engine) *searching {
+	found := sqliteSearching()
+	if e.Name == "postgres" {
+		found = postgresSearching()
+	}
+	return &found
 }
 
 // searchTexts selects the texts that the search looks in; calendars is a list of ids.
@@ -42,14 +52,14 @@ func (r objectReader) SearchTexts(ctx context.Context, in []calendar.CalendarID,
 		return err
 	}
 	var refused error
-	err = r.ask(ctx, func(at querier) error {
-		return each(ctx, at, func(row scanner) (bool, error) {
-			text, err := scanText(row)
+	err = r.ask(ctx, func(at db.Querier) error {
+		return db.Each(ctx, at, func(row db.Scanner) (bool, error) {
+			text, err := db.ScanText(row)
 			if err == nil {
 				refused = take(text)
 			}
 			return refused == nil, err
-		}, r.engine.search.words, string(calendars), kind, most)
+		}, r.search.words, string(calendars), kind, most)
 	})
 	return cmp.Or(err, refused)
 }
@@ -80,8 +90,8 @@ func sqliteSearching() searching {
 			)` + searched + `) JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
 		words:      searchTexts(`SELECT value FROM json_each($1)`),
-		survey:     sqliteSurvey,
-		pick: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
+		near:       sqliteSurvey,
+		some: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 		waiting: `SELECT COALESCE(max(turn), 0) FROM (
 			SELECT turn, sum(length) OVER (ORDER BY turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (
@@ -105,8 +115,8 @@ func postgresSearching() searching {
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: postgresExpression,
 		words:      searchTexts(`SELECT jsonb_array_elements_text($1::jsonb)`),
-		survey:     postgresSurvey,
-		pick: `SELECT ` + lightColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
+		near:       postgresSurvey,
+		some: `SELECT ` + lightColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
 			JOIN objects ON calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 	}
 }
@@ -122,38 +132,38 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 	if err != nil {
 		return nil, err
 	}
-	err = r.ask(ctx, func(at querier) error {
-		seen, err := r.engine.survey(ctx, at, q, string(calendars))
+	err = r.ask(ctx, func(at db.Querier) error {
+		seen, err := r.search.survey(ctx, at, q, string(calendars))
 		if err != nil {
 			return err
 		}
 		if first, enough := seen.nearest(q); enough {
-			found, err = r.engine.pick(ctx, at, first)
+			found, err = r.search.pick(ctx, at, first)
 			return err
 		}
-		found, err = r.engine.lookUp(ctx, at, q, seen, string(calendars))
+		found, err = r.search.lookUp(ctx, at, q, seen, string(calendars))
 		return err
 	})
 	return found, err
 }
 
 // lookUp queries the index.
-func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
+func (e *searching) lookUp(ctx context.Context, at db.Querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
 	words, err := json.Marshal(map[string][]string{"rare": rare, "common": append([]string{}, common...)})
 	if err != nil {
 		return nil, err
 	}
 	q.Words = rare
-	return rowsOf(ctx, at, sparingly(), e.search.text,
-		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
+	return db.RowsOf(ctx, at, sparingly(), e.text,
+		e.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
 // sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
 // large objects.
-func sparingly() func(scanner) (calendar.Object, error) {
+func sparingly() func(db.Scanner) (calendar.Object, error) {
 	room := pageBytes
-	return func(row scanner) (calendar.Object, error) {
+	return func(row db.Scanner) (calendar.Object, error) {
 		o, err := scanRead(row)
 		if errors.Is(err, calendar.ErrNoText) {
 			o.Data, err = nil, nil // its reader gets the error

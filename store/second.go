@@ -1,236 +1,74 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"net"
-	"slices"
-	"strconv"
-	"sync"
-	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
-// second is a read replica that answers large reads. It lags by its replay, so each read first checks, in the
-// same snapshot, whether the replica has the calendars in the versions that the primary returned. See
-// docs/decisions/0083-second-node.md.
-type second struct {
-	db     *sql.DB
-	engine engine
-	first  *Store
-	// after is time.AfterFunc.
-	after func(time.Duration, func()) *time.Timer
-
-	mu     sync.Mutex
-	counts map[SecondOutcome]int64
-	// down is set after a failure, rests is until when the replica is not asked.
-	down  bool
-	rests time.Time
-}
-
-// SecondOutcome is the outcome of a read that the replica could have answered. All but the first are answered
-// by the primary.
-type SecondOutcome string
+// SecondOutcome is the outcome of a read that the replica could have answered.
+type SecondOutcome = db.SecondOutcome
 
 // The possible outcomes.
 const (
-	SecondAnswered SecondOutcome = "answered"
-	// SecondBehind means that the replica has older versions of the calendars, or newer ones.
-	SecondBehind SecondOutcome = "behind"
-	// SecondConflict means that replay canceled the read.
-	SecondConflict SecondOutcome = "conflict"
-	SecondSlow     SecondOutcome = "slow"
-	SecondAway     SecondOutcome = "away"
-	// SecondLeads means that it was promoted, or never was a standby; SecondOther that it has another epoch, or
-	// belongs to another cluster.
-	SecondLeads  SecondOutcome = "leads"
-	SecondOther  SecondOutcome = "other"
-	SecondFailed SecondOutcome = "failed"
-	// SecondResting means that it was not asked, since it failed a moment ago.
-	SecondResting SecondOutcome = "resting"
+	SecondAnswered = db.SecondAnswered
+	SecondBehind   = db.SecondBehind
+	SecondConflict = db.SecondConflict
+	SecondSlow     = db.SecondSlow
+	SecondAway     = db.SecondAway
+	SecondLeads    = db.SecondLeads
+	SecondOther    = db.SecondOther
+	SecondFailed   = db.SecondFailed
+	SecondResting  = db.SecondResting
 )
 
 // SecondOutcomes returns all outcomes.
-func SecondOutcomes() []SecondOutcome {
-	return []SecondOutcome{
-		SecondAnswered, SecondBehind, SecondConflict, SecondSlow, SecondAway, SecondLeads, SecondOther, SecondFailed, SecondResting,
-	}
-}
+func SecondOutcomes() []SecondOutcome { return db.SecondOutcomes() }
 
-// passing are the outcomes that do not pause the replica.
-var passing = []SecondOutcome{SecondAnswered, SecondBehind, SecondConflict}
+// standing reports how a standby's calendars compare to $1, in epoch $2. If it is in recovery after the
+// snapshot was taken, the snapshot holds only replayed changes. The query compares the stored epoch, which
+// a promoted primary renews at once: the view "life" calls functions that fail on a standby.
+const standing = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'leads' WHEN epoch <> $2 THEN 'other'
+	WHEN EXISTS (SELECT 1 FROM jsonb_to_recordset($1::jsonb) a (id text, version bigint, edition bigint) WHERE NOT EXISTS (
+		SELECT 1 FROM calendars c WHERE c.id = a.id AND c.version = a.version AND c.edition = a.edition)) THEN 'behind'
+	ELSE 'answered' END FROM meta WHERE id = 1`
 
-// secondFaults maps database faults to outcomes.
-var secondFaults = [len(faults)]SecondOutcome{
-	faultConflict: SecondConflict, faultSlow: SecondSlow, faultCut: SecondAway, faultAway: SecondAway,
-}
-
-const (
-	// secondWait is how long the replica may take to report its state. After a timeout it is not asked for
-	// secondRest.
-	secondWait = time.Second
-	secondRest = 5 * time.Second
-	// secondShare is its part of the statement timeout: the primary must still have time to answer.
-	secondShare = 6
-
-	clusterText = `SELECT system_identifier::text FROM pg_control_system()`
-
-	// standing reports how a standby's calendars compare to $1, in epoch $2. If it is in recovery after the
-	// snapshot was taken, the snapshot holds only replayed changes. The query compares the stored epoch, which
-	// a promoted primary renews at once: the view "life" calls functions that fail on a standby.
-	standing = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'leads' WHEN epoch <> $2 THEN 'other'
-		WHEN EXISTS (SELECT 1 FROM jsonb_to_recordset($1::jsonb) a (id text, version bigint, edition bigint) WHERE NOT EXISTS (
-			SELECT 1 FROM calendars c WHERE c.id = a.id AND c.version = a.version AND c.edition = a.edition)) THEN 'behind'
-		ELSE 'answered' END FROM meta WHERE id = 1`
-)
-
-// errOtherCluster refuses a server that is no copy of the primary.
-var errOtherCluster = errors.New("it belongs to another database cluster, so it cannot be a replica of this one")
-
-// errSecondListens refuses a URL with listen=, copied from the primary's with only the host replaced.
-var errSecondListens = errors.New("the read replica: its URL has " + listenParameter + "=, which belongs in the URL of the primary only")
-
-// openSecond connects to the replica of a store. One that is away may return; one of another cluster is
-// refused.
-func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
-	if _, listen, err := listenAt(where); err != nil || listen != nil {
-		return nil, errSecondListens
+// At implements [calendar.Store].
+func (s *Store) At(calendars ...calendar.Calendar) calendar.ObjectReader {
+	if s.db.Second == nil {
+		return s.objectReader
 	}
-	config, err := postgresConfig(where, s.options)
-	if err != nil {
-		return nil, fmt.Errorf("the read replica: %w", err)
-	}
-	share(config)
-	n := &second{engine: *s.engine, first: s, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
-	n.engine.patience /= secondShare
-	n.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
-	bound(n.db, s.options)
-	ctx, cancel := context.WithTimeout(ctx, secondWait)
-	defer cancel()
-	switch err := n.db.PingContext(ctx); {
-	case errors.Is(err, errOtherCluster):
-		at := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
-		return nil, errors.Join(fmt.Errorf("the read replica at %s: %w", at, errOtherCluster), n.db.Close())
-	case err != nil:
-		n.note(ctx, SecondAway, err)
-	}
-	return n, nil
-}
-
-// share divides the connect timeout among several hosts, so that a silent one leaves time for the next.
-func share(config *pgx.ConnConfig) {
-	type address struct {
-		host string
-		port uint16
-	}
-	nodes := map[address]bool{{config.Host, config.Port}: true}
-	for _, one := range config.Fallbacks {
-		nodes[address{one.Host, one.Port}] = true
-	}
-	if len(nodes) > 1 {
-		config.ConnectTimeout = min(config.ConnectTimeout, secondWait/time.Duration(len(nodes)))
-	}
-}
-
-// greet prepares each new connection. It writes nothing: the server may have been promoted.
-func (n *second) greet(ctx context.Context, conn *pgx.Conn) error {
-	if err := steadied(ctx, conn); err != nil {
-		return err
-	}
-	var there string
-	here, err := rowOf(ctx, n.first.reads, scanText, clusterText)
-	if err != nil || conn.QueryRow(ctx, clusterText).Scan(&there) != nil {
-		return nil //nolint:nilerr // where no cluster tells its name, the epoch alone tells them apart
-	}
-	if here != there {
-		return errOtherCluster
-	}
-	return nil
-}
-
-// ask lets the replica answer, and reports whether it did.
-func (n *second) ask(ctx context.Context, of []calendar.Calendar, read func(querier) error) bool {
-	if !n.awake() {
-		return false
-	}
-	how, err := n.answer(ctx, of, read)
-	if ctx.Err() != nil {
-		return false
-	}
-	n.note(ctx, how, err)
-	return how == SecondAnswered
-}
-
-// awake reports whether to ask the replica. After a failure, one read at a time tries whether it is back.
-func (n *second) awake() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	now := n.first.options.Now()
-	if n.down && now.Before(n.rests) {
-		n.counts[SecondResting]++
-		return false
-	}
-	n.rests = now.Add(secondRest)
-	return true
-}
-
-// note counts an outcome, and logs when the replica fails or returns.
-func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
-	n.mu.Lock()
-	n.counts[how]++
-	was := n.down
-	n.down, n.rests = !slices.Contains(passing, how), n.first.options.Now().Add(secondRest)
-	is := n.down
-	n.mu.Unlock()
-	if is && !was {
-		n.first.options.Logger.WarnContext(ctx, "the read replica does not answer; reading from the primary", "why", string(how), "err", err)
-	} else if was && !is {
-		n.first.options.Logger.InfoContext(ctx, "the read replica answers again")
-	}
-}
-
-// answer reads in a snapshot with the given versions of the calendars.
-func (n *second) answer(asked context.Context, of []calendar.Calendar, read func(querier) error) (SecondOutcome, error) {
-	ctx, cancel := context.WithCancel(asked)
-	defer cancel()
-	hurry := n.after(secondWait, cancel)
-	defer hurry.Stop()
-	tx, err := n.db.BeginTx(ctx, &n.engine.snapshot)
-	if err != nil {
-		return n.outcome(ctx, err), err
-	}
-	defer func() {
-		// The read is done; a replica that dies now must not delay its result.
-		hurry.Reset(secondWait)
-		_ = tx.Rollback()
-	}()
-	at := &snapshot{&n.engine, tx}
-	how, err := n.stands(ctx, at, of)
-	if err == nil && how == SecondAnswered {
-		if !hurry.Stop() {
-			return SecondSlow, nil // even if the context has not ended yet
+	left := false
+	return objectReader{s.search, func(ctx context.Context, read func(db.Querier) error) error {
+		if !left && s.db.Second.Ask(ctx, standsAt(calendars), read) {
+			return nil
 		}
-		err = read(at)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return n.outcome(ctx, err), err
-	}
-	return how, nil
+		// Later reads by this reader must not go back in time from the primary's state.
+		left = true
+		return read(s.db.Reads)
+	}}
 }
 
-// stands asks how the replica's calendars compare to the given ones. It cannot have calendars of two epochs.
-func (n *second) stands(ctx context.Context, at querier, of []calendar.Calendar) (SecondOutcome, error) {
+// SecondBehind returns how many bytes of changes the replica has not replayed yet. It fails if the replica does
+// not follow the primary.
+func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
+	return s.db.SecondBehind(ctx, func(ctx context.Context) (string, error) {
+		epoch, err := s.Epoch(ctx)
+		return string(epoch), err
+	})
+}
+
+// Second counts the outcomes of the reads that a replica could have answered; nil without a replica.
+func (s *Store) Second() map[SecondOutcome]int64 { return s.db.Tally() }
+
+// standsAt asks how the replica's calendars compare to the given ones. It cannot have calendars of two epochs.
+func standsAt(of []calendar.Calendar) db.Stander {
+	return func(ctx context.Context, at db.Querier) (SecondOutcome, error) { return stands(ctx, at, of) }
+}
+
+func stands(ctx context.Context, at db.Querier, of []calendar.Calendar) (SecondOutcome, error) {
 	type state struct {
 		ID      calendar.CalendarID `json:"id"`
 		Version calendar.Version    `json:"version"`
@@ -239,76 +77,13 @@ func (n *second) stands(ctx context.Context, at querier, of []calendar.Calendar)
 	states := make([]state, len(of))
 	for i, cal := range of {
 		if states[i] = (state{cal.ID, cal.Version, cal.Edition}); cal.Epoch != of[0].Epoch {
-			return SecondBehind, nil
+			return db.SecondBehind, nil
 		}
 	}
 	wanted, err := json.Marshal(states)
 	if err != nil || len(of) == 0 {
-		return SecondBehind, err
+		return db.SecondBehind, err
 	}
-	how, err := rowOf(ctx, at, scanText, standing, string(wanted), of[0].Epoch)
-	return SecondOutcome(how), err
-}
-
-// outcome maps an error to an outcome. The context ends if the replica did not report its state in time.
-func (n *second) outcome(ctx context.Context, err error) SecondOutcome {
-	switch {
-	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
-		return SecondSlow
-	case errors.Is(err, errOtherCluster):
-		return SecondOther
-	}
-	return cmp.Or(secondFaults[n.engine.fault(err)], SecondFailed)
-}
-
-// At implements [calendar.Store].
-func (s *Store) At(calendars ...calendar.Calendar) calendar.ObjectReader {
-	if s.second == nil {
-		return s.objectReader
-	}
-	left := false
-	return objectReader{s.engine, func(ctx context.Context, read func(querier) error) error {
-		if !left && s.second.ask(ctx, calendars, read) {
-			return nil
-		}
-		// Later reads by this reader must not go back in time from the primary's state.
-		left = true
-		return read(s.reads)
-	}}
-}
-
-// SecondBehind returns how many bytes of changes the replica has not replayed yet. It fails if the replica does
-// not follow the primary.
-func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
-	var stands struct{ epoch, replayed string }
-	err := s.second.db.QueryRowContext(ctx, `SELECT epoch, CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text ELSE '' END
-		FROM meta WHERE id = 1`).Scan(&stands.epoch, &stands.replayed)
-	if err != nil {
-		return 0, err
-	}
-	epoch, err := s.Epoch(ctx)
-	switch {
-	case err != nil:
-		return 0, err
-	case stands.replayed == "":
-		return 0, errors.New("it is not a standby, or was promoted")
-	case string(epoch) != stands.epoch:
-		return 0, errors.New("it does not have the current epoch of the database: it follows another server, or is far behind")
-	}
-	return rowOf(ctx, s.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
-}
-
-// Second counts the outcomes of the reads that a replica could have answered; nil without a replica.
-func (s *Store) Second() map[SecondOutcome]int64 {
-	if s.second == nil {
-		return nil
-	}
-	n := s.second
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	counts := make(map[SecondOutcome]int64, len(n.counts))
-	for _, how := range SecondOutcomes() {
-		counts[how] = n.counts[how]
-	}
-	return counts
+	how, err := db.RowOf(ctx, at, db.ScanText, standing, string(wanted), of[0].Epoch)
+	return db.SecondOutcome(how), err
 }

@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/db"
 )
 
 // following has a Postgres with a standby, and a store that uses both.
@@ -40,7 +41,7 @@ func (f *following) Now() time.Time {
 func (f *following) rest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.now = f.now.Add(secondRest)
+	f.now = f.now.Add(db.SecondRest)
 }
 
 func newFollowing(t *testing.T) *following {
@@ -60,7 +61,7 @@ func newFollowing(t *testing.T) *following {
 
 func (f *following) open(second string) *Store {
 	f.Helper()
-	s, err := Open(f.Context(), f.first.URL(), Options{Second: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
+	s, err := Open(f.Context(), f.first.URL(), db.Options{Second: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
 	f.fine(err)
 	f.Cleanup(func() { _ = s.Close() })
 	return s
@@ -86,7 +87,7 @@ func (f *following) run(on *pgtest.Server, text string) {
 // caughtUp waits until the standby has replayed everything.
 func (f *following) caughtUp() {
 	f.Helper()
-	at, err := rowOf(f.Context(), f.store.reads, scanText, `SELECT pg_current_wal_lsn()::text`)
+	at, err := db.RowOf(f.Context(), f.store.db.Reads, db.ScanText, `SELECT pg_current_wal_lsn()::text`)
 	f.fine(err)
 	f.replayed(`SELECT pg_last_wal_replay_lsn() >= '` + at + `'`)
 }
@@ -130,7 +131,7 @@ func (f *following) calendar(id calendar.CalendarID) calendar.Calendar {
 
 // compare requires equal results from the primary and from a reader that may use the replica, and the given
 // outcome of that reader's first read.
-func (f *following) compare(want SecondOutcome) {
+func (f *following) compare(want db.SecondOutcome) {
 	f.Helper()
 	before := f.store.Second()
 	one, other := f.calendar("one"), f.calendar("other")
@@ -156,7 +157,7 @@ func (f *following) compare(want SecondOutcome) {
 	if after[want] == before[want] {
 		f.Errorf("no question was %s: %v, and before %v\n%s", want, after, before, f.log.String())
 	}
-	if n := after[SecondAnswered] - before[SecondAnswered]; want != SecondAnswered && n > 0 {
+	if n := after[db.SecondAnswered] - before[db.SecondAnswered]; want != db.SecondAnswered && n > 0 {
 		f.Errorf("%d questions were answered by the second node, which is %s", n, want)
 	}
 }
@@ -169,15 +170,15 @@ func TestSecondNode(t *testing.T) {
 		f.fine(f.write(f.Context(), []calendar.CalendarID{"one", "other"}[n%2], n))
 	}
 	f.caughtUp()
-	f.compare(SecondAnswered)
+	f.compare(db.SecondAnswered)
 
 	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
 	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
 	f.fine(f.write(f.Context(), "one", 3))
-	f.compare(SecondBehind)
+	f.compare(db.SecondBehind)
 	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
 	f.caughtUp()
-	f.compare(SecondAnswered)
+	f.compare(db.SecondAnswered)
 
 	earlier := f.calendar("one")
 	f.fine(f.write(f.Context(), "one", 90))
@@ -196,20 +197,20 @@ func TestSecondNode(t *testing.T) {
 	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
 	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
 	f.fine(f.store.NewEpoch(t.Context()))
-	f.compare(SecondOther)
+	f.compare(db.SecondOther)
 	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
 	f.caughtUp()
 	f.rest()
-	f.compare(SecondAnswered)
+	f.compare(db.SecondAnswered)
 
 	f.fine(f.standby.Kill())
-	f.compare(SecondAway)
-	f.compare(SecondResting)
+	f.compare(db.SecondAway)
+	f.compare(db.SecondResting)
 	f.fine(f.standby.Restart(t.Context()))
-	f.compare(SecondResting)
+	f.compare(db.SecondResting)
 	f.rest()
 	f.caughtUp()
-	f.compare(SecondAnswered)
+	f.compare(db.SecondAnswered)
 	if n := strings.Count(f.log.String(), "does not answer"); n != 2 {
 		t.Errorf("it was said %d times that the second node does not answer, want twice:\n%s", n, f.log.String())
 	}
@@ -226,12 +227,12 @@ func TestSecondNode(t *testing.T) {
 
 	f.run(f.standby, `SELECT pg_promote()`)
 	f.replayed(`SELECT NOT pg_is_in_recovery()`)
-	f.compare(SecondLeads)
+	f.compare(db.SecondLeads)
 	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "not a standby") {
 		t.Errorf("a node that took over is said to follow: %v", err)
 	}
 	var epochs int
-	f.fine(f.store.second.db.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	f.fine(f.store.db.Second.Pool.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
 	if epochs != 0 {
 		t.Error("a second node that took over was written to")
 	}
@@ -251,36 +252,36 @@ func (f *following) inTheWay() {
 		locked <- err
 	}()
 	var first sync.Once
-	how, err := f.store.second.answer(f.Context(), one, func(at querier) error {
+	how, err := f.store.db.Second.Answer(f.Context(), standsAt(one), func(at db.Querier) error {
 		for {
-			_, err := rowOf(f.Context(), at, scanNumber, `SELECT count(*) FROM objects`)
+			_, err := db.RowOf(f.Context(), at, db.ScanNumber, `SELECT count(*) FROM objects`)
 			if err != nil {
 				return err
 			}
 			first.Do(func() { close(begun) })
 		}
 	})
-	if how != SecondConflict {
+	if how != db.SecondConflict {
 		f.Errorf("it came to %s, want a conflict: %v", how, err)
 	}
 	f.fine(<-locked)
-	patience := f.store.second.engine.patience
-	f.store.second.engine.patience = time.Millisecond
-	how, err = f.store.second.answer(f.Context(), one, func(at querier) error {
-		_, err := rowOf(f.Context(), at, scanNumber, `SELECT 1 FROM pg_sleep(60)`)
+	patience := f.store.db.Second.Engine.Patience
+	f.store.db.Second.Engine.Patience = time.Millisecond
+	how, err = f.store.db.Second.Answer(f.Context(), standsAt(one), func(at db.Querier) error {
+		_, err := db.RowOf(f.Context(), at, db.ScanNumber, `SELECT 1 FROM pg_sleep(60)`)
 		return err
 	})
-	if how != SecondSlow {
+	if how != db.SecondSlow {
 		f.Errorf("it came to %s, want that it is slow: %v", how, err)
 	}
-	f.store.second.engine.patience = patience
+	f.store.db.Second.Engine.Patience = patience
 }
 
 // ofAnotherCluster: a standby of another cluster is refused at once; one that is away at the start may return.
 func (f *following) ofAnotherCluster() {
 	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
-	_, err := Open(f.Context(), f.first.URL(), Options{Second: stranger.URL()})
-	if !errors.Is(err, errOtherCluster) {
+	_, err := Open(f.Context(), f.first.URL(), db.Options{Second: stranger.URL()})
+	if !errors.Is(err, db.ErrOtherCluster) {
 		f.Errorf("a stranger was taken for a standby: %v", err)
 	}
 	f.fine(stranger.Kill())
@@ -295,9 +296,9 @@ func (f *following) ofFirstsURL() {
 	f.fine(err)
 	for _, listen := range []string{u.Host, "nowhere"} {
 		q := u.Query()
-		q.Set(listenParameter, listen)
+		q.Set("listen", listen)
 		u.RawQuery = q.Encode()
-		if _, err := Open(f.Context(), f.first.URL(), Options{Second: u.String()}); !errors.Is(err, errSecondListens) {
+		if _, err := Open(f.Context(), f.first.URL(), db.Options{Second: u.String()}); !errors.Is(err, db.ErrSecondListens) {
 			f.Errorf("a second node with listen=%s was opened with %v", listen, err)
 		}
 	}
@@ -323,16 +324,16 @@ func (f *following) underWrites() {
 	}
 	all.Go(func() {
 		for n := 0; ctx.Err() == nil; n++ {
-			f.fineUntil(ctx, runOn(ctx, f.store.second.db, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
-			f.fineUntil(ctx, runOn(ctx, f.store.second.db, `SELECT pg_sleep(0.02)`))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.Second.Pool, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.db.Second.Pool, `SELECT pg_sleep(0.02)`))
 		}
 	})
 	before := f.store.Second()
-	became := func(how SecondOutcome) bool {
+	became := func(how db.SecondOutcome) bool {
 		now := f.store.Second()
 		return now[how] > before[how]
 	}
-	for round := 0; round < rounds || !became(SecondAnswered) || !became(SecondBehind); round++ {
+	for round := 0; round < rounds || !became(db.SecondAnswered) || !became(db.SecondBehind); round++ {
 		f.honest()
 	}
 	cancel()
@@ -434,8 +435,8 @@ func (f *following) ofSeveral() {
 	u.Host += "," + live.Host
 	f.caughtUp()
 	s := f.open(u.String() + "&target_session_attrs=standby")
-	how, err := s.second.answer(f.Context(), []calendar.Calendar{f.calendar("one")}, func(querier) error { return nil })
-	if how != SecondAnswered {
+	how, err := s.db.Second.Answer(f.Context(), standsAt([]calendar.Calendar{f.calendar("one")}), func(db.Querier) error { return nil })
+	if how != db.SecondAnswered {
 		f.Errorf("beside one that is silent a standby is %s: %v", how, err)
 	}
 }
@@ -447,16 +448,16 @@ func (f *following) inTime() {
 	where, r := f.through()
 	s := f.open(where)
 	one := []calendar.Calendar{f.calendar("one")}
-	how, err := s.second.answer(f.Context(), one, func(querier) error {
+	how, err := s.db.Second.Answer(f.Context(), standsAt(one), func(db.Querier) error {
 		r.held.Lock()
 		return nil
 	})
 	r.held.Unlock()
-	if how != SecondAnswered || err != nil {
+	if how != db.SecondAnswered || err != nil {
 		f.Errorf("a node that went after it had answered: %s, %v", how, err)
 	}
 	given, end := make(chan struct{}), make(chan struct{})
-	f.store.second.after = func(_ time.Duration, giveUp func()) *time.Timer {
+	f.store.db.Second.After = func(_ time.Duration, giveUp func()) *time.Timer {
 		timer := time.AfterFunc(0, func() {
 			close(given)
 			<-end
@@ -466,13 +467,13 @@ func (f *following) inTime() {
 		return timer
 	}
 	asked := false
-	how, _ = f.store.second.answer(f.Context(), one, func(querier) error {
+	how, _ = f.store.db.Second.Answer(f.Context(), standsAt(one), func(db.Querier) error {
 		asked = true
 		return nil
 	})
 	close(end)
-	if how == SecondAnswered && !asked {
+	if how == db.SecondAnswered && !asked {
 		f.Error("it is said to have answered what it was not asked")
 	}
-	f.store.second.after = time.AfterFunc
+	f.store.db.Second.After = time.AfterFunc
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -20,7 +21,7 @@ const (
 // Secret returns a key for one purpose, the same in all processes of the store. The key of one purpose reveals
 // nothing about the others. It survives a restore from a backup.
 func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
-	secret, err := rowOf(ctx, s.reads, scanBytes, selectSecret)
+	secret, err := db.RowOf(ctx, s.db.Reads, db.ScanBytes, selectSecret)
 	if err != nil {
 		return nil, fmt.Errorf("reading the store's secret: %w", err)
 	}
@@ -37,11 +38,11 @@ func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 // makeSecret creates the store's secret if it has none. It reads first, so that most starts of the program
 // write nothing.
 func (t *Tx) makeSecret(ctx context.Context) error {
-	secret, err := rowOf(ctx, t, scanBytes, selectSecret)
+	secret, err := db.RowOf(ctx, t, db.ScanBytes, selectSecret)
 	if err != nil || len(secret) > 0 {
 		return err
 	}
 	secret = make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // never fails, as documented
-	return t.run(ctx, `UPDATE meta SET secret = $1 WHERE id = 1 AND secret IS NULL`, secret)
+	return t.Run(ctx, `UPDATE meta SET secret = $1 WHERE id = 1 AND secret IS NULL`, secret)
 }

@@ -6,38 +6,39 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, ` + userColumns.list()
 
-var scanSession = scanInto(func(s *auth.Session) []any {
-	return append([]any{&s.ID, &s.Way, &s.Agent, seconds{&s.Created}, seconds{&s.Seen}, seconds{&s.Proven}}, userColumns.fields(&s.User)...)
+var scanSession = db.ScanInto(func(s *auth.Session) []any {
+	return append([]any{&s.ID, &s.Way, &s.Agent, db.Seconds(&s.Created), db.Seconds(&s.Seen), db.Seconds(&s.Proven)}, userColumns.fields(&s.User)...)
 })
 
 // SessionByID implements [auth.Store].
 func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.reads, beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
+	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`, id)
 	return found, hash, err
 }
 
 // Sessions implements [auth.Store].
 func (s *Store) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
-	return rowsOf(ctx, s.reads, scanSession, `SELECT `+sessionColumns+`
+	return db.RowsOf(ctx, s.db.Reads, scanSession, `SELECT `+sessionColumns+`
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 
 // InsertSession implements [auth.Store].
 func (s *Store) InsertSession(ctx context.Context, n auth.Session, h auth.SecretHash) error {
-	return expectRow(s.write(ctx, `INSERT INTO sessions (id, user_id, hash, created, seen, proven, way, agent)
+	return db.ExpectRow(s.write(ctx, `INSERT INTO sessions (id, user_id, hash, created, seen, proven, way, agent)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8 FROM users WHERE id = $2`,
 		n.ID, n.User.ID, h, n.Created.Unix(), n.Seen.Unix(), n.Proven.Unix(), n.Way, n.Agent))
 }
 
 // ProveSession implements [auth.Store].
 func (s *Store) ProveSession(ctx context.Context, id auth.SessionID, at time.Time) error {
-	return expectRow(s.write(ctx, `UPDATE sessions SET proven = $2 WHERE id = $1`, id, at.Unix()))
+	return db.ExpectRow(s.write(ctx, `UPDATE sessions SET proven = $2 WHERE id = $1`, id, at.Unix()))
 }
 
 // TouchSession implements [auth.Store].
@@ -47,7 +48,7 @@ func (s *Store) TouchSession(ctx context.Context, id auth.SessionID, at time.Tim
 
 // EndSession implements [auth.Store].
 func (s *Store) EndSession(ctx context.Context, user calendar.UserID, id auth.SessionID) error {
-	return expectRow(s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id = $2`, user, id))
+	return db.ExpectRow(s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id = $2`, user, id))
 }
 
 // EndSessions implements [auth.Store].

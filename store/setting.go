@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"caldav-mcp-server/store/db"
 )
 
 // Setting is a server setting that all processes share. The store does not interpret it.
@@ -15,8 +17,8 @@ type Setting struct {
 
 // Settings returns the settings that were changed, by name.
 func (s *Store) Settings(ctx context.Context) ([]Setting, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(o *Setting) []any {
-		return []any{&o.Name, &o.Value, seconds{&o.Changed}}
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(o *Setting) []any {
+		return []any{&o.Name, &o.Value, db.Seconds(&o.Changed)}
 	}), `SELECT name, value, changed FROM server_settings ORDER BY name`)
 }
 
@@ -25,7 +27,7 @@ func (s *Store) Settings(ctx context.Context) ([]Setting, error) {
 func (s *Store) ChangeSettings(ctx context.Context, set map[string]string, forget []string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, name := range slices.Sorted(maps.Keys(set)) {
-			err := t.run(ctx, `INSERT INTO server_settings (name, value, changed) VALUES ($1, $2, $3)
+			err := t.Run(ctx, `INSERT INTO server_settings (name, value, changed) VALUES ($1, $2, $3)
 				ON CONFLICT (name) DO UPDATE SET value = excluded.value, changed = excluded.changed
 				WHERE server_settings.value <> excluded.value`, name, set[name], s.now())
 			if err != nil {
@@ -33,7 +35,7 @@ func (s *Store) ChangeSettings(ctx context.Context, set map[string]string, forge
 			}
 		}
 		for _, name := range slices.Sorted(slices.Values(forget)) { // always in the same order, to avoid a deadlock
-			if err := t.run(ctx, `DELETE FROM server_settings WHERE name = $1`, name); err != nil {
+			if err := t.Run(ctx, `DELETE FROM server_settings WHERE name = $1`, name); err != nil {
 				return err
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // arrangementFields are the sharee's own columns of shares, all NULL if there is no share.
@@ -21,14 +22,14 @@ var packedArrangement = arrangementFields.packed()
 
 // Arrangement implements [calendar.Tx].
 func (t *Tx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
-	c, err := rowOf(ctx, t, packedArrangement.scan, `SELECT `+packedArrangement.selected+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+	c, err := db.RowOf(ctx, t, packedArrangement.scan, `SELECT `+packedArrangement.selected+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 	return c.own, err
 }
 
 // Arrange implements [calendar.Tx].
 func (t *Tx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
 	t.hint.Everything = true
-	return expectRow(t.exec(ctx, `UPDATE shares SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
+	return db.ExpectRow(t.Exec(ctx, `UPDATE shares SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
 			own_opaque = $7, own_hidden = $8 WHERE calendar_id = $1 AND user_id = $2`,
 		id, user, a.Name, a.Description, a.Color, a.Order, a.Opaque, a.Hidden))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // TestShrink: a file whose objects were deleted returns its space to the disk, except for some megabytes for
@@ -16,7 +17,7 @@ func TestShrink(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages := func() int64 {
-		n, err := rowOf(t.Context(), s.reads, scanNumber, `SELECT page_count FROM pragma_page_count`)
+		n, err := db.RowOf(t.Context(), s.db.Reads, db.ScanNumber, `SELECT page_count FROM pragma_page_count`)
 		if err != nil {
 			t.Fatal(err)
 		}

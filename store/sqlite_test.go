@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // openFile opens a store on a path, with its tables.
 func openFile(t *testing.T, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url, Options{})
+	s, err := Open(t.Context(), url, db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestOpenRefuses(t *testing.T) {
 		foreign + "/below/calendar.db": "not a directory",
 		dir:                            "directory",
 	} {
-		s, err := Open(t.Context(), url, Options{})
+		s, err := Open(t.Context(), url, db.Options{})
 		if err == nil {
 			_ = s.Close()
 			t.Errorf("%s: opened", url)
@@ -114,7 +115,7 @@ func TestFilesAreOurs(t *testing.T) {
 func TestCloseLeavesOneFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	s, err := Open(t.Context(), filepath.Join(dir, "calendar.db"), Options{})
+	s, err := Open(t.Context(), filepath.Join(dir, "calendar.db"), db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestDurability(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
 		err := s.transact(t.Context(), func(tx *Tx) error {
-			got, err := rowOf(t.Context(), tx, scanText, "PRAGMA "+pragma)
+			got, err := db.RowOf(t.Context(), tx, db.ScanText, "PRAGMA "+pragma)
 			if got != want {
 				t.Errorf("%s is %s, want %s", pragma, got, want)
 			}
@@ -152,7 +153,7 @@ func TestDurability(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.reads.exec(t.Context(), "DELETE FROM meta"); err == nil {
+	if _, err := s.db.Reads.Exec(t.Context(), "DELETE FROM meta"); err == nil {
 		t.Error("a reader may write")
 	}
 }
@@ -164,7 +165,7 @@ func TestFullDisk(t *testing.T) {
 	ctx := t.Context()
 	limit := func(pragma string) {
 		err := s.transact(ctx, func(tx *Tx) error {
-			_, err := rowOf(ctx, tx, scanNumber, pragma)
+			_, err := db.RowOf(ctx, tx, db.ScanNumber, pragma)
 			return err
 		})
 		if err != nil {
@@ -205,7 +206,7 @@ func TestReadableDatabaseIsTold(t *testing.T) {
 	}{{0o600, false}, {0o644, true}, {0o640, true}} {
 		_ = os.Chmod(path, step.mode) // not there yet at first
 		var log bytes.Buffer
-		s, err := Open(t.Context(), "sqlite:"+path, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		s, err := Open(t.Context(), "sqlite:"+path, db.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

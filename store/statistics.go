@@ -31,15 +31,15 @@ func (s *statistics) due(objects int64) bool {
 // wrote counts objects, and updates the statistics when due. The writer does not wait for it: with a million
 // objects it takes a second or two.
 func (s *Store) wrote(ctx context.Context, objects int64) {
-	if objects > 0 && s.engine.analyze != "" && s.statistics.due(objects) {
+	if objects > 0 && s.db.Engine.Analyze != "" && s.statistics.due(objects) {
 		s.statistics.renewals.Go(func() { s.analyze(ctx) })
 	}
 }
 
 // analyze updates the statistics.
 func (s *Store) analyze(ctx context.Context) {
-	_, err := s.reads.on.ExecContext(context.WithoutCancel(ctx), s.engine.analyze)
+	err := s.db.Maintain(context.WithoutCancel(ctx), s.db.Engine.Analyze+`objects`)
 	if err != nil {
-		s.options.Logger.WarnContext(ctx, "cannot update the database's statistics", "err", err)
+		s.db.Options.Logger.WarnContext(ctx, "cannot update the database's statistics", "err", err)
 	}
 }

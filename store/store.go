@@ -1,102 +1,40 @@
 // Package store holds all SQL of the program. It stores the data of the packages calendar and auth in SQLite or
 // Postgres.
 //
-// Both engines share the SQL texts. A difference is a field of engine, or a migration with the engine's name.
-// Both fulfil the contract in store/storetest.
+// Both engines share the SQL texts. Package store/db has the connections, the transactions and the differences between
+// the engines. Both fulfil the contract in store/storetest.
 package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
-	"io/fs"
-	"log/slog"
-	"strings"
 	"sync"
-	"time"
-
-	"github.com/jackc/pgx/v5"
+	"sync/atomic"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
 
-// Options configure how a store uses its database. The zero value is usable.
-type Options struct {
-	// MaxConns is the most connections to Postgres, or readers on SQLite; 0 means 16, or 4 readers.
-	MaxConns int
-	// StatementTimeout bounds each statement on Postgres; 0 means 30 seconds.
-	StatementTimeout time.Duration
-	// Wait is how long Open waits for an unreachable Postgres; each failed attempt is logged.
-	Wait time.Duration
-	// Existing makes Open fail if the SQLite file does not exist.
-	Existing bool
-	// Second is the postgres:// URL of a read replica for large reads, see [Store.At]; empty for none.
-	Second string
-	// Migrating is called before each migration; nil for no call.
-	Migrating func(file string, n, of int)
-	// Now is the clock; nil means the system's.
-	Now func() time.Time
-	// shares is for tests, see turns.
-	shares func() bool
-	// Logger logs waits and retries; nil discards them.
-	Logger *slog.Logger
-}
-
-const defaultStatementTimeout = 30 * time.Second
-
-func (o Options) withDefaults(conns int) Options {
-	if o.MaxConns <= 0 {
-		o.MaxConns = conns
-	}
-	if o.StatementTimeout <= 0 {
-		o.StatementTimeout = defaultStatementTimeout
-	}
-	if o.Now == nil {
-		o.Now = time.Now //nolint:forbidigo // the default of the injected clock
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	return o
-}
+// Options configure how a store uses its database.
+type Options = db.Options
 
 // Store stores calendars, users and tokens in a database. It is safe for concurrent use, and several processes
 // may use one database.
 type Store struct {
-	engine  *engine
-	options Options
-	// place names the database for people, without a password.
-	place string
-	reads *statements
-	// brief reads rows by their keys.
-	brief interface {
-		querier
-		// ask runs independent queries, on Postgres in one round trip.
-		ask(ctx context.Context, questions []question) error
-	}
-	// lists reads any number of rows by an index.
-	lists querier
-	// objectReader uses reads.
+	db *db.DB
+	// objectReader uses the database's reads.
 	objectReader
-	// second is nil without a replica.
-	second *second
-	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
-	// transaction.
-	begin func(ctx context.Context, work func(session) error) error
-	// apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
-	apart func(ctx context.Context, work func(*pgx.Conn) error) error
-	close func() error
 	// memory caches credentials on SQLite; nil on Postgres.
 	memory     *fileMemory
 	hints      hints
-	counts     counts
+	pruned     struct{ tombstones, bodies atomic.Int64 }
 	statistics statistics
 	// packers are for [pack].
 	packers sync.Pool
-	// files are the program's migrations.
-	files fs.FS
 }
 
 var (
@@ -105,53 +43,52 @@ var (
 	_ oauth.Store    = (*Store)(nil)
 )
 
-// schemes select the engine by the start of the URL.
-var schemes = [...]struct {
-	prefix string
-	open   func(ctx context.Context, url string, o Options) (*Store, error)
-}{
-	{"postgres://", openPostgres},
-	{"postgresql://", openPostgres},
-	{"sqlite:", openSQLite},
-}
-
 // Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite
 // file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	open := openSQLite
-	for _, scheme := range schemes {
-		if strings.HasPrefix(url, scheme.prefix) {
-			open = scheme.open
-		}
-	}
-	s, err := open(ctx, url, o)
+	s := new(Store)
+	hooks := db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh}
+	d, err := db.Open(ctx, url, o, migrations.Files, hooks)
 	if err != nil {
 		return nil, err
 	}
-	s.files, s.objectReader = migrations.Files, objectReader{s.engine, only(s.reads)}
-	s.hints.log, s.packers.New = s.options.Logger, newPacker
-	s.engine.trouble = &trouble{log: s.options.Logger, now: s.options.Now}
+	s.db, s.objectReader = d, objectReader{searchingOf(d.Engine), only(d.Reads)}
+	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.Options.Logger, newPacker
+	if s.memory, err = openFileMemory(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
 	return s, nil
 }
 
 // Place names the database for people: a file's path, or the database and the server's address.
-func (s *Store) Place() string { return s.place }
+func (s *Store) Place() string { return s.db.Place() }
 
 // Close closes the database. The store must not be used any more.
 func (s *Store) Close() error {
 	s.hints.close()
 	s.statistics.renewals.Wait()
-	if s.second != nil {
-		return errors.Join(s.second.db.Close(), s.close())
-	}
-	return s.close()
+	return errors.Join(s.memory.close(), s.db.Close())
 }
 
 // Ping reports whether the database answers.
-func (s *Store) Ping(ctx context.Context) error {
-	_, err := rowOf(ctx, s.reads, scanNumber, "SELECT 1")
-	return err
-}
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // now is the time as stored.
-func (s *Store) now() int64 { return s.options.Now().Unix() }
+func (s *Store) now() int64 { return s.db.Now() }
+
+// Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
+func (s *Store) Pool() sql.DBStats { return s.db.Pool() }
+
+// Done counts the work that a process did in its database since it started.
+type Done struct {
+	// Committed and Failed count transactions that write, Repeated the ones retried after a conflict.
+	Committed, Failed, Repeated int64
+	// Tombstones and Bodies count pruned rows: deleted objects, and texts of objects before changes.
+	Tombstones, Bodies int64
+}
+
+// Done returns the counters of this process.
+func (s *Store) Done() Done {
+	committed, failed, repeated := s.db.Done()
+	return Done{committed, failed, repeated, s.pruned.tombstones.Load(), s.pruned.bodies.Load()}
+}

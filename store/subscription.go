@@ -5,21 +5,22 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // Subscribe implements [calendar.Subscriptions].
 func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now time.Time, each, all int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
+		if err := t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
 			return err
 		}
-		err := t.run(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := t.Run(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (subscriber, name) DO UPDATE SET calendar_id = excluded.calendar_id, uid = excluded.uid, seen = excluded.seen, until = excluded.until`,
 			sub.Subscriber, sub.Name, sub.User, sub.Calendar, sub.UID, sub.Seen, sub.Until.Unix())
 		if err != nil {
 			return err
 		}
-		held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM subscriptions WHERE subscriber = $1`, sub.Subscriber)
+		held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM subscriptions WHERE subscriber = $1`, sub.Subscriber)
 		if err != nil {
 			return err
 		}
@@ -28,7 +29,7 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 		}
 		t.hint.Subscribers = append(t.hint.Subscribers, sub.Subscriber)
 		// The new subscription usually expires last, so it stays.
-		return t.run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
+		return t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
 			SELECT subscriber, name FROM subscriptions WHERE user_id = $1 ORDER BY until DESC, subscriber, name LIMIT $2)`, sub.User, all)
 	})
 }
@@ -37,25 +38,25 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 func (s *Store) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		t.hint.Subscribers = append(t.hint.Subscribers, id)
-		return t.run(ctx, `DELETE FROM subscriptions WHERE subscriber = $1 AND (name = $2 OR $2 = '')`, id, name)
+		return t.Run(ctx, `DELETE FROM subscriptions WHERE subscriber = $1 AND (name = $2 OR $2 = '')`, id, name)
 	})
 }
 
 // Subscriptions implements [calendar.Subscriptions].
 func (s *Store) Subscriptions(ctx context.Context, id calendar.SubscriberID, now time.Time) ([]calendar.Subscription, error) {
-	return rowsOf(ctx, s.reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
+	return db.RowsOf(ctx, s.db.Reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
 		FROM subscriptions WHERE subscriber = $1 AND until > $2 ORDER BY name`, id, now.Unix())
 }
 
-var scanSubscription = scanInto(func(sub *calendar.Subscription) []any {
-	return []any{&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, seconds{&sub.Until}}
+var scanSubscription = db.ScanInto(func(sub *calendar.Subscription) []any {
+	return []any{&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, db.Seconds(&sub.Until)}
 })
 
 // Seen implements [calendar.Subscriptions].
 func (s *Store) Seen(ctx context.Context, known []calendar.Subscription) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, sub := range known {
-			err := t.run(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
+			err := t.Run(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
 				sub.Subscriber, sub.Name, sub.Seen, sub.Calendar, sub.UID)
 			if err != nil {
 				return err

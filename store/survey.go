@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 const (
@@ -63,7 +64,7 @@ const (
 )
 
 // survey reads the nearest objects.
-func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery, calendars string) (survey, error) {
+func (e *searching) survey(ctx context.Context, at db.Querier, q calendar.SearchQuery, calendars string) (survey, error) {
 	if len(q.Words) > surveyWords {
 		return survey{horizon: beginning}, nil
 	}
@@ -88,7 +89,7 @@ func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery,
 		reach    int64
 	}
 	looked := make(map[class]int)
-	err = each(ctx, at, func(row scanner) (bool, error) {
+	err = db.Each(ctx, at, func(row db.Scanner) (bool, error) {
 		var at sighting
 		of := class{}
 		if err := row.Scan(&at.calendar, &at.name, &of.reach, &at.place, &at.words); err != nil {
@@ -100,7 +101,7 @@ func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery,
 		}
 		v.note(at)
 		return true, nil
-	}, e.search.survey, string(words), calendars, now, q.Kind, string(from), most)
+	}, e.near, string(words), calendars, now, q.Kind, string(from), most)
 	return v, err
 }
 
@@ -153,7 +154,7 @@ func (v survey) rare(words []string) (rare, common []string) {
 }
 
 // pick reads the sighted objects, in their order.
-func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calendar.Object, error) {
+func (e *searching) pick(ctx context.Context, at db.Querier, list []sighting) ([]calendar.Object, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -167,7 +168,7 @@ func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calen
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(ctx, at, sparingly(), e.search.pick, string(wanted))
+	found, err := db.RowsOf(ctx, at, sparingly(), e.some, string(wanted))
 	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
 	return found, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/store/backup"
+	"caldav-mcp-server/store/db"
 )
 
 // table is a table as described by the database itself.
@@ -54,27 +55,27 @@ var kinds = map[string]backup.Kind{
 }
 
 // tables returns the tables of a backup, ordered so that none refers to a later one.
-func tables(ctx context.Context, q querier) ([]table, error) {
+func tables(ctx context.Context, q db.Querier) ([]table, error) {
 	all := map[string]*table{}
-	err := each(ctx, q, func(row scanner) (bool, error) {
+	err := db.Each(ctx, q, func(row db.Scanner) (bool, error) {
 		var name, column, kind string
 		var key int
 		if err := row.Scan(&name, &column, &kind, &key); err != nil {
 			return false, err
 		}
 		return true, addColumn(all, name, column, kind, key)
-	}, q.of().columns)
+	}, q.Of().Columns)
 	if err != nil {
 		return nil, err
 	}
-	err = each(ctx, q, func(row scanner) (bool, error) {
+	err = db.Each(ctx, q, func(row db.Scanner) (bool, error) {
 		var from, to string
 		err := row.Scan(&from, &to)
 		if t := all[from]; t != nil && from != to {
 			t.needs = append(t.needs, to)
 		}
 		return true, err
-	}, q.of().references)
+	}, q.Of().References)
 	if err != nil {
 		return nil, err
 	}

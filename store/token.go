@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // tokenColumns are the columns of tokens t with their users u. Ids hold no space: the program creates them.
@@ -17,11 +18,11 @@ var tokenColumns = columns[auth.Token]{
 	{"u.name", func(t *auth.Token) any { return &t.UserName }},
 	{"t.name", func(t *auth.Token) any { return &t.Name }},
 	{"t.scopes", func(t *auth.Token) any { return &t.Scopes }},
-	{"t.created", func(t *auth.Token) any { return seconds{&t.Created} }},
-	{"t.expires", func(t *auth.Token) any { return seconds{&t.Expires} }},
-	{"t.used", func(t *auth.Token) any { return seconds{&t.LastUsed} }},
-	{"t.revoked", func(t *auth.Token) any { return seconds{&t.Revoked} }},
-	{"t.tools", func(t *auth.Token) any { return words[calendar.ToolName]{&t.Tools} }},
+	{"t.created", func(t *auth.Token) any { return db.Seconds(&t.Created) }},
+	{"t.expires", func(t *auth.Token) any { return db.Seconds(&t.Expires) }},
+	{"t.used", func(t *auth.Token) any { return db.Seconds(&t.LastUsed) }},
+	{"t.revoked", func(t *auth.Token) any { return db.Seconds(&t.Revoked) }},
+	{"t.tools", func(t *auth.Token) any { return db.Words(&t.Tools) }},
 	{"t.client", func(t *auth.Token) any { return &t.Client }},
 	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
 	// Not NULL for a bound token, even if all of its calendars are gone: it must not become valid for all
@@ -54,19 +55,19 @@ func unlessZero(t time.Time) *int64 {
 	return &seconds
 }
 
-var scanTokenCredential = scanInto(func(c *auth.Credential) []any {
+var scanTokenCredential = db.ScanInto(func(c *auth.Credential) []any {
 	return slices.Concat([]any{&c.Hash, &c.Seal}, userColumns.fields(&c.User), tokenColumns.fields(&c.Token))
 })
 
 // TokenByID implements [auth.Store].
 func (s *Store) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return db.RowOf(ctx, s.db.Reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 }
 
 // Tokens implements [auth.Store].
 func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token, error) {
-	return rowsOf(ctx, s.reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
+	return db.RowsOf(ctx, s.db.Reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id
 		WHERE t.user_id = $1 OR $1 = ''
 		ORDER BY u.name, t.created, t.id`, user)
@@ -78,7 +79,7 @@ func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash, 
 }
 
 func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
-	err := t.run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
+	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
 		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools), token.Client, token.Resource, seal)
@@ -95,14 +96,14 @@ func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, sea
 
 // bind grants a token access to a calendar that is not in the trash.
 func (t *Tx) bind(ctx context.Context, token calendar.TokenID, id calendar.CalendarID) error {
-	return expectRow(t.exec(ctx, `INSERT INTO token_calendars (token_id, calendar_id)
+	return db.ExpectRow(t.Exec(ctx, `INSERT INTO token_calendars (token_id, calendar_id)
 		SELECT $1, id FROM calendars WHERE id = $2 AND trashed IS NULL`, token, id))
 }
 
 // RevokeToken implements [auth.Store].
 func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		of, err := rowOf(ctx, t, scanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1 RETURNING user_id`, id, at.Unix())
+		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1 RETURNING user_id`, id, at.Unix())
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Ti
 // NarrowToken implements [auth.Store].
 func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
 	return s.transact(ctx, func(t *Tx) error {
-		of, err := rowOf(ctx, t, scanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1 RETURNING user_id`, id, scopes)
+		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1 RETURNING user_id`, id, scopes)
 		if err != nil {
 			return err
 		}
@@ -128,12 +129,12 @@ func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes cal
 
 // unbind reduces a token's calendars to the given ones.
 func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
-	now, err := rowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
+	now, err := db.RowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 	if err != nil {
 		return err
 	}
 	if now.Calendars == nil {
-		if err := t.run(ctx, `UPDATE tokens SET bound = TRUE WHERE id = $1`, id); err != nil {
+		if err := t.Run(ctx, `UPDATE tokens SET bound = TRUE WHERE id = $1`, id); err != nil {
 			return err
 		}
 		for _, one := range calendars {
@@ -147,7 +148,7 @@ func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calend
 		if slices.Contains(calendars, one) {
 			continue
 		}
-		if err := t.run(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
+		if err := t.Run(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
 			return err
 		}
 	}
@@ -165,7 +166,7 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 			`DELETE FROM sessions WHERE created <= $1`,
 			`DELETE FROM vouchers WHERE created <= $1`,
 		} {
-			if err := t.run(ctx, text, at.Unix()); err != nil {
+			if err := t.Run(ctx, text, at.Unix()); err != nil {
 				return err
 			}
 		}
@@ -176,13 +177,13 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 // EndAccess implements [auth.Store].
 func (s *Store) EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id, at.Unix()); err != nil {
+		if err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id, at.Unix()); err != nil {
 			return err
 		}
-		if err := t.run(ctx, `DELETE FROM sessions WHERE user_id = $1`, id); err != nil {
+		if err := t.Run(ctx, `DELETE FROM sessions WHERE user_id = $1`, id); err != nil {
 			return err
 		}
-		if err := t.run(ctx, dropCodes, id); err != nil {
+		if err := t.Run(ctx, dropCodes, id); err != nil {
 			return err
 		}
 		if err := t.dropVouchers(ctx, id); err != nil {

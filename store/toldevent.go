@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
-var scanToldEvent = scanInto(func(data *[]byte) []any { return []any{data} })
+var scanToldEvent = db.ScanInto(func(data *[]byte) []any { return []any{data} })
 
 // ToldEvent implements [calendar.Tx].
 func (t *Tx) ToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]byte, error) {
-	return rowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events WHERE user_id = $1 AND uid = $2`, user, uid)
+	return db.RowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events WHERE user_id = $1 AND uid = $2`, user, uid)
 }
 
 // PutToldEvent implements [calendar.Tx].
 func (t *Tx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID, data []byte) error {
-	return t.run(ctx, `INSERT INTO told_events (user_id, uid, data) VALUES ($1, $2, $3)
+	return t.Run(ctx, `INSERT INTO told_events (user_id, uid, data) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id, uid) DO UPDATE SET data = excluded.data`, user, uid, bytesOf(data))
 }
 
@@ -23,7 +24,7 @@ func (t *Tx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calenda
 func (s *Store) pruneToldEvents(ctx context.Context) error {
 	const orphaned = `NOT EXISTS (SELECT 1 FROM objects o JOIN calendars c ON c.id = o.calendar_id
 		WHERE c.owner_id = told_events.user_id AND o.uid = told_events.uid)`
-	users, err := rowsOf(ctx, s.reads, scanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
+	users, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
 	if err != nil {
 		return err
 	}

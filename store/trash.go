@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // leaving is the value of the column trashed while a calendar is being removed. Zero is earlier than all times,
@@ -14,15 +15,15 @@ const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
 func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
-	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
+	return db.RowsOf(ctx, s.db.Reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 		FROM calendars WHERE owner_id = $1 AND trashed > `+leaving+` ORDER BY trashed DESC, id`, owner)
 }
 
-func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
+func scanTrashed(row db.Scanner) (calendar.TrashedCalendar, error) {
 	var packed string
 	var t calendar.TrashedCalendar
-	err := row.Scan(&packed, seconds{&t.Trashed}, &t.Objects)
+	err := row.Scan(&packed, db.Seconds(&t.Trashed), &t.Objects)
 	if err != nil {
 		return t, err
 	}
@@ -34,7 +35,7 @@ func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
 // UntrashCalendar implements [calendar.Tx].
 func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
 	t.hint.Everything = true
-	err := expectRow(t.exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2, edition = edition + 1
+	err := db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2, edition = edition + 1
 		WHERE id = $1 AND trashed > `+leaving, id, segment))
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
@@ -73,13 +74,13 @@ var (
 // Deletions implements [calendar.Store].
 func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
 	return latestFirst(0, firstJournalRows, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
-		return journalPage(ctx, s.reads, most, listDeletions, cal, until, most)
+		return journalPage(ctx, s.db.Reads, most, listDeletions, cal, until, most)
 	})
 }
 
 // Deletion implements [calendar.Store].
 func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
-	return rowOf(ctx, s.reads, scanWithBefore(ctx, s.reads), selectDeletions+`AND j.uid = $2`, cal, uid)
+	return db.RowOf(ctx, s.db.Reads, scanWithBefore(ctx, s.db.Reads), selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/store/db"
 )
 
 // icalTime is a column of iCalendar times without a zone; an empty text is the zero time.
@@ -25,7 +26,7 @@ func (t icalTime) Scan(value any) error {
 
 var unverifiedColumns = columns[calendar.Unverified]{
 	{"name", func(u *calendar.Unverified) any { return &u.Name }},
-	{"created", func(u *calendar.Unverified) any { return seconds{&u.Created} }},
+	{"created", func(u *calendar.Unverified) any { return db.Seconds(&u.Created) }},
 	{"method", func(u *calendar.Unverified) any { return &u.Method }},
 	{"sender", func(u *calendar.Unverified) any { return &u.From }},
 	{"proven", func(u *calendar.Unverified) any { return &u.Proven }},
@@ -38,7 +39,7 @@ var unverifiedColumns = columns[calendar.Unverified]{
 
 // Unverified implements [calendar.Store].
 func (s *Store) Unverified(ctx context.Context, user calendar.UserID) ([]calendar.Unverified, error) {
-	return rowsOf(ctx, s.reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
+	return db.RowsOf(ctx, s.db.Reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
 		WHERE user_id = $1 AND created > $2 ORDER BY created DESC, name LIMIT $3`, user, s.unverifiedSince(), calendar.UnverifiedMost)
 }
 
@@ -50,12 +51,12 @@ func (t *Tx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar
 	if !u.Start.IsZero() {
 		start = u.Start.String()
 	}
-	today, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM unverified WHERE user_id = $1 AND name <> $2 AND created > $3`,
+	today, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM unverified WHERE user_id = $1 AND name <> $2 AND created > $3`,
 		user, u.Name, u.Created.Add(-24*time.Hour).Unix())
 	if err != nil || today >= calendar.UnverifiedMost {
 		return err
 	}
-	err = t.run(ctx, `INSERT INTO unverified (user_id, name, created, method, sender, proven, organizer, title, start, why, known)
+	err = t.Run(ctx, `INSERT INTO unverified (user_id, name, created, method, sender, proven, organizer, title, start, why, known)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 		ON CONFLICT (user_id, name) DO UPDATE SET created = excluded.created, method = excluded.method, sender = excluded.sender,
 			proven = excluded.proven, organizer = excluded.organizer, title = excluded.title, start = excluded.start,
@@ -64,13 +65,13 @@ func (t *Tx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar
 	if err != nil {
 		return err
 	}
-	return t.run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name IN (
+	return t.Run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name IN (
 		SELECT name FROM unverified WHERE user_id = $1 ORDER BY created DESC, name LIMIT 1000 OFFSET $2)`, user, calendar.UnverifiedMost)
 }
 
 // DropUnverified implements [calendar.Tx].
 func (t *Tx) DropUnverified(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {
-	return t.run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name = $2`, user, name)
+	return t.Run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name = $2`, user, name)
 }
 
 // pruneUnverified deletes rows that are no longer shown.

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 // userColumns are the columns of users u.
@@ -15,7 +16,7 @@ var userColumns = columns[calendar.User]{
 	{"u.display_name", func(u *calendar.User) any { return &u.DisplayName }},
 	{"u.email", func(u *calendar.User) any { return &u.Email }},
 	{"u.timezone", func(u *calendar.User) any { return &u.Timezone }},
-	{"u.created", func(u *calendar.User) any { return seconds{&u.Created} }},
+	{"u.created", func(u *calendar.User) any { return db.Seconds(&u.Created) }},
 	{"u.admin", func(u *calendar.User) any { return &u.Admin }},
 	{"u.disabled", func(u *calendar.User) any { return &u.Disabled }},
 	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
@@ -39,28 +40,28 @@ func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
 func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
 }
 
 // UserByName implements [calendar.Store] and [auth.Store].
 func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
 // UserByID implements [calendar.Directory] and [auth.Store].
 func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // UserByID implements [calendar.Tx].
 func (t *Tx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
-	return rowOf(ctx, t, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
+	return db.RowOf(ctx, t, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // InsertUser implements [auth.Store].
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
+		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place, capacity, bookers, by_hand)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
@@ -81,7 +82,7 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 				return err
 			}
 		}
-		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
+		err := db.ExpectRow(t.Exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
 			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
 			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
 			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects), quota_bytes = COALESCE($12, quota_bytes),
@@ -90,7 +91,7 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
 			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand))
 		if err == nil && disables {
-			err = t.run(ctx, dropCodes, id)
+			err = t.Run(ctx, dropCodes, id)
 		}
 		if err != nil {
 			return err
@@ -103,12 +104,12 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 // counted one after the other.
 func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 	const administrators = `SELECT id FROM users u WHERE admin AND NOT disabled AND place = ''`
-	all, err := rowsOf(ctx, t, scanOnly[calendar.UserID], administrators+` ORDER BY id`+t.of().lockRows)
+	all, err := db.RowsOf(ctx, t, db.ScanOnly[calendar.UserID], administrators+` ORDER BY id`+t.Of().LockRows)
 	if err != nil {
 		return err
 	}
 	// Who was invited and has chosen no password yet may never come.
-	able, err := rowsOf(ctx, t, scanOnly[calendar.UserID], administrators+` AND (EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND c.hash <> '')
+	able, err := db.RowsOf(ctx, t, db.ScanOnly[calendar.UserID], administrators+` AND (EXISTS (SELECT 1 FROM credentials c WHERE c.user_id = u.id AND c.hash <> '')
 		OR EXISTS (SELECT 1 FROM passkeys p WHERE p.user_id = u.id) OR EXISTS (SELECT 1 FROM identities i WHERE i.user_id = u.id))`)
 	alone := func(list []calendar.UserID) bool { return len(list) == 1 && list[0] == id }
 	switch {
@@ -126,10 +127,10 @@ func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 // name them, and are deleted as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, holdGroup, id); err != nil {
+		if err := t.Run(ctx, holdGroup, id); err != nil {
 			return err
 		}
-		shares, err := rowsOf(ctx, t, scanParties, selectParties, id)
+		shares, err := db.RowsOf(ctx, t, scanParties, selectParties, id)
 		if err != nil {
 			return err
 		}
@@ -143,7 +144,7 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err := t.keepAdministrator(ctx, id); err != nil {
 			return err
 		}
-		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
+		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
 		// The deleted user may have been a group that gave its members access.
@@ -163,14 +164,14 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	all, err := rowsOf(ctx, t, scanInto(func(c *one) []any { return []any{&c.id, &c.owner} }), `SELECT id, owner_id FROM calendars WHERE owner_id = $1
+	all, err := db.RowsOf(ctx, t, db.ScanInto(func(c *one) []any { return []any{&c.id, &c.owner} }), `SELECT id, owner_id FROM calendars WHERE owner_id = $1
 		UNION SELECT c.id, c.owner_id FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 ORDER BY id`, user)
 	for _, c := range all {
 		if err != nil {
 			return nil, err
 		}
 		if c.owner == user {
-			err = t.later(ctx, ignore, holdCalendar, c.id)
+			err = t.Later(ctx, db.Ignore, holdCalendar, c.id)
 			continue
 		}
 		shared = append(shared, c.id)
@@ -196,7 +197,7 @@ const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 OR c.owner_id = $1
 	ORDER BY CASE WHEN i.user_id = $1 THEN c.owner_id ELSE i.user_id END`
 
-var scanParties = scanInto(func(p *parties) []any { return []any{&p.share.Calendar, &p.share.User.ID, &p.owner} })
+var scanParties = db.ScanInto(func(p *parties) []any { return []any{&p.share.Calendar, &p.share.User.ID, &p.owner} })
 
 // untell deletes the notifications of other users about shares with a deleted user.
 func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
@@ -215,13 +216,13 @@ func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties)
 
 // PasswordByName implements [auth.Store].
 func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''),
+	return db.RowOf(ctx, s.db.Reads, scanPassword, `SELECT COALESCE(c.hash, ''),
 		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
 		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
 		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
-func scanPassword(row scanner) (auth.Credential, error) {
+func scanPassword(row db.Scanner) (auth.Credential, error) {
 	var c auth.Credential
 	var guards int64
 	err := row.Scan(append([]any{&c.Hash, &guards}, userColumns.fields(&c.User)...)...)
@@ -237,7 +238,7 @@ func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash
 // setPassword stores a hash; an empty one removes the password. It deletes links for choosing a password: an
 // intruder may hold one.
 func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
-	err := t.run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
+	err := t.Run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
 		id, h, t.store.now())
 	if err != nil {
@@ -247,7 +248,7 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 		return err
 	}
 	// Clients that used the old password must subscribe to push again with the new one.
-	if err := t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
+	if err := t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
 		return err
 	}
 	return t.credentialsChanged(ctx, id)

@@ -5,25 +5,26 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var voucherColumns = `v.id, v.kind, v.created, v.expires, ` + userColumns.list()
 
-var scanVoucher = scanInto(func(v *auth.Voucher) []any {
-	return append([]any{&v.ID, &v.Kind, seconds{&v.Created}, seconds{&v.Expires}}, userColumns.fields(&v.User)...)
+var scanVoucher = db.ScanInto(func(v *auth.Voucher) []any {
+	return append([]any{&v.ID, &v.Kind, db.Seconds(&v.Created), db.Seconds(&v.Expires)}, userColumns.fields(&v.User)...)
 })
 
 // VoucherByID implements [auth.Store].
 func (s *Store) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(ctx, s.reads, beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
+	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
 		FROM vouchers v JOIN users u ON u.id = v.user_id WHERE v.id = $1`, id)
 	return found, hash, err
 }
 
 // Vouchers implements [auth.Store].
 func (s *Store) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
-	return rowsOf(ctx, s.reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
+	return db.RowsOf(ctx, s.db.Reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
 // SetVoucher implements [auth.Store].
@@ -32,7 +33,7 @@ func (s *Store) SetVoucher(ctx context.Context, v auth.Voucher, h auth.SecretHas
 		if err := t.dropVouchers(ctx, v.User.ID); err != nil {
 			return err
 		}
-		return expectRow(t.exec(ctx, `INSERT INTO vouchers (id, user_id, hash, kind, created, expires)
+		return db.ExpectRow(t.Exec(ctx, `INSERT INTO vouchers (id, user_id, hash, kind, created, expires)
 			SELECT $1, id, $3, $4, $5, $6 FROM users WHERE id = $2`,
 			v.ID, v.User.ID, h, v.Kind, v.Created.Unix(), v.Expires.Unix()))
 	})
@@ -44,17 +45,17 @@ func (s *Store) DropVouchers(ctx context.Context, user calendar.UserID) error {
 }
 
 func (t *Tx) dropVouchers(ctx context.Context, user calendar.UserID) error {
-	return t.run(ctx, `DELETE FROM vouchers WHERE user_id = $1`, user)
+	return t.Run(ctx, `DELETE FROM vouchers WHERE user_id = $1`, user)
 }
 
 // Redeem implements [auth.Store].
 func (s *Store) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		user, err := rowOf(ctx, t, scanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
+		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
 		if err != nil {
 			return err
 		}
-		if err := t.run(ctx, `DELETE FROM sessions WHERE user_id = $1`, user); err != nil {
+		if err := t.Run(ctx, `DELETE FROM sessions WHERE user_id = $1`, user); err != nil {
 			return err
 		}
 		return t.setPassword(ctx, user, h)

@@ -2,30 +2,16 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"caldav-mcp-server/calendar"
 )
 
-const (
-	// filePause is how long another process's change of a SQLite file may go unnoticed.
-	filePause = 250 * time.Millisecond
-	// wanted is for how long a process on Postgres asks for hints. It asks again before half of that is over,
-	// and then assumes that everything changed: a hint may be missing, as from a transaction that began before
-	// any process asked, or through a pooler.
-	wanted = time.Minute
-	// hintChannel has the schema in its name, because channels belong to the whole database.
-	hintChannel = `'caldav_mcp_' || md5(current_schema())`
-	// maxHint is the most that Postgres accepts in one notification, less some bytes.
-	maxHint = 7500
-)
+// listenPause is the pause before listening again after a failure.
+const listenPause = time.Second
 
 // hints notifies watchers of commits, by any process.
 type hints struct {
@@ -109,7 +95,7 @@ func (n *hints) listen() func() {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(retryPause):
+			case <-time.After(listenPause):
 			}
 		}
 	}()
@@ -122,96 +108,21 @@ func (n *hints) listen() func() {
 // everything is the hint for unknown changes.
 func everything() calendar.Hint { return calendar.Hint{Everything: true} }
 
-// hearFile polls SQLite on a separate connection for writes by others. It also notices this process's own
-// writes.
-func hearFile(path string) func(context.Context, func(calendar.Hint)) error {
-	return func(ctx context.Context, tell func(calendar.Hint)) (err error) {
-		db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, db.Close()) }()
-		db.SetMaxOpenConns(1) // data_version is relative to one connection
-		ticker := time.NewTicker(filePause)
-		defer ticker.Stop()
-		for last := int64(-1); ; {
-			var now int64
-			if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now); err != nil {
-				return err
-			}
-			if now != last {
-				tell(everything())
-			}
-			last = now
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-			}
-		}
-	}
-}
-
-// hearChannel uses LISTEN on a separate connection.
-func hearChannel(s *Store, config *pgx.ConnConfig) func(context.Context, func(calendar.Hint)) error {
-	return func(ctx context.Context, tell func(calendar.Hint)) error {
-		conn, err := pgx.ConnectConfig(ctx, config)
-		if err != nil {
-			return err
-		}
-		defer hangUp(ctx, conn)
-		var channel string
-		if err := conn.QueryRow(ctx, `SELECT `+hintChannel).Scan(&channel); err != nil {
-			return err
-		}
-		if _, err := conn.Exec(ctx, `LISTEN `+pgx.Identifier{channel}.Sanitize()); err != nil {
-			return err
-		}
-		for {
-			until := s.now() + int64(wanted/time.Second)
-			if _, err := conn.Exec(ctx, `UPDATE meta SET watched = $1 WHERE id = 1 AND watched < $1`, until); err != nil {
-				return err
-			}
-			tell(everything())
-			if err := takeHints(ctx, conn, tell); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// takeHints passes on hints until it is time to ask again.
-func takeHints(ctx context.Context, conn *pgx.Conn, tell func(calendar.Hint)) error {
-	ctx, cancel := context.WithTimeout(ctx, wanted/2)
-	defer cancel()
-	for {
-		got, err := conn.WaitForNotification(ctx)
-		switch {
-		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return nil
-		case err != nil:
-			return err
-		}
+// hear passes on the hints of other processes until ctx ends, or it fails.
+func (s *Store) hear(ctx context.Context, tell func(calendar.Hint)) error {
+	return s.db.Hear(ctx, func(payload string) {
 		var hint calendar.Hint
-		if json.Unmarshal([]byte(got.Payload), &hint) != nil {
-			hint = everything() // from a newer program
+		if json.Unmarshal([]byte(payload), &hint) != nil {
+			hint = everything() // unknown, or from a newer program
 		}
 		tell(hint)
-	}
+	})
 }
 
 // announce notifies other processes at the commit.
 func (t *Tx) announce(ctx context.Context) error {
-	text := t.of().announce
-	if text == "" || t.hint.Empty() {
+	if t.hint.Empty() {
 		return nil
 	}
-	payload, err := json.Marshal(t.hint)
-	if err != nil {
-		return err
-	}
-	if len(payload) > maxHint {
-		payload = []byte(`{"Everything":true}`)
-	}
-	return t.later(ctx, ignore, text, string(payload), t.store.now())
+	return t.TellOthers(ctx, t.hint, `{"Everything":true}`)
 }

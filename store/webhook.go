@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/db"
 )
 
 var webhookColumns = columns[calendar.Webhook]{
@@ -16,10 +17,10 @@ var webhookColumns = columns[calendar.Webhook]{
 	{"w.kinds", func(w *calendar.Webhook) any { return filled{&w.Kinds} }},
 	{"w.content", func(w *calendar.Webhook) any { return &w.Content }},
 	{"w.number", func(w *calendar.Webhook) any { return &w.Number }},
-	{"w.rotated", func(w *calendar.Webhook) any { return seconds{&w.Rotated} }},
+	{"w.rotated", func(w *calendar.Webhook) any { return db.Seconds(&w.Rotated) }},
 	{"w.state", func(w *calendar.Webhook) any { return &w.State }},
-	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return seconds{&w.Failing} }},
-	{"w.created", func(w *calendar.Webhook) any { return seconds{&w.Created} }},
+	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return db.Seconds(&w.Failing) }},
+	{"w.created", func(w *calendar.Webhook) any { return db.Seconds(&w.Created) }},
 	{"w.maker_token", func(w *calendar.Webhook) any { return &w.Maker.Token }},
 	{"w.maker", func(w *calendar.Webhook) any { return &w.Maker.Agent }},
 }
@@ -29,7 +30,7 @@ type filled struct{ into *[]calendar.ChangeKind }
 
 // Scan implements [database/sql.Scanner].
 func (f filled) Scan(value any) error {
-	err := words[calendar.ChangeKind](f).Scan(value)
+	err := db.Words(f.into).Scan(value)
 	if len(*f.into) == 0 {
 		*f.into = nil
 	}
@@ -61,13 +62,13 @@ var selectLags = `WITH crowded AS MATERIALIZED (
 // AddWebhook implements [calendar.Webhooks].
 func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created, maker_token, maker)
+		err := t.Run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created, maker_token, maker)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11)`,
 			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix(), w.Maker.Token, w.Maker.Agent)
 		if err != nil {
 			return err
 		}
-		held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhooks WHERE user_id = $1`, w.User)
+		held, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM webhooks WHERE user_id = $1`, w.User)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) er
 			return calendar.Errorf(calendar.TooLarge, "", "a user may have at most %d webhooks", most)
 		}
 		for _, from := range []string{ownRead, shareRead} {
-			if err := t.run(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
+			if err := t.Run(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
 				return err
 			}
 		}
@@ -93,28 +94,28 @@ func kindWords(kinds []calendar.ChangeKind) string {
 
 // WebhooksOf implements [calendar.Webhooks].
 func (s *Store) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
-	return rowsOf(ctx, s.reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
+	return db.RowsOf(ctx, s.db.Reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
 }
 
 // RotateWebhook implements [calendar.Webhooks].
 func (s *Store) RotateWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time) error {
-	return expectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3 WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
+	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3 WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
 }
 
 // ResumeWebhook implements [calendar.Webhooks].
 func (s *Store) ResumeWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
-	return expectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id, user, calendar.WebhookOn))
+	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id, user, calendar.WebhookOn))
 }
 
 // RemoveWebhook implements [calendar.Webhooks].
 func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
-	return expectRow(s.write(ctx, `DELETE FROM webhooks WHERE id = $1 AND user_id = $2`, id, user))
+	return db.ExpectRow(s.write(ctx, `DELETE FROM webhooks WHERE id = $1 AND user_id = $2`, id, user))
 }
 
 // WebhookLags implements [calendar.Webhooks].
 func (s *Store) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(l *calendar.WebhookLag) []any {
-		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(l *calendar.WebhookLag) []any {
+		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, db.Seconds(&l.Began), db.Seconds(&l.Since))
 	}), selectLags, room.Messages, most, room.Bytes)
 }
 
@@ -126,11 +127,11 @@ func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calen
 			text, args = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, $3 FROM webhooks w, calendars c
 				WHERE w.id = $1 AND c.id = $2 ON CONFLICT (webhook_id, calendar_id) DO NOTHING`, args[:3]
 		}
-		moved, err := t.exec(ctx, text, args...)
+		moved, err := t.Exec(ctx, text, args...)
 		if err != nil || moved == 0 || d == nil {
 			return err
 		}
-		return t.run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
 			d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.Tries, d.State, d.Answer, string(d.Body))
 	})
 }
@@ -138,14 +139,14 @@ func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calen
 // PostDelivery implements [calendar.Webhooks].
 func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room calendar.WebhookRoom) error {
 	return s.transact(ctx, func(t *Tx) error {
-		waiting, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
+		waiting, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
 		if err == nil && waiting >= int64(room.Messages) {
 			err = calendar.Errorf(calendar.TooLarge, "", "%d messages are already waiting for this webhook", waiting)
 		}
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
+		return t.Run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
 			FROM webhooks w WHERE w.id = $2 AND w.state = 'on'`, d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.State, string(d.Body))
 	})
 }
@@ -156,24 +157,24 @@ var deliveryColumns = columns[calendar.Delivery]{
 	{"d.id", func(d *calendar.Delivery) any { return &d.ID }},
 	{"d.webhook_id", func(d *calendar.Delivery) any { return &d.Webhook }},
 	{"d.calendar_id", func(d *calendar.Delivery) any { return &d.Calendar }},
-	{"d.made", func(d *calendar.Delivery) any { return seconds{&d.Made} }},
-	{"d.due", func(d *calendar.Delivery) any { return seconds{&d.Due} }},
+	{"d.made", func(d *calendar.Delivery) any { return db.Seconds(&d.Made) }},
+	{"d.due", func(d *calendar.Delivery) any { return db.Seconds(&d.Due) }},
 	{"d.tries", func(d *calendar.Delivery) any { return &d.Tries }},
 	{"d.state", func(d *calendar.Delivery) any { return &d.State }},
 	{"d.answer", func(d *calendar.Delivery) any { return &d.Answer }},
-	{"NULLIF(d.ended, 0)", func(d *calendar.Delivery) any { return seconds{&d.Ended} }},
+	{"NULLIF(d.ended, 0)", func(d *calendar.Delivery) any { return db.Seconds(&d.Ended) }},
 	{"d.body", func(d *calendar.Delivery) any { return &d.Body }},
 }
 
 // Deliveries implements [calendar.Webhooks].
 func (s *Store) Deliveries(ctx context.Context, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
-	return rowsOf(ctx, s.reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
+	return db.RowsOf(ctx, s.db.Reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
 		FROM webhook_deliveries d WHERE d.webhook_id = $1 ORDER BY d.made DESC, d.id DESC LIMIT $2`, id, most)
 }
 
 // DueDeliveries implements [calendar.Webhooks].
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
-	return rowsOf(ctx, s.reads, scanInto(func(d *calendar.DueDelivery) []any {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(d *calendar.DueDelivery) []any {
 		return slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))
 	}), selectDueDeliveries, now.Unix(), most)
 }
@@ -203,24 +204,24 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by cale
 	var off calendar.WebhookState
 	err := s.transact(ctx, func(t *Tx) error {
 		off = ""
-		err := t.run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
+		err := t.Run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
 			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
 		if err != nil || by.Result == calendar.TryNone {
 			return err
 		}
 		if by.Result == calendar.TryTaken {
-			return t.run(ctx, settleWebhook[by.Result], d.Webhook)
+			return t.Run(ctx, settleWebhook[by.Result], d.Webhook)
 		}
 		args := []any{d.Webhook}
 		if by.Result == calendar.TryFailed {
 			args = append(args, by.Now.Unix(), int64(by.Patience/time.Second))
 		}
-		states, err := rowsOf(ctx, t, scanText, settleWebhook[by.Result], args...)
+		states, err := db.RowsOf(ctx, t, db.ScanText, settleWebhook[by.Result], args...)
 		if err != nil || len(states) == 0 || states[0] == string(calendar.WebhookOn) {
 			return err
 		}
 		off = calendar.WebhookState(states[0])
-		err = t.run(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
+		err = t.Run(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
 			d.Webhook, calendar.DeliveryFailed, by.Now.Unix(), calendar.DeliveryWaiting)
 		if err != nil || by.News == nil {
 			return err
@@ -240,5 +241,5 @@ const (
 func (s *Store) pruneDeliveries(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
 		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
-		s.options.Now().Add(-endedFor).Unix(), endedMost)
+		s.db.Options.Now().Add(-endedFor).Unix(), endedMost)
 }

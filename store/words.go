@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"caldav-mcp-server/store/db"
+)
 
 // indexedMost is the most objects indexed in one transaction, indexedText the approximate size of their texts,
 // so that requests do not wait for it: some events have a hundred times as much text as others.
@@ -9,7 +13,7 @@ const indexedMost, indexedText = 500, 512 << 10
 // IndexWords adds waiting texts to the full-text index. Only copies of an event wait, such as the copies of an
 // invitation, and only on SQLite. Until then, searches scan their texts. Several processes may call it at once.
 func (s *Store) IndexWords(ctx context.Context) error {
-	if s.engine.search.waiting == "" {
+	if s.search.waiting == "" {
 		return nil
 	}
 	for {
@@ -23,13 +27,13 @@ func (s *Store) IndexWords(ctx context.Context) error {
 // indexSome indexes the texts that have waited longest, and returns the turn of the last one, or 0 if none
 // wait.
 func (s *Store) indexSome(ctx context.Context) (last int64, err error) {
-	if last, err = rowOf(ctx, s.reads, scanNumber, s.engine.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
+	if last, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
 		return 0, err
 	}
 	return last, s.transact(ctx, func(t *Tx) error {
-		if err := t.run(ctx, s.engine.search.index, last); err != nil {
+		if err := t.Run(ctx, s.search.index, last); err != nil {
 			return err
 		}
-		return t.run(ctx, s.engine.search.indexed, last)
+		return t.Run(ctx, s.search.indexed, last)
 	})
 }

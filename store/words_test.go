@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/migrations"
+	"caldav-mcp-server/store/db"
 )
 
 // TestWordsOfOthers: a search in Postgres' index does not touch the words of other users' events, so these cost
@@ -174,7 +175,7 @@ func (w *wordly) waiting() (waiting, indexed int64) {
 		`SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`: &waiting, `SELECT count(*) FROM search_words_docsize`: &indexed,
 	} {
 		var err error
-		if *n, err = rowOf(w.t.Context(), w.reads, scanNumber, text); err != nil {
+		if *n, err = db.RowOf(w.t.Context(), w.db.Reads, db.ScanNumber, text); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -193,7 +194,7 @@ func TestWordsThatWait(t *testing.T) {
 		for range 30 {
 			w.step(ids)
 		}
-		s.files = migrations.Files
+		s.db.Files = migrations.Files
 		migrate(t, s)
 		w.compare(ids)
 		for range slowtest.Rounds(t, slowtest.Random, 150, 3000) {
@@ -209,7 +210,7 @@ func TestWordsThatWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.compare(ids)
-		if s.engine.search.waiting == "" {
+		if s.search.waiting == "" {
 			return
 		}
 		if waiting, indexed := w.waiting(); waiting != 0 || indexed != int64(len(w.live)) {
@@ -223,7 +224,7 @@ func TestSearchReadsWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := bare(t, testdb.SQLite(t), migrations.Files)
 	migrate(t, s)
-	steps := strings.Join(plan(t, s, s.engine.search.text), "\n")
+	steps := strings.Join(plan(t, s, s.search.text), "\n")
 	if !strings.Contains(steps, "SEARCH r USING INDEX search_waiting (turn>?)") || strings.Contains(steps, "sqlite_autoindex_search_rows") {
 		t.Errorf("a search does\n%s", steps)
 	}

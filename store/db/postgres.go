@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -28,31 +28,30 @@ const (
 )
 
 // postgresEngine describes Postgres.
-func postgresEngine() *engine {
-	return &engine{
-		name:  "postgres",
-		lists: true,
+func postgresEngine() *Engine {
+	return &Engine{
+		Name:  "postgres",
+		Lists: true,
 		// The lock is for the whole database, the tables are in the schema. A migration may take longer than a
 		// request.
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		collate: byteCollation,
-		columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
+		Columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
 			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 			LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
 				AND a.attgenerated = '' ORDER BY c.relname, a.attnum`,
-		references: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+		References: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
 			WHERE k.contype = 'f' AND c.relnamespace = current_schema()::regnamespace`,
 		snapshot:        sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		endless:         `SET LOCAL statement_timeout = 0`,
-		bulk:            2000,
-		lockRows:        " FOR UPDATE",
-		lockFree:        " FOR UPDATE SKIP LOCKED",
+		Endless:         `SET LOCAL statement_timeout = 0`,
+		Bulk:            2000,
+		LockRows:        " FOR UPDATE",
+		LockFree:        " FOR UPDATE SKIP LOCKED",
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
-		search:          postgresSearching(),
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
-		analyze:         `ANALYZE objects`,
+		Analyze:         `ANALYZE `,
 		fault:           postgresFault,
 	}
 }
@@ -128,37 +127,37 @@ func cut(err error) bool {
 }
 
 // openPostgres opens a pool of connections and waits until the database answers.
-func openPostgres(ctx context.Context, where string, o Options) (*Store, error) {
-	s := &Store{engine: postgresEngine(), options: o.withDefaults(defaultConns)}
-	s.engine.patience = s.options.StatementTimeout + s.options.StatementTimeout/6
+func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
+	d := &DB{Engine: postgresEngine(), Options: o.withDefaults(defaultConns), hooks: h}
+	d.Engine.Patience = d.Options.StatementTimeout + d.Options.StatementTimeout/6
 	where, listen, err := listenAt(where)
 	if err != nil {
 		return nil, err
 	}
-	config, err := postgresConfig(where, s.options)
+	config, err := postgresConfig(where, d.Options)
 	if err != nil {
 		return nil, err
 	}
-	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.greet))
-	bound(db, s.options)
+	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
+	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.greet))
+	bound(pool, d.Options)
 	// pgx keeps the prepared statements of each connection itself.
-	s.reads = &statements{engine: s.engine, on: db}
-	l := newLanes(s.reads, db, s.options.MaxConns)
-	s.brief, s.lists = l, aside{l}
-	s.begin = beginPostgres(db, newQueues(), s.engine, s.options.StatementTimeout)
-	s.close = db.Close
-	s.hints.hear = hearChannel(s, listen.of(config))
-	s.apart = patiently(listen.of(config))
-	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
-		return nil, errors.Join(err, db.Close())
+	d.Reads = &statements{engine: d.Engine, on: pool}
+	l := newLanes(d.Reads, pool, d.Options.MaxConns)
+	d.Brief, d.Lists = l, aside{l}
+	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
+	d.close = pool.Close
+	d.Hear = hearChannel(d.Now, listen.Of(config))
+	d.Apart = patiently(listen.Of(config))
+	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
+		return nil, errors.Join(err, pool.Close())
 	}
 	if o.Second != "" {
-		if s.second, err = openSecond(ctx, s, o.Second); err != nil {
-			return nil, errors.Join(err, db.Close())
+		if d.Second, err = openSecond(ctx, d, o.Second); err != nil {
+			return nil, errors.Join(err, pool.Close())
 		}
 	}
-	return s, nil
+	return d, nil
 }
 
 // bound lets a pool keep as many idle connections as it may open.
@@ -168,7 +167,7 @@ func bound(db *sql.DB, o Options) {
 	db.SetConnMaxIdleTime(idleTime)
 }
 
-// postgresConfig parses the URL. Its settings override the program's.
+// postgresConfig parses the URL. Its settings override the program'd.
 func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(where)
 	if err != nil {
@@ -213,22 +212,22 @@ func hangUp(ctx context.Context, conn *pgx.Conn) {
 }
 
 // await waits until the database answers, for as long as the options allow. A refusal counts as an answer.
-func (s *Store) await(ctx context.Context, address string) error {
-	deadline := time.NewTimer(s.options.Wait)
+func (d *DB) await(ctx context.Context, address string) error {
+	deadline := time.NewTimer(d.Options.Wait)
 	defer deadline.Stop()
 	for {
-		err := s.Ping(ctx)
-		if kind := s.engine.fault(err); kind != faultAway && kind != faultCut {
+		err := d.Ping(ctx)
+		if kind := d.Engine.fault(err); kind != faultAway && kind != faultCut {
 			return err
 		}
 		away := &calendar.Error{
 			Reason: calendar.Unavailable, Cause: err,
 			Message: fmt.Sprintf("the database at %s is away: %v", address, errors.Unwrap(err)),
 		}
-		if s.options.Wait <= 0 {
+		if d.Options.Wait <= 0 {
 			return away
 		}
-		s.options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
+		d.Options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -26,19 +26,18 @@ const (
 )
 
 // sqliteEngine describes SQLite.
-func sqliteEngine() *engine {
-	return &engine{
-		name:            "sqlite",
+func sqliteEngine() *Engine {
+	return &Engine{
+		Name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
-		shrink:          `PRAGMA incremental_vacuum(500)`,
-		free:            `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END FROM pragma_freelist_count f, pragma_auto_vacuum v`,
-		check:           `PRAGMA quick_check(1)`,
-		columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+		Shrink:          `PRAGMA incremental_vacuum(500)`,
+		Free:            `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END FROM pragma_freelist_count f, pragma_auto_vacuum v`,
+		Check:           `PRAGMA quick_check(1)`,
+		Columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
-		references: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+		References: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
 		snapshot:   sql.TxOptions{ReadOnly: true},
-		bulk:       100,
-		search:     sqliteSearching(),
+		Bulk:       100,
 		fault:      sqliteFault,
 	}
 }
@@ -75,7 +74,7 @@ func sqliteFault(err error) fault {
 
 // openSQLite opens a file with one connection for writes and a pool for reads. With the write-ahead log,
 // readers and the writer never wait for each other.
-func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
+func openSQLite(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
 	path, err := sqlitePath(where)
 	if err != nil {
 		return nil, err
@@ -83,9 +82,9 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	if err := createFile(path, o.Existing); err != nil {
 		return nil, err
 	}
-	s := &Store{engine: sqliteEngine(), place: path, options: o.withDefaults(defaultReaders)}
-	s.warnOfReaders(ctx)
-	writer, closeWriter, err := s.openWriter(ctx, path)
+	d := &DB{Engine: sqliteEngine(), place: path, Options: o.withDefaults(defaultReaders), hooks: h}
+	d.warnOfReaders(ctx)
+	writer, closeWriter, err := d.openWriter(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,21 +92,18 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, closeWriter())
 	}
-	readers.SetMaxOpenConns(s.options.MaxConns)
-	readers.SetMaxIdleConns(s.options.MaxConns)
-	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
-	s.brief, s.lists = hasty{s.reads}, hasty{s.reads}
-	s.begin = writer.begin
-	s.hints.hear = hearFile(path)
-	if s.memory, err = openFileMemory(ctx, path); err != nil {
-		return nil, errors.Join(err, readers.Close(), closeWriter())
-	}
-	s.close = func() error { return errors.Join(s.memory.close(), s.reads.close(), readers.Close(), closeWriter()) }
-	return s, nil
+	readers.SetMaxOpenConns(d.Options.MaxConns)
+	readers.SetMaxIdleConns(d.Options.MaxConns)
+	d.Reads = &statements{engine: d.Engine, on: readers, kept: map[string]*sql.Stmt{}}
+	d.Brief, d.Lists = hasty{d.Reads}, hasty{d.Reads}
+	d.begin = writer.begin
+	d.Hear = hearFile(path)
+	d.close = func() error { return errors.Join(d.Reads.Close(), readers.Close(), closeWriter()) }
+	return d, nil
 }
 
 // openWriter opens the connection for writes.
-func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
+func (d *DB) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
 		// Lets a new file shrink later. It must be set before the first write.
 		"auto_vacuum(incremental)",
@@ -127,11 +123,11 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 	db.SetMaxOpenConns(1)
 	conn, err := connectFile(ctx, db, path)
 	if err != nil {
-		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
+		return nil, nil, errors.Join(d.Engine.Translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
-	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
-	w.turns.end, w.turns.shares = w.commitAll, s.options.shares
-	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
+	w := &fileWriter{statements: statements{engine: d.Engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
+	w.turns.end, w.turns.shares = w.commitAll, d.Options.Shares
+	return w, func() error { return errors.Join(w.Close(), conn.Close(), db.Close()) }, nil
 }
 
 // connectFile opens a file that other processes may be creating at the same time. SQLite waits for a writer,
@@ -208,11 +204,11 @@ func createFile(path string, existing bool) error {
 
 // warnOfReaders warns of a file that other users of this machine can read, such as a restored copy. It does not
 // change the mode, which may be the administrator's intention.
-func (s *Store) warnOfReaders(ctx context.Context) {
-	info, err := os.Stat(s.place)
+func (d *DB) warnOfReaders(ctx context.Context) {
+	info, err := os.Stat(d.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		s.options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
-			"file", s.place, "mode", info.Mode().Perm().String())
+		d.Options.Logger.WarnContext(ctx, "other users of this machine can read all calendars and hashes: chmod 600 the database and its backups",
+			"file", d.place, "mode", info.Mode().Perm().String())
 	}
 }
 
@@ -238,6 +234,6 @@ func (h hasty) query(ctx context.Context, text string, args ...any) (rows, error
 	return h.statements.query(ctx, text, args...)
 }
 
-func (h hasty) ask(ctx context.Context, questions []question) error {
+func (h hasty) Ask(ctx context.Context, questions []Question) error {
 	return askInTurn(ctx, h, questions)
 }

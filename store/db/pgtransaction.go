@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,14 +10,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-
-	"caldav-mcp-server/calendar"
 )
 
-// pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with the next query or
-// with the COMMIT. A PUT takes two round trips in place of six, and holds its calendar's lock for one of them.
+// pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with
+// the next query or with the COMMIT. A PUT takes two round trips in place of six, and holds its row's lock for one of
+// them.
 type pgTransaction struct {
-	engine *engine
+	engine *Engine
 	pool   *sql.DB
 	queues *queues
 	// at is the queue in which it has its turn, nil for none.
@@ -39,25 +38,28 @@ type pending struct {
 }
 
 // beginPostgres returns what runs work in a transaction on a connection of the pool.
-func beginPostgres(pool *sql.DB, queues *queues, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
+func beginPostgres(
+	pool *sql.DB, queues *queues, e *Engine, timeout time.Duration,
+) func(context.Context, func(session) error) error {
 	return func(_ context.Context, work func(session) error) error {
 		p := &pgTransaction{engine: e, pool: pool, queues: queues, timeout: timeout}
 		defer p.end()
-		p.pending = append(p.pending, pending{text: "BEGIN", settle: ignore})
+		p.pending = append(p.pending, pending{text: "BEGIN", settle: Ignore})
 		return work(p)
 	}
 }
 
-// waitBriefly bounds the wait for the lock of a calendar's row by lockWait. It is no setting of the connection, since poolers refuse those.
-var waitBriefly = pending{text: fmt.Sprintf("SET LOCAL lock_timeout = %d", lockWait.Milliseconds()), settle: ignore}
+// waitBriefly bounds the wait for the lock of a row by LockWait. It is no setting of the connection, since poolers
+// refuse those.
+var waitBriefly = pending{text: fmt.Sprintf("SET LOCAL lock_timeout = %d", LockWait.Milliseconds()), settle: Ignore}
 
-// approach waits in the queue of the first calendar that the transaction locks. A transaction that has a connection never waits there:
-// those in front may wait for a connection.
-func (p *pgTransaction) approach(ctx context.Context, id calendar.CalendarID) (err error) {
+// Approach waits in the queue of the first row that the transaction locks. A transaction that has a connection never
+// waits there: those in front may wait for a connection.
+func (p *pgTransaction) Approach(ctx context.Context, key string) (err error) {
 	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
 	}
-	p.at, err = p.queues.enter(ctx, id)
+	p.at, err = p.queues.enter(ctx, key)
 	p.pending = append(p.pending, waitBriefly)
 	return err
 }
@@ -104,11 +106,12 @@ func (p *pgTransaction) end() {
 	}
 }
 
-func ignore(_ int64, err error) error { return err }
+// Ignore is the check of a statement that may change any number of rows.
+func Ignore(_ int64, err error) error { return err }
 
-func (p *pgTransaction) of() *engine { return p.engine }
+func (p *pgTransaction) Of() *Engine { return p.engine }
 
-func (p *pgTransaction) later(_ context.Context, settle settler, text string, args ...any) error {
+func (p *pgTransaction) Later(_ context.Context, settle settler, text string, args ...any) error {
 	p.gather()
 	p.pending = append(p.pending, pending{text, args, settle})
 	return nil
@@ -127,10 +130,10 @@ func (p *pgTransaction) query(ctx context.Context, text string, args ...any) (ro
 	return &pgRows{result, all}, nil
 }
 
-// ask sends the pending statements and the questions.
-func (p *pgTransaction) ask(ctx context.Context, questions []question) (err error) {
-	defer func() { err = p.engine.translate(ctx, err) }()
-	span := traced(ctx, questions[0].text)
+// Ask sends the pending statements and the questions.
+func (p *pgTransaction) Ask(ctx context.Context, questions []Question) (err error) {
+	defer func() { err = p.engine.Translate(ctx, err) }()
+	span := traced(ctx, questions[0].Text)
 	defer func() { span.End(err != nil) }()
 	bounded, end := p.engine.bounded(ctx)
 	defer end()
@@ -141,8 +144,8 @@ func (p *pgTransaction) ask(ctx context.Context, questions []question) (err erro
 	return answer(all, questions)
 }
 
-// exec sends the pending statements and this one.
-func (p *pgTransaction) exec(ctx context.Context, text string, args ...any) (int64, error) {
+// Exec sends the pending statements and this one.
+func (p *pgTransaction) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	var changed int64
 	err := p.flush(ctx, pending{text: text, args: args, settle: func(n int64, err error) error {
 		changed = n
@@ -157,24 +160,24 @@ func (p *pgTransaction) script(ctx context.Context, text string) error {
 		return err
 	}
 	_, err := p.conn.Exec(ctx, text)
-	return p.engine.translate(ctx, err)
+	return p.engine.Translate(ctx, err)
 }
 
-// errUnheeded is returned by a change that went on after the database refused one of its statements. Postgres would answer its COMMIT with
-// a rollback that is no error.
-var errUnheeded = errors.New("the change ignored an error of the database")
+// ErrUnheeded is returned by a change that went on after the database refused one of its statements. Postgres would
+// answer its COMMIT with a rollback that is no error.
+var ErrUnheeded = errors.New("the change ignored an error of the database")
 
 // commit sends the pending statements with the COMMIT.
 func (p *pgTransaction) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	if err := p.connect(ctx); err != nil {
-		return p.engine.translate(ctx, err)
+		return p.engine.Translate(ctx, err)
 	}
 	if p.conn.PgConn().TxStatus() == 'E' {
-		return errUnheeded
+		return ErrUnheeded
 	}
-	return p.engine.uncertain(p.flush(ctx, pending{text: "COMMIT", settle: ignore}))
+	return p.engine.uncertain(p.flush(ctx, pending{text: "COMMIT", settle: Ignore}))
 }
 
 // rollback drops everything that the transaction did. If the connection fails meanwhile, the pool closes it.
@@ -191,10 +194,10 @@ func (p *pgTransaction) rollback(ctx context.Context) {
 func (p *pgTransaction) flush(ctx context.Context, more ...pending) error {
 	all, err := p.send(ctx, more...)
 	if err != nil {
-		return p.engine.translate(ctx, err)
+		return p.engine.Translate(ctx, err)
 	}
 	err = p.engine.settle(ctx, all, more)
-	return p.engine.translate(ctx, errors.Join(err, closed(all, err)))
+	return p.engine.Translate(ctx, errors.Join(err, closed(all, err)))
 }
 
 // send sends the pending statements and more. It settles the pending ones; the caller reads the results of the others.
@@ -212,8 +215,8 @@ func (p *pgTransaction) send(ctx context.Context, more ...pending) (pgx.BatchRes
 	return all, nil
 }
 
-// row keeps a row for the statement that writes all new rows of its table.
-func (p *pgTransaction) row(_ context.Context, into *insertion, values ...any) error {
+// Row keeps a row for the statement that writes all new rows of its table.
+func (p *pgTransaction) Row(_ context.Context, into *insertion, values ...any) error {
 	if !p.keep(into, values) {
 		p.gather()
 		p.keep(into, values)

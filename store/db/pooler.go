@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -36,8 +36,8 @@ func listenAt(where string) (rest string, to *direct, err error) {
 	return u.String(), &direct{host, uint16(port)}, nil
 }
 
-// of returns the configuration for that server, with the same user and database.
-func (d *direct) of(config *pgx.ConnConfig) *pgx.ConnConfig {
+// Of returns the configuration for that server, with the same user and database.
+func (d *direct) Of(config *pgx.ConnConfig) *pgx.ConnConfig {
 	if d == nil {
 		return config
 	}

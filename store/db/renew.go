@@ -1,9 +1,11 @@
-package store
+package db
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -26,11 +28,11 @@ var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
 var steady = map[string]string{"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
 
 // greet prepares each new connection.
-func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
+func (d *DB) greet(ctx context.Context, conn *pgx.Conn) error {
 	if err := steadied(ctx, conn); err != nil {
 		return err
 	}
-	return s.renew(ctx, conn)
+	return d.renew(ctx, conn)
 }
 
 func steadied(ctx context.Context, conn *pgx.Conn) error {
@@ -49,14 +51,17 @@ func steadied(ctx context.Context, conn *pgx.Conn) error {
 // renew checks on each new connection whether the database is still the same. The view "life" shows a new epoch
 // earlier, and also if a pooler shares the connections. But it cannot distinguish two standbys that were
 // promoted one after another to the same timeline.
-func (s *Store) renew(ctx context.Context, conn *pgx.Conn) error {
-	tag, err := conn.Exec(ctx, renewEpoch, newEpoch())
+func (d *DB) renew(ctx context.Context, conn *pgx.Conn) error {
+	tag, err := conn.Exec(ctx, renewEpoch, NewEpoch())
 	if e, known := errors.AsType[*pgconn.PgError](err); known && slices.Contains(notRenewed, e.Code) {
 		return nil
 	}
 	if err == nil && tag.RowsAffected() > 0 {
-		s.options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
-		s.hints.tell(everything())
+		d.Options.Logger.WarnContext(ctx, "another Postgres was promoted, or this is a copy: it may lack changes, so clients sync from the start")
+		d.hooks.Renewed()
 	}
 	return err
 }
+
+// NewEpoch returns a random name, unique among all stores.
+func NewEpoch() string { return strings.ToLower(rand.Text()) }

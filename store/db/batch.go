@@ -1,10 +1,8 @@
-package store
+package db
 
 import (
 	"context"
 	"database/sql"
-
-	"caldav-mcp-server/calendar"
 )
 
 // fileWriter is the one connection that writes to a SQLite file. Writers of this process queue for it. A writer
@@ -38,14 +36,14 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 func (w *fileWriter) join(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	if w.batch == nil {
-		if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		if _, err := w.Exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
 		w.batch = &batch{size: 1, done: make(chan struct{})}
 		return nil
 	}
 	w.batch.size++
-	_, err := w.exec(ctx, "SAVEPOINT part")
+	_, err := w.Exec(ctx, "SAVEPOINT part")
 	w.batch.lost = err != nil
 	return err
 }
@@ -55,13 +53,13 @@ func (w *fileWriter) commitAll(ctx context.Context, b *batch) error {
 	ctx = context.WithoutCancel(ctx)
 	err := errLost
 	if !b.lost {
-		_, err = w.exec(ctx, "COMMIT")
+		_, err = w.Exec(ctx, "COMMIT")
 	}
 	if err != nil {
 		// If this fails, SQLite has already rolled back.
-		_, _ = w.exec(ctx, "ROLLBACK")
+		_, _ = w.Exec(ctx, "ROLLBACK")
 	}
-	return w.engine.uncertain(w.engine.translate(ctx, err))
+	return w.engine.uncertain(w.engine.Translate(ctx, err))
 }
 
 // member is one writer in a batch.
@@ -74,8 +72,8 @@ type member struct {
 	unheeded error
 }
 
-// approach does not wait: a writer holds the whole file.
-func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
+// Approach does not wait: a writer holds the whole file.
+func (m *member) Approach(context.Context, string) error { return nil }
 
 // query and exec ignore cancellation: interrupting a statement would roll back every writer's part, and it ends
 // in a moment anyway.
@@ -86,19 +84,19 @@ func (m *member) query(ctx context.Context, text string, args ...any) (rows, err
 	return m.statements.query(context.WithoutCancel(ctx), text, args...)
 }
 
-func (m *member) exec(ctx context.Context, text string, args ...any) (int64, error) {
+func (m *member) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	if err := m.ready(ctx); err != nil {
 		return 0, err
 	}
-	return m.statements.exec(context.WithoutCancel(ctx), text, args...)
+	return m.statements.Exec(context.WithoutCancel(ctx), text, args...)
 }
 
-func (m *member) ask(ctx context.Context, questions []question) error {
+func (m *member) Ask(ctx context.Context, questions []Question) error {
 	return askInTurn(ctx, m, questions)
 }
 
-func (m *member) later(ctx context.Context, settle settler, text string, args ...any) error {
-	return settle(m.exec(ctx, text, args...))
+func (m *member) Later(ctx context.Context, settle settler, text string, args ...any) error {
+	return settle(m.Exec(ctx, text, args...))
 }
 
 func (m *member) script(ctx context.Context, text string) error {
@@ -106,7 +104,7 @@ func (m *member) script(ctx context.Context, text string) error {
 		return err
 	}
 	_, err := m.conn.ExecContext(context.WithoutCancel(ctx), text)
-	return m.engine.translate(ctx, err)
+	return m.engine.Translate(ctx, err)
 }
 
 func (m *member) commit(ctx context.Context) error {
@@ -116,8 +114,8 @@ func (m *member) commit(ctx context.Context) error {
 	}
 	var err error
 	if !m.first {
-		_, err = m.statements.exec(ctx, "RELEASE part")
-	} else if _, within := m.statements.exec(ctx, "BEGIN"); within == nil {
+		_, err = m.statements.Exec(ctx, "RELEASE part")
+	} else if _, within := m.statements.Exec(ctx, "BEGIN"); within == nil {
 		err = errLost // SQLite has rolled back unnoticed: inside a transaction this BEGIN would fail
 	}
 	m.kept = err == nil
@@ -129,14 +127,14 @@ func (m *member) rollback(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	if m.first {
 		// If this fails, SQLite has already rolled back.
-		_, _ = m.statements.exec(ctx, "ROLLBACK")
+		_, _ = m.statements.Exec(ctx, "ROLLBACK")
 		m.batch = nil
 		return
 	}
-	if _, err := m.statements.exec(ctx, "ROLLBACK TO part"); err != nil {
+	if _, err := m.statements.Exec(ctx, "ROLLBACK TO part"); err != nil {
 		m.batch.lost = true
 		return
 	}
-	_, err := m.statements.exec(ctx, "RELEASE part")
+	_, err := m.statements.Exec(ctx, "RELEASE part")
 	m.batch.lost, m.undone = err != nil, err == nil
 }

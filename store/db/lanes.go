@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"cmp"
@@ -36,7 +36,7 @@ type lanes struct {
 
 // passenger is a query that waits for a lane, and then for its answer.
 type passenger struct {
-	question
+	Question
 	// turn receives the batch that this query leads, itself first. It is closed after another query has led it.
 	turn chan []*passenger
 	// leads is set if this query runs the batch, which it must do even if its caller has gone.
@@ -57,8 +57,8 @@ func newLanes(reads *statements, pool *sql.DB, conns int) *lanes {
 	return &lanes{statements: reads, pool: pool, most: max(1, min(max(2, runtime.GOMAXPROCS(0)), conns/2))}
 }
 
-// answer implements [answerer].
-func (l *lanes) answer(ctx context.Context, q question) error {
+// Answer implements [answerer].
+func (l *lanes) Answer(ctx context.Context, q Question) error {
 	mine := l.enter(q)
 	if mine == nil {
 		defer l.hand()
@@ -83,14 +83,14 @@ func (l *lanes) answer(ctx context.Context, q question) error {
 }
 
 // enter takes a lane and returns nil, or returns a place in the queue.
-func (l *lanes) enter(q question) *passenger {
+func (l *lanes) enter(q Question) *passenger {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.taken < l.most {
 		l.taken++
 		return nil
 	}
-	mine := &passenger{question: q, turn: make(chan []*passenger, 1)}
+	mine := &passenger{Question: q, turn: make(chan []*passenger, 1)}
 	l.waiting = append(l.waiting, mine)
 	return mine
 }
@@ -123,7 +123,7 @@ func (l *lanes) hand() {
 }
 
 // alone runs one query, on another connection if the first turns out to be lost before the query was sent.
-func (l *lanes) alone(ctx context.Context, q question) (err error) {
+func (l *lanes) alone(ctx context.Context, q Question) (err error) {
 	for range connTries {
 		if err = l.once(ctx, q); !pgconn.SafeToRetry(err) {
 			break
@@ -132,14 +132,14 @@ func (l *lanes) alone(ctx context.Context, q question) (err error) {
 	return err
 }
 
-func (l *lanes) once(ctx context.Context, q question) error {
+func (l *lanes) once(ctx context.Context, q Question) error {
 	return l.on(ctx, func(conn *pgx.Conn) error {
-		rows, err := conn.Query(ctx, q.text, q.args...)
+		rows, err := conn.Query(ctx, q.Text, q.Args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		if err := q.take.from(rows); err != nil {
+		if err := q.Take.from(rows); err != nil {
 			return err
 		}
 		rows.Close()
@@ -147,12 +147,12 @@ func (l *lanes) once(ctx context.Context, q question) error {
 	})
 }
 
-// ask sends several queries of one caller together.
-func (l *lanes) ask(asked context.Context, questions []question) (err error) {
+// Ask sends several queries of one caller together.
+func (l *lanes) Ask(asked context.Context, questions []Question) (err error) {
 	ctx, cancel := l.engine.bounded(asked)
 	defer cancel()
-	defer func() { err = l.engine.translate(asked, err) }()
-	span := traced(ctx, questions[0].text)
+	defer func() { err = l.engine.Translate(asked, err) }()
+	span := traced(ctx, questions[0].Text)
 	defer func() { span.End(err != nil) }()
 	return l.on(ctx, func(conn *pgx.Conn) error {
 		return answer(sendOn(ctx, conn, statementsOf(questions)), questions)
@@ -169,7 +169,7 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 		}
 	}()
 	if first := led[0]; len(led) == 1 {
-		first.begun, first.err = true, l.alone(ctx, first.question)
+		first.begun, first.err = true, l.alone(ctx, first.Question)
 		return
 	}
 	ctx, cancel := l.forAll(ctx)
@@ -177,7 +177,7 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 	_ = l.on(ctx, func(conn *pgx.Conn) error {
 		statements := make([]pending, len(led))
 		for i, one := range led {
-			statements[i] = pending{text: one.text, args: one.args}
+			statements[i] = pending{text: one.Text, args: one.Args}
 		}
 		all := sendOn(ctx, conn, statements)
 		for _, one := range led {
@@ -186,7 +186,7 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 				break
 			}
 			if one.claim() {
-				one.begun, one.err = true, one.take.from(rows)
+				one.begun, one.err = true, one.Take.from(rows)
 			}
 			rows.Close()
 			if one.begun {
@@ -201,7 +201,7 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 // everyone's queries.
 type aside struct{ *lanes }
 
-func (a aside) answer(ctx context.Context, q question) error { return a.alone(ctx, q) }
+func (a aside) Answer(ctx context.Context, q Question) error { return a.alone(ctx, q) }
 
 // forAll returns the context of a batch. The leader's cancellation does not end it, since the others still
 // wait. The leader's deadline does: without an answer, no query waits for two timeouts.

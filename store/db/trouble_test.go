@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestTroubleIsTold(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	now := time.Unix(1_700_000_000, 0)
-	e := &engine{
+	e := &Engine{
 		fault: func(err error) fault {
 			return map[string]fault{"full": faultFull, "cut": faultCut, "taken": faultTaken}[err.Error()]
 		},
@@ -22,7 +22,7 @@ func TestTroubleIsTold(t *testing.T) {
 	}
 	told := func(what string) string {
 		log.Reset()
-		_ = e.translate(t.Context(), errors.New(what))
+		_ = e.Translate(t.Context(), errors.New(what))
 		return log.String()
 	}
 	if got := told("full"); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "the disk of the database is full") || !strings.Contains(got, "err=full") {

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -20,7 +20,7 @@ type trouble struct {
 		at   time.Time
 		more int
 	}
-	damaged map[calendar.ChangeID]bool
+	damaged map[any]bool
 }
 
 // troubles are the faults that the administrator can fix, with their log level. The others concern one request.
@@ -48,24 +48,25 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 	t.log.Log(ctx, troubles[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
 }
 
-// mostDamaged is how many damaged journal lines are logged: these are enough to make the administrator look.
+// mostDamaged is how many damaged rows are logged: these are enough to make the administrator look.
 const mostDamaged = 100
 
-// unreadable logs, once per journal line, that its text cannot be read.
-func (t *trouble) unreadable(ctx context.Context, line calendar.ChangeID) {
+// Damaged lets tell log, once per row, that something of it cannot be read.
+func (e *Engine) Damaged(row any, tell func(*slog.Logger)) {
+	t := e.trouble
 	if t == nil {
 		return
 	}
 	t.mu.Lock()
-	known := t.damaged[line] || len(t.damaged) == mostDamaged
+	known := t.damaged[row] || len(t.damaged) == mostDamaged
 	if t.damaged == nil {
-		t.damaged = map[calendar.ChangeID]bool{}
+		t.damaged = map[any]bool{}
 	}
 	if !known {
-		t.damaged[line] = true
+		t.damaged[row] = true
 	}
 	t.mu.Unlock()
 	if !known {
-		t.log.ErrorContext(ctx, "a line of the journal is damaged: its text cannot be read", "calendar", line.Calendar, "version", line.Version)
+		tell(t.log)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -26,27 +26,27 @@ const stateOfIndex = `SELECT to_regclass($1) IS NOT NULL,
 // aheadAgain is the pause between two looks at another server's progress.
 const aheadAgain = time.Second
 
-// aheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
+// AheadAlone tries a lock that one server holds at a time. An idle transaction holds it, for two reasons:
 // CREATE INDEX CONCURRENTLY waits for every running statement, even one that waits for a lock; and a
 // transaction pooler may sit in between.
-const aheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
+const AheadAlone = `SELECT pg_try_advisory_xact_lock(hashtext('caldav-mcp-server indexes in ' || current_schema()))`
 
 // behindIndexes creates the indexes of the next migration concurrently and then applies the migration. Servers
 // that start together take turns: two that build indexes on one table block each other, and the one that gives
 // up would drop the other's index.
-func (s *Store) behindIndexes(ctx context.Context, wanted []migration, apply func() error) error {
-	found, err := s.indexesOfNext(ctx, wanted)
+func (d *DB) behindIndexes(ctx context.Context, wanted []Migration, apply func() error) error {
+	found, err := d.indexesOfNext(ctx, wanted)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 {
 		return apply()
 	}
-	return s.apart(ctx, func(conn *pgx.Conn) error {
+	return d.Apart(ctx, func(conn *pgx.Conn) error {
 		if err := untilAlone(ctx, conn); err != nil {
 			return err
 		}
-		if err := s.indexesAhead(ctx, wanted); err != nil {
+		if err := d.indexesAhead(ctx, wanted); err != nil {
 			return err
 		}
 		return apply()
@@ -62,7 +62,7 @@ func untilAlone(ctx context.Context, conn *pgx.Conn) error {
 		}
 		var alone bool
 		// The simple protocol: the portal that the extended one leaves open counts as a running statement.
-		if err := conn.QueryRow(ctx, aheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
+		if err := conn.QueryRow(ctx, AheadAlone, pgx.QueryExecModeSimpleProtocol).Scan(&alone); err != nil || alone {
 			return err
 		}
 		if _, err := conn.Exec(ctx, `ROLLBACK`); err != nil {
@@ -84,11 +84,11 @@ func aheadPause(ctx context.Context) error {
 }
 
 // indexesOfNext returns the indexes to create before the next migration: statement, name and table of each.
-func (s *Store) indexesOfNext(ctx context.Context, wanted []migration) ([][]string, error) {
-	if s.apart == nil {
+func (d *DB) indexesOfNext(ctx context.Context, wanted []Migration) ([][]string, error) {
+	if d.Apart == nil {
 		return nil, nil
 	}
-	applied, err := applied(ctx, s.reads)
+	applied, err := Applied(ctx, d.Reads)
 	if err != nil || len(applied) == 0 {
 		return nil, err
 	}
@@ -100,17 +100,17 @@ func (s *Store) indexesOfNext(ctx context.Context, wanted []migration) ([][]stri
 }
 
 // indexesAhead creates them.
-func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
-	found, err := s.indexesOfNext(ctx, wanted) // another server may have applied it
+func (d *DB) indexesAhead(ctx context.Context, wanted []Migration) error {
+	found, err := d.indexesOfNext(ctx, wanted) // another server may have applied it
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	return s.apart(ctx, func(conn *pgx.Conn) error {
+	return d.Apart(ctx, func(conn *pgx.Conn) error {
 		for _, index := range found {
-			if err := s.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
+			if err := d.indexAhead(ctx, conn, index[0], index[1], index[2]); err != nil {
 				// The migration will build the index and block writers meanwhile. Drop the half-built one, or
 				// IF NOT EXISTS would accept it.
-				s.options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
+				d.Options.Logger.WarnContext(ctx, "an index cannot be built before the migration", "index", index[1], "err", err)
 				_, err := conn.Exec(ctx, `DROP INDEX IF EXISTS `+index[1])
 				return err
 			}
@@ -121,7 +121,7 @@ func (s *Store) indexesAhead(ctx context.Context, wanted []migration) error {
 
 // indexAhead builds one index, unless it exists or its table is small. An invalid index from an interrupted
 // attempt is dropped first.
-func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
+func (d *DB) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name, table string) error {
 	for {
 		var there, whole, building, large bool
 		err := conn.QueryRow(ctx, stateOfIndex, name, table).Scan(&there, &whole, &building, &large)
@@ -133,7 +133,7 @@ func (s *Store) indexAhead(ctx context.Context, conn *pgx.Conn, statement, name,
 		case there:
 			_, err = conn.Exec(ctx, `DROP INDEX CONCURRENTLY IF EXISTS `+name)
 		default:
-			s.options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
+			d.Options.Logger.InfoContext(ctx, "building an index without blocking writers", "index", name)
 			_, err = conn.Exec(ctx, strings.Replace(statement, "INDEX", "INDEX CONCURRENTLY", 1))
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -17,10 +17,10 @@ func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.Batch
 }
 
 // settle reads the results of statements. After a failed one, the database ran none of the others.
-func (e *engine) settle(ctx context.Context, all pgx.BatchResults, statements []pending) error {
+func (e *Engine) settle(ctx context.Context, all pgx.BatchResults, statements []pending) error {
 	for _, s := range statements {
 		tag, err := all.Exec()
-		if err := s.settle(tag.RowsAffected(), e.translate(ctx, err)); err != nil {
+		if err := s.settle(tag.RowsAffected(), e.Translate(ctx, err)); err != nil {
 			return err
 		}
 	}
@@ -47,20 +47,20 @@ func (r *pgRows) Close() error {
 	return errors.Join(r.Rows.Err(), closed(r.all, r.Rows.Err()))
 }
 
-func statementsOf(questions []question) []pending {
+func statementsOf(questions []Question) []pending {
 	statements := make([]pending, len(questions))
 	for i, q := range questions {
-		statements[i] = pending{text: q.text, args: q.args}
+		statements[i] = pending{text: q.Text, args: q.Args}
 	}
 	return statements
 }
 
 // answer passes the results to the takers of their questions.
-func answer(all pgx.BatchResults, questions []question) (err error) {
+func answer(all pgx.BatchResults, questions []Question) (err error) {
 	for i := 0; err == nil && i < len(questions); i++ {
 		var rows pgx.Rows
 		if rows, err = all.Query(); err == nil {
-			err = questions[i].take.from(rows)
+			err = questions[i].Take.from(rows)
 			rows.Close()
 		}
 	}

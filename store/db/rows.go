@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"bytes"
@@ -22,15 +22,27 @@ const (
 	blobs   columnType = "bytea"
 )
 
-// field is a column of a table with batched rows.
-type field struct {
+// Field is a column of a table with batched rows.
+type Field struct {
 	name string
 	kind columnType
 }
 
+// TextField returns a column of texts.
+func TextField(name string) Field { return Field{name, texts} }
+
+// NumberField returns a column of whole numbers.
+func NumberField(name string) Field { return Field{name, numbers} }
+
+// BoolField returns a column of booleans.
+func BoolField(name string) Field { return Field{name, bools} }
+
+// BlobField returns a column of bytes.
+func BlobField(name string) Field { return Field{name, blobs} }
+
 // insertion inserts rows into one table. The statements for one row and for many are built from the same parts.
 type insertion struct {
-	fields []field
+	fields []Field
 	// key is how many of the first fields, all texts, identify a row that is replaced if it exists: one
 	// statement cannot write the same row twice. It is 0 if the table refuses duplicates anyway. Own is in how
 	// many of the first fields copies of one row differ.
@@ -48,8 +60,8 @@ type insertion struct {
 	settle settler
 }
 
-// insertInto builds an insertion; tail follows the values.
-func insertInto(table string, key, own int, settle settler, tail string, fields ...field) *insertion {
+// InsertInto builds an insertion; tail follows the values.
+func InsertInto(table string, key, own int, settle settler, tail string, fields ...Field) *insertion {
 	names, places, lists := make([]string, len(fields)), make([]string, len(fields)), make([]string, len(fields))
 	copied, listed := make([]string, len(fields)), make([]string, len(fields))
 	for i, f := range fields {
@@ -83,14 +95,14 @@ func insertInto(table string, key, own int, settle settler, tail string, fields 
 	}
 }
 
-// unlisted returns an insertion into a table without triggers.
-func (in *insertion) unlisted() *insertion {
+// Unlisted returns an insertion into a table without triggers.
+func (in *insertion) Unlisted() *insertion {
 	in.listed = ""
 	return in
 }
 
-// excluded returns the tail that makes a row replace the one with its key.
-func excluded(conflict string, fields ...field) string {
+// Excluded returns the tail that makes a row replace the one with its key.
+func Excluded(conflict string, fields ...Field) string {
 	sets := make([]string, len(fields))
 	for i, f := range fields {
 		sets[i] = f.name + " = excluded." + f.name
@@ -284,8 +296,8 @@ func (in *insertion) list(rows [][]any) (string, bool) {
 	return string(list), err == nil
 }
 
-// row defers a row, as a pgTransaction does.
-func (m *member) row(ctx context.Context, into *insertion, values ...any) error {
+// Row defers a row, as a pgTransaction does.
+func (m *member) Row(ctx context.Context, into *insertion, values ...any) error {
 	if m.keep(into, values) {
 		return nil
 	}
@@ -308,7 +320,7 @@ func (m *member) ready(ctx context.Context) error {
 func (m *member) gather(ctx context.Context) error {
 	for _, g := range m.let() {
 		for _, s := range g.singles() {
-			if err := s.settle(m.statements.exec(context.WithoutCancel(ctx), s.text, s.args...)); err != nil {
+			if err := s.settle(m.statements.Exec(context.WithoutCancel(ctx), s.text, s.args...)); err != nil {
 				m.unheeded = cmp.Or(m.unheeded, err)
 				return err
 			}

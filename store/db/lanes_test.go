@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,27 +10,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
-// oneLane returns a store whose only lane is taken until release is called.
-func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
+// oneLane returns a database whose only lane is taken until release is called.
+func oneLane(t *testing.T) (d *DB, l *lanes, release func()) {
 	t.Helper()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3})
+	d, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3}, nil, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	l, is := s.brief.(*lanes)
+	t.Cleanup(func() { _ = d.Close() })
+	l, is := d.Brief.(*lanes)
 	if !is || l.most != 1 {
-		t.Fatalf("three connections have %+v, want one lane", s.brief)
+		t.Fatalf("three connections have %+v, want one lane", d.Brief)
 	}
-	l.enter(question{})
-	return s, l, l.hand
+	l.enter(Question{})
+	return d, l, l.hand
 }
 
 // asking runs a query in the background; outcome waits for its answer.
@@ -41,7 +37,7 @@ func (l *lanes) asking(ctx context.Context, text string, args ...any) (outcome f
 	l.mu.Lock()
 	before := len(l.waiting)
 	l.mu.Unlock()
-	done.Go(func() { n, err = rowOf(ctx, l, scanNumber, text, args...) })
+	done.Go(func() { n, err = RowOf(ctx, l, ScanNumber, text, args...) })
 	for waiting := before; waiting == before; runtime.Gosched() {
 		l.mu.Lock()
 		waiting = len(l.waiting)
@@ -106,7 +102,7 @@ func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
 			if _, err := wrong(); err == nil {
 				t.Error("what is wrong is answered")
 			}
-			answers(t, 7, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 7`) })
+			answers(t, 7, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 7`) })
 		})
 	}
 }
@@ -126,10 +122,10 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 	answers(t, 2, stays)
 
 	// A leader runs the batch even after its own cancellation.
-	l.enter(question{})
+	l.enter(Question{})
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	first := l.enter(question{take: func(scanner) (bool, error) { return true, nil }, text: `SELECT 3`})
+	first := l.enter(Question{Take: func(Scanner) (bool, error) { return true, nil }, Text: `SELECT 3`})
 	second := l.asking(t.Context(), `SELECT 4`)
 	l.hand()
 	l.lead(ctx, <-first.turn)
@@ -142,18 +138,18 @@ func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
 // TestBriefQuestionsOutliveConnections: queries succeed in a pool whose connections are lost.
 func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	t.Parallel()
-	s, l, release := oneLane(t)
+	d, l, release := oneLane(t)
 	release()
-	if err := s.apart(t.Context(), func(conn *pgx.Conn) error {
-		answers(t, 1, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 1`) })
+	if err := d.Apart(t.Context(), func(conn *pgx.Conn) error {
+		answers(t, 1, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 1`) })
 		_, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid() AND query = 'SELECT 1'`)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = rowOf(t.Context(), l, scanNumber, `SELECT 1`) // it may find out
-	answers(t, 2, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 2`) })
+	_, _ = RowOf(t.Context(), l, ScanNumber, `SELECT 1`) // it may find out
+	answers(t, 2, func() (int64, error) { return RowOf(t.Context(), l, ScanNumber, `SELECT 2`) })
 }
 
 // TestNobodyWaitsForAnothersTime: without an answer, each query waits as long as it would alone.
@@ -163,8 +159,8 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 	for name, times := range map[string][2]time.Duration{"who leads": {brief, long}, "who is led": {long, brief}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, l, release := oneLane(t)
-			for range s.options.MaxConns {
+			d, l, release := oneLane(t)
+			for range d.Options.MaxConns {
 				held, err := l.pool.Conn(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -189,26 +185,5 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// TestListsTakeNoLane: a query whose size a user determines does not delay the queries of others.
-func TestListsTakeNoLane(t *testing.T) {
-	t.Parallel()
-	s, _, release := oneLane(t)
-	defer release()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	for name, list := range map[string]func() error{
-		"Calendars":            func() error { _, err := s.Calendars(ctx, "ann"); return err },
-		"Home":                 func() error { _, err := s.Home(ctx, "ann"); return err },
-		"OwnParts":             func() error { _, err := s.OwnParts(ctx, "work", "ann", 0, true); return err },
-		"DeadProperties":       func() error { _, err := s.DeadProperties(ctx, calendar.Holder{User: "ann"}); return err },
-		"DeadPropertiesInHome": func() error { _, err := s.DeadPropertiesInHome(ctx, "ann"); return err },
-		"DeadPropertyHolders":  func() error { _, err := s.DeadPropertyHolders(ctx, "work"); return err },
-	} {
-		if err := list(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -13,26 +13,52 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/migrations"
 )
 
 // line queues several writers while one holds the turn, and then lets them go.
 type line struct {
 	*testing.T
-	store  *Store
+	db     *DB
 	writer *fileWriter
 	all    sync.WaitGroup
 	// start is closed when the first may end.
 	start chan struct{}
 }
 
+func openFileDB(t *testing.T) *DB {
+	t.Helper()
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "calendar.db"), Options{}, migrations.Files, Hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	wanted, err := d.Wanted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Migrate(t.Context(), wanted, func(context.Context, *Tx) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func namesIn(ctx context.Context, d *DB) ([]string, error) {
+	return RowsOf(ctx, d.Reads, ScanText, `SELECT name FROM users ORDER BY name`)
+}
+
 func newLine(t *testing.T) *line {
 	t.Helper()
-	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	l := &line{T: t, store: s, start: make(chan struct{})}
+	d := openFileDB(t)
+	l := &line{T: t, db: d, start: make(chan struct{})}
 	holding := make(chan struct{})
 	var once sync.Once // the transaction may begin anew
 	l.all.Go(func() {
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := d.Transact(t.Context(), func(tx *Tx) error {
 			m, ok := tx.session.(*member)
 			if !ok {
 				return fmt.Errorf("the session is a %T", tx.session)
@@ -56,7 +82,7 @@ func newLine(t *testing.T) *line {
 func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error)) {
 	l.Helper()
 	before := l.length()
-	l.all.Go(func() { judge(l.store.transact(ctx, work)) })
+	l.all.Go(func() { judge(l.db.Transact(ctx, work)) })
 	l.await(before + 1)
 }
 
@@ -78,13 +104,9 @@ func (l *line) users() []string {
 	l.Helper()
 	close(l.start)
 	l.all.Wait()
-	users, err := l.store.Users(l.Context())
+	names, err := namesIn(l.Context(), l.db)
 	if err != nil {
 		l.Fatal(err)
-	}
-	var names []string
-	for _, u := range users {
-		names = append(names, u.Name)
 	}
 	return names
 }
@@ -98,7 +120,7 @@ func (l *line) fine(err error) {
 
 // insertUser writes a row of about the given size.
 func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
-	_, err := tx.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
+	_, err := tx.Exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
 		name, strings.Repeat("x", size))
 	return err
 }
@@ -115,7 +137,7 @@ func TestBatchIsOneCommit(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		l.add(t.Context(), func(tx *Tx) error {
 			batches <- l.writer.batch
-			if users, err := l.store.Users(t.Context()); err != nil || len(users) > 0 {
+			if users, err := namesIn(t.Context(), l.db); err != nil || len(users) > 0 {
 				t.Errorf("seen before the commit: %v, %v", users, err)
 			}
 			return insertUser(t.Context(), tx, name, 1)
@@ -170,7 +192,7 @@ func TestBatchPanics(t *testing.T) {
 				t.Error("the panic was swallowed")
 			}
 		}()
-		_ = l.store.transact(t.Context(), func(tx *Tx) error {
+		_ = l.db.Transact(t.Context(), func(tx *Tx) error {
 			l.fine(insertUser(t.Context(), tx, "panics", 1))
 			panic("at the disco")
 		})
@@ -219,7 +241,7 @@ func TestBatchIsLost(t *testing.T) {
 	l := newLine(t)
 	l.add(t.Context(), l.inserts("a"), l.fine)
 	l.add(t.Context(), func(tx *Tx) error {
-		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+		if _, err := RowOf(t.Context(), tx, ScanNumber, "PRAGMA max_page_count = 60"); err != nil {
 			return err
 		}
 		return insertUser(t.Context(), tx, "large", 1<<20)
@@ -238,16 +260,16 @@ func TestBatchIsLost(t *testing.T) {
 // ignored the error. The next writer is stored.
 func TestFirstIsLost(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	d := openFileDB(t)
 	tries := 0
-	err := s.transact(t.Context(), func(tx *Tx) error {
+	err := d.Transact(t.Context(), func(tx *Tx) error {
 		if tries++; tries > 1 {
 			return insertUser(t.Context(), tx, "again", 1)
 		}
 		if err := insertUser(t.Context(), tx, "lost", 1); err != nil {
 			return err
 		}
-		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+		if _, err := RowOf(t.Context(), tx, ScanNumber, "PRAGMA max_page_count = 60"); err != nil {
 			return err
 		}
 		if err := insertUser(t.Context(), tx, "large", 1<<20); calendar.RuleOf(err) != calendar.RuleDiskSpace {
@@ -255,8 +277,8 @@ func TestFirstIsLost(t *testing.T) {
 		}
 		return nil
 	})
-	users, all := s.Users(t.Context())
-	if err != nil || all != nil || len(users) != 1 || users[0].Name != "again" {
+	users, all := namesIn(t.Context(), d)
+	if err != nil || all != nil || len(users) != 1 || users[0] != "again" {
 		t.Errorf("there are %v: %v, %v", users, err, all)
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import "testing"
 
@@ -8,11 +8,11 @@ func TestWordsAreTextOrNone(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for value, want := range map[any]int{nil: 0, "": 0, "a b": 2} {
-		if err := (words[string]{&got}).Scan(value); err != nil || len(got) != want || (got == nil) != (value == nil) {
+		if err := Words(&got).Scan(value); err != nil || len(got) != want || (got == nil) != (value == nil) {
 			t.Errorf("%#v: %#v, %v", value, got, err)
 		}
 	}
-	if err := (words[string]{&got}).Scan([]byte("a b")); err == nil {
+	if err := Words(&got).Scan([]byte("a b")); err == nil {
 		t.Errorf("bytes are taken for %#v", got)
 	}
 }

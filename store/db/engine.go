@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// engine holds all differences between the databases.
-type engine struct {
-	// name is in the file names of migrations that are for this engine only.
-	name string
+// Engine holds all differences between the databases.
+type Engine struct {
+	// Name is in the file names of migrations that are for this engine only.
+	Name string
 	// migrate runs first in a migration's transaction and keeps other processes from migrating.
 	migrate string
 	// collate runs after tables were created or changed and makes all text columns compare bytes; empty if they
@@ -20,35 +20,33 @@ type engine struct {
 	collate string
 	// countMigrations returns 1 if the table of migrations exists, else 0.
 	countMigrations string
-	// analyze updates the planner's statistics for objects; empty if plans do not depend on them.
-	analyze string
-	// shrink returns some free pages to the disk, and free counts them; both are empty if the engine reuses
+	// Analyze, followed by a table's name, updates the planner's statistics; empty if plans do not depend on them.
+	Analyze string
+	// Shrink returns some free pages to the disk, and Free counts them; both are empty if the engine reuses
 	// pages by itself.
-	shrink, free string
-	// check reports damage in the database, or "ok"; empty if the engine checks itself.
-	check string
+	Shrink, Free string
+	// Check reports damage in the database, or "ok"; empty if the engine checks itself.
+	Check string
 	// announce sends hint $1 to other processes if one listens at time $2; empty if they notice changes by
 	// themselves.
 	announce string
-	// columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
-	// It omits generated columns. references lists pairs of tables: the referring one and its target.
-	columns, references string
-	// snapshot is for a transaction that sees one moment however long it runs. endless lifts the statement
+	// Columns lists the columns of all tables: table, column, type, and position in the primary key from 1 on.
+	// It omits generated columns. References lists pairs of tables: the referring one and its target.
+	Columns, References string
+	// snapshot is for a transaction that sees one moment however long it runs. Endless lifts the statement
 	// timeout in it; empty if there is none.
 	snapshot sql.TxOptions
-	endless  string
-	// bulk is the most values in a statement that inserts many rows. More values save round trips, but SQLite's
+	Endless  string
+	// Bulk is the most values in a statement that inserts many rows. More values save round trips, but SQLite's
 	// driver searches the whole list for each value.
-	bulk int
-	// lists is set if an argument may be a list of texts.
-	lists bool
-	// lockRows is `FOR UPDATE`, lockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
-	lockRows, lockFree string
-	// search holds the statements of the full-text search.
-	search searching
-	// patience is how long the store waits for a query's answer; 0 if an answer cannot fail to arrive. Postgres
+	Bulk int
+	// Lists is set if an argument may be a list of texts.
+	Lists bool
+	// LockRows is `FOR UPDATE`, LockFree is `FOR UPDATE SKIP LOCKED`; both are empty on SQLite.
+	LockRows, LockFree string
+	// Patience is how long the store waits for a query's answer; 0 if an answer cannot fail to arrive. Postgres
 	// ends a slow statement itself, but a stopped server, or one on the far side of a dead network, does not.
-	patience time.Duration
+	Patience time.Duration
 	// fault classifies an error of the driver.
 	fault func(error) fault
 	// trouble reports the faults that the administrator has to know; nil until the store is open.
@@ -88,20 +86,20 @@ var faults = [...]struct {
 	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
 }
 
-// errLocked is returned to a change that waited too long in its calendar's queue.
+// errLocked is returned to a change that waited too long in a queue.
 var errLocked = errors.New("earlier changes in the calendar's queue are taking too long")
 
 // bounded returns a context that expires when no answer can be expected any more.
-func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.patience == 0 {
+func (e *Engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.Patience == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, e.patience)
+	return context.WithTimeout(ctx, e.Patience)
 }
 
-// translate maps a driver's error to a calendar error if it can classify it. If the caller's context ended, it
+// Translate maps a driver's error to a calendar error if it can classify it. If the caller's context ended, it
 // keeps the context's error.
-func (e *engine) translate(ctx context.Context, err error) error {
+func (e *Engine) Translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -124,8 +122,8 @@ func (e *engine) translate(ctx context.Context, err error) error {
 	return known
 }
 
-// expectRow returns an error if a statement that had to change a row found none.
-func expectRow(changed int64, err error) error {
+// ExpectRow returns an error if a statement that had to change a row found none.
+func ExpectRow(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return &calendar.Error{Reason: calendar.NotFound, Message: "there is none", Cause: sql.ErrNoRows}
 	}

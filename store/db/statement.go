@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -11,28 +11,28 @@ import (
 	"caldav-mcp-server/trace"
 )
 
-// querier runs queries: a pool of connections, or a transaction.
-type querier interface {
+// Querier runs queries: a pool of connections, or a transaction.
+type Querier interface {
 	query(ctx context.Context, text string, args ...any) (rows, error)
-	// of returns the engine that translates errors.
-	of() *engine
+	// Of returns the engine that translates errors.
+	Of() *Engine
 }
 
 // answerer is a querier that passes the rows to the taker itself.
 type answerer interface {
-	answer(ctx context.Context, q question) error
+	Answer(ctx context.Context, q Question) error
 }
 
 // rows are the result of a query.
 type rows interface {
-	scanner
+	Scanner
 	Next() bool
 	Err() error
 	Close() error
 }
 
-// scanner is one row of a result.
-type scanner interface{ Scan(dest ...any) error }
+// Scanner is one row of a result.
+type Scanner interface{ Scan(dest ...any) error }
 
 // connection runs statements of database/sql: a pool of connections, or one.
 type connection interface {
@@ -42,16 +42,16 @@ type connection interface {
 }
 
 // statements runs statements on a connection, and keeps them prepared if the driver does not. All texts are
-// constants of this package, so their number is bounded.
+// constants, so their number is bounded.
 type statements struct {
-	engine *engine
+	engine *Engine
 	on     connection
 	mu     sync.Mutex
 	// kept is nil if the driver keeps the statements.
 	kept map[string]*sql.Stmt
 }
 
-func (s *statements) of() *engine { return s.engine }
+func (s *statements) Of() *Engine { return s.engine }
 
 func (s *statements) query(ctx context.Context, text string, args ...any) (rows, error) {
 	if s.kept == nil {
@@ -64,24 +64,24 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (rows,
 	return stmt.QueryContext(ctx, args...) //nolint:rowserrcheck // each does
 }
 
-func askInTurn(ctx context.Context, q querier, questions []question) error {
+func askInTurn(ctx context.Context, q Querier, questions []Question) error {
 	for _, one := range questions {
-		if err := each(ctx, q, one.take, one.text, one.args...); err != nil {
+		if err := Each(ctx, q, one.Take, one.Text, one.Args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// exec runs a statement and returns how many rows it changed.
-func (s *statements) exec(ctx context.Context, text string, args ...any) (int64, error) {
+// Exec runs a statement and returns how many rows it changed.
+func (s *statements) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	stmt, err := s.prepared(ctx, text) //nolint:sqlclosecheck // it is kept
 	if err != nil {
-		return 0, s.engine.translate(ctx, err)
+		return 0, s.engine.Translate(ctx, err)
 	}
 	result, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
-		return 0, s.engine.translate(ctx, err)
+		return 0, s.engine.Translate(ctx, err)
 	}
 	return result.RowsAffected()
 }
@@ -108,9 +108,9 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	return stmt, nil
 }
 
-// close closes the prepared statements. Until then SQLite keeps the connection open and leaves the write-ahead
+// Close closes the prepared statements. Until then SQLite keeps the connection open and leaves the write-ahead
 // log next to the file, where it would be applied to a restored backup.
-func (s *statements) close() error {
+func (s *statements) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -121,73 +121,77 @@ func (s *statements) close() error {
 	return errors.Join(errs...)
 }
 
-// rowsOf runs a query and scans all its rows.
-func rowsOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+// RowsOf runs a query and scans all its rows.
+func RowsOf[T any](
+	ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any,
+) ([]T, error) {
 	var all []T
-	err := each(ctx, q, takeAll(&all, scan), text, args...)
+	err := Each(ctx, q, TakeAll(&all, scan), text, args...)
 	return all, err
 }
 
-// takeAll scans all rows.
-func takeAll[T any](all *[]T, scan func(scanner) (T, error)) taker {
-	return func(row scanner) (bool, error) {
+// TakeAll scans all rows.
+func TakeAll[T any](all *[]T, scan func(Scanner) (T, error)) Taker {
+	return func(row Scanner) (bool, error) {
 		one, err := scan(row)
 		*all = append(*all, one)
 		return true, err
 	}
 }
 
-// taker takes rows until it wants no more.
-type taker func(scanner) (more bool, err error)
+// Taker takes rows until it wants no more.
+type Taker func(Scanner) (more bool, err error)
 
-// question is a query, and the taker of its rows.
-type question struct {
-	take taker
-	text string
-	args []any
+// Question is a query, and the taker of its rows.
+type Question struct {
+	Take Taker
+	Text string
+	Args []any
 }
 
-// rowOf runs a query and scans its first row, or returns NotFound.
-func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
+// RowOf runs a query and scans its first row, or returns NotFound.
+func RowOf[T any](ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any) (T, error) {
 	var one T
 	found := false
 	take := takeOne(&one, scan)
-	err := each(ctx, q, func(row scanner) (bool, error) {
+	err := Each(ctx, q, func(row Scanner) (bool, error) {
 		found = true
 		return take(row)
 	}, text, args...)
 	if err == nil && !found {
-		err = q.of().translate(ctx, sql.ErrNoRows)
+		err = q.Of().Translate(ctx, sql.ErrNoRows)
 	}
 	return one, err
 }
 
 // takeOne scans the first row, if there is one.
-func takeOne[T any](one *T, scan func(scanner) (T, error)) taker {
-	return func(row scanner) (more bool, err error) {
+func takeOne[T any](one *T, scan func(Scanner) (T, error)) Taker {
+	return func(row Scanner) (more bool, err error) {
 		*one, err = scan(row)
 		return false, err
 	}
 }
 
-// rowOrNone is rowOf, but returns the zero value if there is no row.
-func rowOrNone[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
-	one, err := rowOf(ctx, q, scan, text, args...)
+// RowOrNone is [RowOf], but returns the zero value if there is no row.
+func RowOrNone[T any](
+	ctx context.Context, q Querier, scan func(Scanner) (T, error), text string, args ...any,
+) (T, error) {
+	one, err := RowOf(ctx, q, scan, text, args...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		err = nil
 	}
 	return one, err
 }
 
-// each passes the rows of a query to take until it wants no more.
-func each(asked context.Context, q querier, take taker, text string, args ...any) (err error) {
-	ctx, cancel := q.of().bounded(asked)
+// Each passes the rows of a query to take until it wants no more.
+func Each(asked context.Context, q Querier, take Taker, text string, args ...any) (err error) {
+	ctx, cancel := q.Of().bounded(asked)
 	defer cancel()
-	defer func() { err = q.of().translate(asked, err) }()
+	defer func() { err = q.Of().Translate(asked, err) }()
 	span := traced(ctx, text)
 	defer func() { span.End(err != nil) }()
 	if a, ok := q.(answerer); ok {
-		return a.answer(ctx, question{take, text, args})
+		return a.Answer(ctx, Question{take, text, args})
 	}
 	result, err := q.query(ctx, text, args...)
 	if err != nil {
@@ -202,8 +206,8 @@ func each(asked context.Context, q querier, take taker, text string, args ...any
 }
 
 // from passes the rows of a result to take.
-func (take taker) from(result interface {
-	scanner
+func (take Taker) from(result interface {
+	Scanner
 	Next() bool
 	Err() error
 },
@@ -233,30 +237,30 @@ func traced(ctx context.Context, text string) *trace.Span {
 	return span
 }
 
-// scanInto returns a scanner of rows for the given fields.
-func scanInto[T any](fields func(*T) []any) func(scanner) (T, error) {
-	return func(row scanner) (T, error) {
+// ScanInto returns a scanner of rows for the given fields.
+func ScanInto[T any](fields func(*T) []any) func(Scanner) (T, error) {
+	return func(row Scanner) (T, error) {
 		var one T
 		err := row.Scan(fields(&one)...)
 		return one, err
 	}
 }
 
-// beside returns a scanner of rows with further columns at the end.
-func beside[T any](scan func(scanner) (T, error), more ...any) func(scanner) (T, error) {
-	return func(row scanner) (T, error) { return scan(also{row, more}) }
+// Beside returns a scanner of rows with further columns at the end.
+func Beside[T any](scan func(Scanner) (T, error), more ...any) func(Scanner) (T, error) {
+	return func(row Scanner) (T, error) { return scan(also{row, more}) }
 }
 
 // also is a row with more columns at the end than its scanner knows.
 type also struct {
-	scanner
+	Scanner
 	more []any
 }
 
-func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
+func (a also) Scan(dest ...any) error { return a.Scanner.Scan(append(dest, a.more...)...) }
 
-// scanOnly scans a row with one value, in one allocation.
-func scanOnly[T any](row scanner) (T, error) {
+// ScanOnly scans a row with one value, in one allocation.
+func ScanOnly[T any](row Scanner) (T, error) {
 	only := new(struct {
 		value T
 		into  [1]any
@@ -266,8 +270,9 @@ func scanOnly[T any](row scanner) (T, error) {
 	return only.value, err
 }
 
+// These scan rows with one value.
 var (
-	scanNumber = scanOnly[int64]
-	scanText   = scanOnly[string]
-	scanBytes  = scanOnly[[]byte]
+	ScanNumber = ScanOnly[int64]
+	ScanText   = ScanOnly[string]
+	ScanBytes  = ScanOnly[[]byte]
 )

@@ -1,0 +1,166 @@
+// Package db connects to SQLite or Postgres, and runs queries and transactions there. It knows how rows are read and
+// written, but not what is in them: package store has the SQL texts.
+//
+// A difference between the engines is a field of [Engine], or a migration with the engine's name.
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Options configure how a store uses its database. The zero value is usable.
+type Options struct {
+	// MaxConns is the most connections to Postgres, or readers on SQLite; 0 means 16, or 4 readers.
+	MaxConns int
+	// StatementTimeout bounds each statement on Postgres; 0 means 30 seconds.
+	StatementTimeout time.Duration
+	// Wait is how long Open waits for an unreachable Postgres; each failed attempt is logged.
+	Wait time.Duration
+	// Existing makes Open fail if the SQLite file does not exist.
+	Existing bool
+	// Second is the postgres:// URL of a read replica for large reads, see [DB.SecondBehind]; empty for none.
+	Second string
+	// Migrating is called before each migration; nil for no call.
+	Migrating func(file string, n, of int)
+	// Now is the clock; nil means the system's.
+	Now func() time.Time
+	// Shares is for tests: it reports whether the next writer to a SQLite file may join a transaction.
+	Shares func() bool
+	// Logger logs waits and retries; nil discards them.
+	Logger *slog.Logger
+}
+
+const defaultStatementTimeout = 30 * time.Second
+
+func (o Options) withDefaults(conns int) Options {
+	if o.MaxConns <= 0 {
+		o.MaxConns = conns
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = defaultStatementTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of the injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Hooks are what a DB calls in the package that uses it.
+type Hooks struct {
+	// Renewed is called, unless it is nil, after a new epoch began because the database is another one.
+	Renewed func()
+	// Refresh is called, unless it is nil, with the error of a failed transaction. It reports whether the transaction
+	// can run again now; an error of its own ends it.
+	Refresh func(ctx context.Context, failed error) (again bool, err error)
+}
+
+// DB is a database. It is safe for concurrent use.
+type DB struct {
+	Engine  *Engine
+	Options Options
+	hooks   Hooks
+	// place names the database for people, without a password.
+	place string
+	Reads *statements
+	// Brief reads rows by their keys.
+	Brief interface {
+		Querier
+		// Ask runs independent queries, on Postgres in one round trip.
+		Ask(ctx context.Context, questions []Question) error
+	}
+	// Lists reads any number of rows by an index.
+	Lists Querier
+	// Second is nil without a replica.
+	Second *second
+	// begin waits for a connection that may write, and runs work in a transaction on it. Work ends the
+	// transaction.
+	begin func(ctx context.Context, work func(session) error) error
+	// Apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
+	Apart func(ctx context.Context, work func(*pgx.Conn) error) error
+	// Hear listens to other processes until ctx ends, or it fails. It passes on what they announced, or "" if anything
+	// may have changed.
+	Hear   func(ctx context.Context, tell func(payload string)) error
+	close  func() error
+	counts counts
+	// Files are the program's migrations.
+	Files fs.FS
+}
+
+// schemes select the engine by the start of the URL.
+var schemes = [...]struct {
+	prefix string
+	open   func(ctx context.Context, url string, o Options, h Hooks) (*DB, error)
+}{
+	{"postgres://", openPostgres},
+	{"postgresql://", openPostgres},
+	{"sqlite:", openSQLite},
+}
+
+// Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
+// no tables: see [DB.Migrate].
+func Open(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
+	if h.Renewed == nil {
+		h.Renewed = func() {}
+	}
+	if h.Refresh == nil {
+		h.Refresh = func(context.Context, error) (bool, error) { return false, nil }
+	}
+	open := openSQLite
+	for _, scheme := range schemes {
+		if strings.HasPrefix(url, scheme.prefix) {
+			open = scheme.open
+		}
+	}
+	d, err := open(ctx, url, o, h)
+	if err != nil {
+		return nil, err
+	}
+	d.Files = files
+	d.Engine.trouble = &trouble{log: d.Options.Logger, now: d.Options.Now}
+	return d, nil
+}
+
+// Place names the database for people: a file's path, or the database and the server's address.
+func (d *DB) Place() string { return d.place }
+
+// Close closes the database. It must not be used any more.
+func (d *DB) Close() error {
+	if d.Second != nil {
+		return errors.Join(d.Second.Pool.Close(), d.close())
+	}
+	return d.close()
+}
+
+// Ping reports whether the database answers.
+func (d *DB) Ping(ctx context.Context) error {
+	_, err := RowOf(ctx, d.Reads, ScanNumber, "SELECT 1")
+	return err
+}
+
+// Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
+func (d *DB) Pool() sql.DBStats {
+	if pool, ok := d.Reads.on.(*sql.DB); ok {
+		return pool.Stats()
+	}
+	return sql.DBStats{}
+}
+
+// Maintain runs a statement outside of transactions.
+func (d *DB) Maintain(ctx context.Context, text string) error {
+	_, err := d.Reads.on.ExecContext(ctx, text)
+	return err
+}
+
+// Now is the time as stored.
+func (d *DB) Now() int64 { return d.Options.Now().Unix() }
