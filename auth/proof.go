@@ -51,7 +51,8 @@ func (p *Proof) User() calendar.UserID { return p.state.Load().user }
 // Generation returns the generation that was current when the request was authenticated last.
 func (p *Proof) Generation() int64 { return p.state.Load().generation }
 
-// Renew authenticates the request again. It returns Forbidden, which is ErrUnauthorized, if the caller's rights have ended or shrunk.
+// Renew authenticates the request again. It returns Forbidden, which is ErrUnauthorized, if the caller's access has
+// ended, and Unavailable if their rights are others now.
 func (p *Proof) Renew() error {
 	if err := p.renew(); errors.Is(err, ErrUnauthorized) {
 		return &calendar.Error{Reason: calendar.Forbidden, Message: "your access ended while the change waited for others", Cause: err}

@@ -53,7 +53,7 @@ func (v *reauthorizer) still(age time.Duration) error {
 	switch {
 	case err != nil && away(err):
 		return err
-	case err != nil || !sameRights(c, v.caller):
+	case err != nil || c.User.ID != v.caller.User.ID || c.Scopes != v.caller.Scopes:
 		return ErrUnauthorized
 	}
 	v.asked = now
@@ -67,7 +67,7 @@ func sameRights(now, before calendar.Caller) bool {
 		slices.Equal(now.Tools, before.Tools) && (now.Tools == nil) == (before.Tools == nil)
 }
 
-// lapsed is still, and puts the challenge on an answer that has not begun.
+// lapsed is still, and puts the challenge on a response that has not begun.
 func (v *reauthorizer) lapsed(age time.Duration) error {
 	err := v.still(age)
 	if errors.Is(err, ErrUnauthorized) && !v.refused {
@@ -77,8 +77,19 @@ func (v *reauthorizer) lapsed(age time.Duration) error {
 	return err
 }
 
-// renew is for [Proof].
-func (v *reauthorizer) renew() error { return v.lapsed(0) }
+// renew authenticates the request again, for [Proof]. If the caller has other rights now, the request has to be
+// repeated: it may be in the middle of work that the former ones allowed.
+func (v *reauthorizer) renew() error {
+	if err := v.lapsed(0); err != nil {
+		return err
+	}
+	if c, err := v.service.identify(v.door, v.r); err == nil && !sameRights(c, v.caller) {
+		return calendar.Errorf(calendar.Unavailable, "", "your access changed while the change waited for others: repeat it")
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
 
 // authorizedBody is a body that returns EOF only if the credential is still valid then.
 type authorizedBody struct {
