@@ -58,7 +58,7 @@ func try(ctx context.Context, url, token string) error {
 		return fmt.Errorf("create_calendar: %+v, %w", made, err)
 	}
 	id := made.StructuredContent.(map[string]any)["id"]
-	for _, want := range []struct{ answer, says string }{{"decline", "said no"}, {"accept", `"deleted":true`}} {
+	for _, want := range []struct{ answer, says string }{{"decline", "declined"}, {"accept", `"deleted":true`}} {
 		answer = want.answer
 		said, err := call(ctx, session, "delete_calendar", map[string]any{"calendar_id": id})
 		if err != nil {
