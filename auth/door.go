@@ -78,7 +78,7 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 			s.refuse(d, w, r, err)
 			return
 		}
-		v := &reauthorizer{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
+		v := &reauthorizer{service: s, door: d, w: w, r: r, caller: caller, proof: proof, asked: asked}
 		proof.renew = v.renew
 		w, r = v.watch() //nolint:contextcheck // the request carries it
 		next(w, r, caller)

@@ -8,8 +8,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Proof is what a request was authenticated by: the user, and the generation that their credentials had then. A change that has waited for a
-// lock compares the generation with the current one. If they differ, the request is authenticated again before anything is written.
+// Proof is the user of a request, and the generation of their credentials for which the caller's rights are known to
+// hold. A change that has waited for a lock compares it with the current generation. If they differ, the request is
+// authenticated again before anything is written.
 type Proof struct {
 	state atomic.Pointer[proven]
 	// renew authenticates the request again.
@@ -38,6 +39,10 @@ func ProofOf(ctx context.Context) *Proof {
 	return p
 }
 
+// take advances the proof to a later authentication that gave the same rights. After another one it stays as it was,
+// so that every later change of the request fails, too.
+func (p *Proof) take(later *Proof) { p.state.Store(later.state.Load()) }
+
 // note keeps what authentication found, if a request is being authenticated.
 func note(ctx context.Context, user calendar.UserID, generation int64) {
 	if p, _ := ctx.Value(proofKey{}).(*Proof); p != nil {
@@ -48,7 +53,7 @@ func note(ctx context.Context, user calendar.UserID, generation int64) {
 // User returns the user of the credentials.
 func (p *Proof) User() calendar.UserID { return p.state.Load().user }
 
-// Generation returns the generation that was current when the request was authenticated last.
+// Generation returns the generation at which the caller's rights were last known to hold.
 func (p *Proof) Generation() int64 { return p.state.Load().generation }
 
 // Renew authenticates the request again. It returns Forbidden, which is ErrUnauthorized, if the caller's access has

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -26,9 +27,12 @@ type reauthorizer struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	caller  calendar.Caller
-	// asked is when the credential was last checked.
+	proof   *Proof
+
+	mu sync.Mutex
+	// asked is when the credential was last checked, changed is set if it gave other rights then.
 	asked   time.Time
-	refused bool
+	changed bool
 }
 
 // watch returns wrapped versions of the response writer and the request. Once the credential is no longer valid, the
@@ -40,16 +44,19 @@ func (v *reauthorizer) watch() (http.ResponseWriter, *http.Request) {
 		r = r.WithContext(r.Context())
 		r.Body = &authorizedBody{r.Body, v}
 	}
-	return &authorizedWriter{v.w, v}, r
+	return &authorizedWriter{ResponseWriter: v.w, reauthorizer: v}, r
 }
 
 // still checks the credential again if the last check is at least this old. A failing store is a separate error.
 func (v *reauthorizer) still(age time.Duration) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	now := v.service.now()
 	if now.Sub(v.asked) < age {
 		return nil
 	}
-	c, err := v.service.identify(v.door, v.r)
+	ctx, later := withProof(v.r.Context())
+	c, err := v.service.identify(v.door, v.r.WithContext(ctx))
 	switch {
 	case err != nil && away(err):
 		return err
@@ -57,6 +64,9 @@ func (v *reauthorizer) still(age time.Duration) error {
 		return ErrUnauthorized
 	}
 	v.asked = now
+	if v.changed = !sameRights(c, v.caller); !v.changed {
+		v.proof.take(later)
+	}
 	return nil
 }
 
@@ -67,28 +77,16 @@ func sameRights(now, before calendar.Caller) bool {
 		slices.Equal(now.Tools, before.Tools) && (now.Tools == nil) == (before.Tools == nil)
 }
 
-// lapsed is still, and puts the challenge on a response that has not begun.
-func (v *reauthorizer) lapsed(age time.Duration) error {
-	err := v.still(age)
-	if errors.Is(err, ErrUnauthorized) && !v.refused {
-		v.refused = true
-		challenge(v.door, v.w, v.r)
-	}
-	return err
-}
-
 // renew authenticates the request again, for [Proof]. If the caller has other rights now, the request has to be
 // repeated: it may be in the middle of work that the former ones allowed.
 func (v *reauthorizer) renew() error {
-	if err := v.lapsed(0); err != nil {
-		return err
-	}
-	if c, err := v.service.identify(v.door, v.r); err == nil && !sameRights(c, v.caller) {
+	err := v.still(0)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil && v.changed {
 		return calendar.Errorf(calendar.Unavailable, "", "your access changed while the change waited for others: repeat it")
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // authorizedBody is a body that returns EOF only if the credential is still valid then.
@@ -102,7 +100,7 @@ func (b *authorizedBody) Read(p []byte) (int, error) {
 	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
-	if lapsed := b.lapsed(slowBody); lapsed != nil {
+	if lapsed := b.still(slowBody); lapsed != nil {
 		return 0, lapsed
 	}
 	return n, err
@@ -113,6 +111,16 @@ func (b *authorizedBody) Read(p []byte) (int, error) {
 type authorizedWriter struct {
 	http.ResponseWriter
 	*reauthorizer
+	refused bool
+}
+
+// WriteHeader puts the challenge on a refusal.
+func (a *authorizedWriter) WriteHeader(status int) {
+	if status == http.StatusUnauthorized && !a.refused {
+		a.refused = true
+		challenge(a.door, a.ResponseWriter, a.r)
+	}
+	a.ResponseWriter.WriteHeader(status)
 }
 
 func (a *authorizedWriter) Write(p []byte) (int, error) {

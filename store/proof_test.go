@@ -54,10 +54,16 @@ func TestRightEndsWhileChangeWaits(t *testing.T) {
 			}, func(w http.ResponseWriter, r *http.Request, _ calendar.Caller) {
 				close(authenticated)
 				ctx := r.Context()
-				err := h.Store.Update(ctx, func(tx calendar.Tx) error {
-					_, err := tx.Advance(ctx, "busy")
-					return err
-				})
+				change := func() error {
+					return h.Store.Update(ctx, func(tx calendar.Tx) error {
+						_, err := tx.Advance(ctx, "busy")
+						return err
+					})
+				}
+				err := change()
+				if err != nil && change() == nil {
+					t.Errorf("%s: the second change of the request is made", c.what)
+				}
 				if errors.Is(err, auth.ErrUnauthorized) {
 					w.WriteHeader(http.StatusUnauthorized)
 				} else if calendar.ReasonOf(err) == calendar.Unavailable {
