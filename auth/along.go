@@ -11,9 +11,9 @@ import (
 // momentAlong is how long a calendar that was asked for along counts as read just now.
 const momentAlong = 100 * time.Millisecond
 
-// Along is the calendar that a request's address names. Whose the request's credentials are is asked before anything else;
-// a store that answers for the calendar along with that spares a question. The answer is of after the request came, so
-// that whatever was taken away before it is; it counts once, and only for a moment.
+// Along is the calendar that a request's address names. Whose the request's credentials are is asked before anything
+// else; a store that answers for the calendar along with that spares a question. The answer is of after the request
+// came, so that whatever was taken away before it is; it counts once, and only for a moment.
 type Along struct {
 	// At is the address in the caller's home.
 	At calendar.Segment

@@ -22,8 +22,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// fact is something that is so, or not, or is just being changed. A PUT that needs it must come to nothing where it was not so from
-// before it was sent until it was answered.
+// fact is something that is so, or not, or is just being changed. A PUT that needs it must come to nothing where it was
+// not so from before it was sent until it was answered.
 type fact struct {
 	what string
 	mu   sync.Mutex
@@ -125,9 +125,9 @@ type lying struct {
 	owner  *owner
 }
 
-// TestPutWhileRightsChange: programs PUT by two servers while their rights are taken away and given back by either. No PUT is kept
-// without a right that held from before it was sent. A PUT that was acknowledged is stored once, byte for byte, over the version that it
-// named. A PUT that was refused is not stored.
+// TestPutWhileRightsChange: programs PUT by two servers while their rights are taken away and given back by either. No
+// PUT is kept without a right that held from before it was sent. A PUT that was acknowledged is stored once, byte for
+// byte, over the version that it named. A PUT that was refused is not stored.
 func TestPutWhileRightsChange(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -310,7 +310,8 @@ func (c *crowd) write(r *rand.Rand, what string, alone bool) {
 	c.mu.Unlock()
 	path := c.path(r, l)
 	at := c.lies[path]
-	// Where several write into one calendar all is done under its lock for a while: so most is done by one, another one for each.
+	// Where several write into one calendar all is done under its lock for a while: so most is done by one, another one
+	// for each.
 	by := c.here[len(path)%2]
 	if r.IntN(60) == 0 {
 		by = c.here[r.IntN(2)]

@@ -22,34 +22,20 @@ var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + `
 
 // CredentialGeneration implements [auth.Store]. It also prefetches the calendar of [auth.Along].
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
-	along, key := auth.AlongOf(ctx), stateKey{Subject: of}
-	if along != nil {
-		key.at = along.At
+	from, key := foundBy(of)
+	along := auth.AlongOf(ctx)
+	if along == nil {
+		return db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, key)
 	}
-	at := s.db.Options.Now()
-	read := func() (credentialState, error) { return s.readState(ctx, key) }
-	if s.memory != nil {
-		ask := read
-		read = func() (credentialState, error) { return s.memory.recall(ctx, key, ask) }
-	}
-	found, err := read()
+	read := s.db.Options.Now()
+	found, err := db.RowOrNone(ctx, s.db.Brief, scanAlong, selectAlong+from, key, string(along.At))
 	if found.own != nil && err == nil {
 		var cal calendar.Calendar
 		if cal, err = unpackOwn(*found.own); err == nil {
-			along.Answer(found.user, cal, at)
+			along.Answer(found.user, cal, read)
 		}
 	}
 	return found.generation, err
-}
-
-// readState reads the credential state for an authentication.
-func (s *Store) readState(ctx context.Context, key stateKey) (credentialState, error) {
-	from, by := foundBy(key.Subject)
-	if key.at == "" {
-		generation, err := db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, by)
-		return credentialState{generation: generation}, err
-	}
-	return db.RowOrNone(ctx, s.db.Brief, scanState, selectAlong+from, by, string(key.at))
 }
 
 // foundBy returns the FROM clause that finds the user, and its argument.
@@ -60,7 +46,14 @@ func foundBy(of auth.Subject) (from, key string) {
 	return ofName, of.Name
 }
 
-var scanState = db.ScanInto(func(r *credentialState) []any { return []any{&r.generation, &r.user, &r.own} })
+// alongRow is a row of selectAlong. Own is the packed row of the calendar, nil if the user has none there.
+type alongRow struct {
+	generation int64
+	user       calendar.UserID
+	own        *string
+}
+
+var scanAlong = db.ScanInto(func(r *alongRow) []any { return []any{&r.generation, &r.user, &r.own} })
 
 // errProofStale reports that the caller's credentials changed after the request was authenticated.
 var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your credentials keep changing"}

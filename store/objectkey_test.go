@@ -113,8 +113,8 @@ BEGIN
 END
 $$`
 
-// TestMigrateObjectKey: 0030 dropped the key of objects on Postgres, and 0037 brings it back. It deletes the objects of calendars that are
-// gone, keeps all others, and a server that started before goes on.
+// TestMigrateObjectKey: 0030 dropped the key of objects on Postgres, and 0037 brings it back. It deletes the objects of
+// calendars that are gone, keeps all others, and a server that started before goes on.
 func TestMigrateObjectKey(t *testing.T) {
 	t.Parallel()
 	from := bare(t, testdb.SQLite(t), until(t, "0030"))

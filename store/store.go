@@ -8,7 +8,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -28,8 +27,6 @@ type Store struct {
 	db *db.DB
 	// objectReader uses the database's reads.
 	objectReader
-	// memory caches credentials on SQLite; nil on Postgres.
-	memory     *fileMemory
 	hints      hints
 	pruned     struct{ tombstones, bodies atomic.Int64 }
 	statistics statistics
@@ -54,9 +51,6 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s.db, s.objectReader = d, objectReader{searchingOf(d.Engine), only(d.Reads)}
 	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.Options.Logger, newPacker
-	if s.memory, err = openFileMemory(ctx, d); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
 	return s, nil
 }
 
@@ -67,7 +61,7 @@ func (s *Store) Place() string { return s.db.Place() }
 func (s *Store) Close() error {
 	s.hints.close()
 	s.statistics.renewals.Wait()
-	return errors.Join(s.memory.close(), s.db.Close())
+	return s.db.Close()
 }
 
 // Ping reports whether the database answers.

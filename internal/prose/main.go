@@ -1,5 +1,5 @@
-// Command prose counts phrases that make a reader translate, in comments, documentation and messages. It fails if their share of a kind's
-// lines is above its limit. `make lint` runs it.
+// Command prose counts phrases that make a reader translate, in comments, documentation and messages. It fails if their
+// share of a kind's lines is above its limit. `make lint` runs it.
 //
 // A hit is a place to look at. Never make a sentence worse to lower the count.
 package main

@@ -88,7 +88,7 @@ type DB struct {
 	begin func(ctx context.Context, work func(session) error) error
 	// Apart runs work on a separate connection to Postgres without a statement timeout; nil on SQLite.
 	Apart func(ctx context.Context, work func(*pgx.Conn) error) error
-	// Hear listens to other processes until ctx ends, or it fails. It passes on what they announced, or "" if anything
+	// Hear listens to other processes until ctx ends, or it fails. It passes on their announcements, or "" if anything
 	// may have changed.
 	Hear   func(ctx context.Context, tell func(payload string)) error
 	close  func() error

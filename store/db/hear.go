@@ -81,7 +81,7 @@ func hearChannel(now func() int64, config *pgx.ConnConfig) func(context.Context,
 	}
 }
 
-// takePayloads passes on what is announced until it is time to ask again.
+// takePayloads passes on announcements until it is time to ask again.
 func takePayloads(ctx context.Context, conn *pgx.Conn, tell func(string)) error {
 	ctx, cancel := context.WithTimeout(ctx, wanted/2)
 	defer cancel()

@@ -26,8 +26,8 @@ import (
 //     from the start, up to maxAttempts times. The function must not leave anything behind outside of its transaction.
 //  7. A change whose error Hooks.Refresh can refresh runs again, too. Package store so checks the caller's rights
 //     under the lock.
-//  8. A change waits for its turn and for the lock no longer than 2 * LockWait on Postgres, and fails with
-//     Unavailable.
+//  8. On Postgres, a change that uses Approach waits at most LockWait for its turn, and as long for each row's lock.
+//     Then it fails with Unavailable.
 //
 // SQLite's writers share transactions, see turns: then 4 and 5 hold for all that are in one.
 
