@@ -81,10 +81,15 @@ func createLink(ctx context.Context, d *command.Context, o linkOptions) error {
 	if err := writeLinkHelp(d.Stdout, url, link); err != nil {
 		return err
 	}
-	if d.Config.BaseURL == nil {
+	sayLocal(d)
+	return nil
+}
+
+// sayLocal warns that a printed link works only on this machine.
+func sayLocal(d *command.Context) {
+	if d.Config.BaseURL == nil && !d.JSON {
 		d.Say("BASE_URL is not set: the link contains this machine's own address, and works only here.\n")
 	}
-	return nil
 }
 
 // webcal is the URL that opens the calendar program of a phone or computer.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,7 +62,11 @@ func ImportUsersCommand() command.Command {
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			i := userImport{App: d.App, options: o, pages: d.Config.PagesURL()}
-			return tellUsers(d, i.all(ctx, o.list), o.dry)
+			all := i.all(ctx, o.list)
+			if slices.ContainsFunc(all, func(u userOutcome) bool { return u.Link != "" }) {
+				defer sayLocal(d)
+			}
+			return tellUsers(d, all, o.dry)
 		},
 	}
 }

@@ -79,6 +79,7 @@ func inviteUser(ctx context.Context, d *command.Context, o inviteOptions) error 
 		return err
 	}
 	link := d.Config.PagesURL() + "key/" + string(secret)
+	defer sayLocal(d)
 	return d.Done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
 		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires), link)
 }
