@@ -63,6 +63,20 @@ func calendarNamed(t *testing.T, c client, want string) string {
 	return ""
 }
 
+// Personal stays the default calendar of a new user, also when another calendar has the same or an earlier time of
+// creation.
+func TestPersonalIsDefault(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, database string) {
+		c := firstClient(t, serve(t, on(database)))
+		other := strings.TrimSuffix(personal, "personal/") + "another/"
+		c.must(t, http.StatusCreated, "MKCALENDAR", other, "")
+		(&linkWalk{T: t, database: database}).inDatabase("UPDATE calendars SET created = 0 WHERE segment = 'another'")
+		c.must(t, http.StatusForbidden, "DELETE", personal, "")
+		c.must(t, http.StatusNoContent, "DELETE", other, "")
+	})
+}
+
 // Two processes that start at the same moment on the same empty database agree on one first user,
 // and then serve the same house.
 func TestTwoProcessesStartAtOnce(t *testing.T) {

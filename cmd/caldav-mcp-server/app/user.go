@@ -62,13 +62,32 @@ func (h *App) CreateUser(ctx context.Context, n auth.NewUser) (calendar.User, er
 	if err != nil {
 		return user, err
 	}
-	for _, cal := range firstCalendars() {
-		if _, err := h.Calendars.CreateCalendar(ctx, Caller(user), cal); err != nil {
-			undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
-			return user, errors.Join(fmt.Errorf("creating the calendar %q: %w", cal.Name, err), undone)
-		}
+	if err := h.createFirstCalendars(ctx, Caller(user)); err != nil {
+		return user, errors.Join(err, h.Auth.DeleteUser(context.WithoutCancel(ctx), user.Name))
 	}
 	return user, nil
+}
+
+// createFirstCalendars creates the first calendars. The first one becomes the default calendar by name: otherwise the
+// oldest is the default, and a client that creates a calendar within the same second could take its place.
+func (h *App) createFirstCalendars(ctx context.Context, c calendar.Caller) error {
+	for i, first := range firstCalendars() {
+		cal, err := h.Calendars.CreateCalendar(ctx, c, first)
+		if err != nil {
+			return fmt.Errorf("creating the calendar %q: %w", first.Name, err)
+		}
+		if i > 0 {
+			continue
+		}
+		err = h.Calendars.PatchScheduling(ctx, c, func(s *calendar.Scheduling) error {
+			s.Default = cal.ID
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("making %q the default calendar: %w", first.Name, err)
+		}
+	}
+	return nil
 }
 
 // firstCalendars are the calendars of a new user. Each takes one kind, because Apple's clients show a calendar either
