@@ -13,14 +13,14 @@ import (
 
 func (h *Handler) accountPages() []page {
 	return []page{
-		get("settings", people, (*visit).settings),
-		post("settings", people, (*visit).saveSettings),
-		postBack("settings/addresses", people, "settings", (*visit).addAddress),
-		postBack("settings/addresses/main", people, "settings", (*visit).chooseAddress),
-		postBack("settings/addresses/remove", people, "settings", (*visit).removeAddress),
-		get("export", proven, (*visit).exportAll),
-		get("delete", proven, showing("delete", (*visit).deleteContent)),
-		post("delete", proven, (*visit).deleteAccount),
+		get("settings", people, settingsPages.settings),
+		post("settings", people, settingsPages.saveSettings),
+		postBack("settings/addresses", people, "settings", addressPages.addAddress),
+		postBack("settings/addresses/main", people, "settings", addressPages.chooseAddress),
+		postBack("settings/addresses/remove", people, "settings", addressPages.removeAddress),
+		get("export", proven, accountPages.exportAll),
+		get("delete", proven, showing("delete", accountPages.deleteContent)),
+		post("delete", proven, accountPages.deleteAccount),
 	}
 }
 
@@ -50,75 +50,84 @@ func dayChoices(chosen ...string) []choice {
 	return all
 }
 
-func (v *visit) settingsContent(u calendar.User) (settingsContent, error) {
-	addresses, err := v.Auth.Addresses(v.r.Context(), u)
+// settingsPages are the settings of a user: name, time zone, working hours, daily mail.
+type settingsPages struct{ *pageRequest }
+
+func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error) {
+	addresses, err := p.Auth.Addresses(p.r.Context(), u)
 	if err != nil {
 		return settingsContent{}, err
 	}
-	digest, err := v.digestContent(u)
+	digest, err := p.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: v.Proofs != nil, Digest: digest,
+		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil, Digest: digest,
 		Days: dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...), Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
 }
 
-func (v *visit) settings() error { return v.showSettings(v.user(), nil) }
+func (p settingsPages) settings() error { return p.showSettings(p.user(), nil) }
 
 // showSettings shows the page, with an error if there is one.
-func (v *visit) showSettings(u calendar.User, wrong error) error {
-	content, err := v.settingsContent(u)
+func (p settingsPages) showSettings(u calendar.User, wrong error) error {
+	content, err := p.settingsContent(u)
 	if err != nil {
 		return err
 	}
 	if wrong != nil {
-		return v.again("settings", content, wrong)
+		return p.again("settings", content, wrong)
 	}
-	return v.show("settings", content)
+	return p.show("settings", content)
 }
 
-func (v *visit) saveSettings() error {
-	u := v.user()
-	u.DisplayName, u.Timezone, u.WeekStart = v.field("display-name"), v.field("timezone"), v.field("week-start")
-	u.WorkingDays = strings.Join(v.r.PostForm["day"], " ")
-	u.WorkingHours = v.field("opens") + "-" + v.field("closes")
-	_, err := v.ChangeUser(v.r.Context(), u.Name, auth.UserEdit{
+func (p settingsPages) saveSettings() error {
+	u := p.user()
+	u.DisplayName, u.Timezone, u.WeekStart = p.field("display-name"), p.field("timezone"), p.field("week-start")
+	u.WorkingDays = strings.Join(p.r.PostForm["day"], " ")
+	u.WorkingHours = p.field("opens") + "-" + p.field("closes")
+	_, err := p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
 		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays, WorkingHours: &u.WorkingHours,
 	})
 	if err != nil {
-		return v.showSettings(u, err)
+		return p.showSettings(u, err)
 	}
-	return v.done("settings", "saved")
+	return p.done("settings", "saved")
 }
 
-func (v *visit) addAddress() error {
-	address := strings.ToLower(v.field("address"))
-	err := v.Auth.AddAddress(v.r.Context(), v.user(), address)
-	if err != nil || v.Proofs == nil {
-		return v.settled(err, "address-added")
+// addressPages add, verify and remove a user's mail addresses.
+type addressPages struct{ *pageRequest }
+
+func (p addressPages) addAddress() error {
+	address := strings.ToLower(p.field("address"))
+	err := p.Auth.AddAddress(p.r.Context(), p.user(), address)
+	if err != nil || p.Proofs == nil {
+		return settingsPages(p).settled(err, "address-added")
 	}
-	return v.settled(v.sendProofTo(address), "proof-sent")
+	return settingsPages(p).settled(p.sendProofTo(address), "proof-sent")
 }
 
-func (v *visit) chooseAddress() error {
-	return v.settled(v.Auth.MainAddress(v.r.Context(), v.user(), v.field("address")), "saved")
+func (p addressPages) chooseAddress() error {
+	return settingsPages(p).settled(p.Auth.MainAddress(p.r.Context(), p.user(), p.field("address")), "saved")
 }
 
-func (v *visit) removeAddress() error {
-	return v.settled(v.Auth.DropAddress(v.r.Context(), v.user(), v.field("address")), "saved")
+func (p addressPages) removeAddress() error {
+	return settingsPages(p).settled(p.Auth.DropAddress(p.r.Context(), p.user(), p.field("address")), "saved")
 }
 
 // settled redirects to the settings with a notice, or shows them with the error.
-func (v *visit) settled(err error, notice string) error {
+func (p settingsPages) settled(err error, notice string) error {
 	if err != nil {
-		return v.showSettings(v.user(), err)
+		return p.showSettings(p.user(), err)
 	}
-	return v.done("settings", notice)
+	return p.done("settings", notice)
 }
 
+// accountPages export all calendars of a user, and delete the account.
+type accountPages struct{ *pageRequest }
+
 // ownCalendars returns the calendars that are deleted with the account.
-func (v *visit) ownCalendars() ([]calendar.Calendar, error) {
-	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+func (p accountPages) ownCalendars() ([]calendar.Calendar, error) {
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
 		return cal.Access != calendar.OwnerAccess || cal.Subscribed()
 	}), err
@@ -126,29 +135,29 @@ func (v *visit) ownCalendars() ([]calendar.Calendar, error) {
 
 // exportAll sends all of the visitor's own calendars, one file each. It streams, so an error midway cuts the
 // connection: a partial export must not look complete.
-func (v *visit) exportAll() error {
-	own, err := v.ownCalendars()
+func (p accountPages) exportAll() error {
+	own, err := p.ownCalendars()
 	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Content-Type", "application/zip")
-	v.w.Header().Set("Content-Disposition", `attachment; filename="calendars.zip"`)
-	archive := zip.NewWriter(v.w)
+	p.w.Header().Set("Content-Type", "application/zip")
+	p.w.Header().Set("Content-Disposition", `attachment; filename="calendars.zip"`)
+	archive := zip.NewWriter(p.w)
 	for _, cal := range own {
 		file, err := archive.Create(string(cal.Segment) + ".ics")
 		if err == nil {
-			_, err = v.Service.Backup(v.r.Context(), v.caller(), cal, file, func(calendar.Object, error) {})
+			_, err = p.Service.Backup(p.r.Context(), p.caller(), cal, file, func(calendar.Object, error) {})
 		}
-		v.orBreak(err)
+		p.orBreak(err)
 	}
-	v.orBreak(archive.Close())
+	p.orBreak(archive.Close())
 	return nil
 }
 
 // orBreak cuts the connection of a response that cannot be completed.
-func (v *visit) orBreak(err error) {
+func (p *pageRequest) orBreak(err error) {
 	if err != nil {
-		v.Logger.WarnContext(v.r.Context(), "an export ended early", "error", err)
+		p.Logger.WarnContext(p.r.Context(), "an export ended early", "error", err)
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -159,23 +168,23 @@ type deleteContent struct {
 	Apps      int
 }
 
-func (v *visit) deleteContent() (deleteContent, error) {
-	own, err := v.ownCalendars()
+func (p accountPages) deleteContent() (deleteContent, error) {
+	own, err := p.ownCalendars()
 	if err != nil {
 		return deleteContent{}, err
 	}
-	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
 	return deleteContent{own, len(tokens)}, err
 }
 
-func (v *visit) deleteAccount() error {
-	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it", v.user().Name)
-	if v.field("name") == v.user().Name {
-		err = v.Auth.DeleteUser(v.r.Context(), v.user().Name)
+func (p accountPages) deleteAccount() error {
+	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it", p.user().Name)
+	if p.field("name") == p.user().Name {
+		err = p.Auth.DeleteUser(p.r.Context(), p.user().Name)
 	}
 	if err != nil {
-		return showAgain(v, "delete", (*visit).deleteContent, err)
+		return showAgain(p.pageRequest, "delete", p.deleteContent, err)
 	}
-	v.dropCookie(sessionCookie)
-	return v.done("sign-in", "deleted")
+	p.dropCookie(sessionCookie)
+	return p.done("sign-in", "deleted")
 }

@@ -80,11 +80,11 @@ func calendarName(cal calendar.Calendar) string {
 }
 
 // agenda collects the events and tasks from today on.
-func (v *visit) agenda(c clock) (agenda, error) {
-	m := v.Service.Meter(v.r.Context(), v.caller())
+func (p homePages) agenda(c clock) (agenda, error) {
+	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
 	from := c.midnight()
-	found, err := v.Service.Agenda(v.r.Context(), v.caller(), query.AgendaQuery{
+	found, err := p.Service.Agenda(p.r.Context(), p.caller(), query.AgendaQuery{
 		From: from, Until: from.AddDate(0, 0, agendaDays), Timezone: c.zone, Limit: mostEvents, Meter: m,
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (v *visit) agenda(c clock) (agenda, error) {
 	for _, o := range found.Occurrences {
 		a.add(c, from, o)
 	}
-	a.Tasks, err = v.tasksDue(m, c)
+	a.Tasks, err = p.tasksDue(m, c)
 	return a, err
 }
 
@@ -129,8 +129,8 @@ func titleOf(i query.Instance) string {
 }
 
 // tasksDue lists the overdue tasks and those due by the end of the agenda.
-func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
-	all, err := v.Service.Calendars(v.r.Context(), v.caller())
+func (p homePages) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
+	all, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return nil, err
 	}
@@ -141,10 +141,10 @@ func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 	}
 	var due []agendaTask
 	for _, cal := range all {
-		if cal.Hidden || !cal.Kinds.Has(calendar.Todo) || v.caller().May(calendar.ReadObjects, cal) != nil {
+		if cal.Hidden || !cal.Kinds.Has(calendar.Todo) || p.caller().May(calendar.ReadObjects, cal) != nil {
 			continue
 		}
-		for i, err := range v.Service.Instances(v.r.Context(), v.caller(), cal, during) {
+		for i, err := range p.Service.Instances(p.r.Context(), p.caller(), cal, during) {
 			if err != nil {
 				return nil, err
 			}
@@ -153,7 +153,7 @@ func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 			}
 			if i.Start.Time.IsZero() {
 				// A task without a start does not recur, and its instance does not have the due date.
-				if i, err = v.Service.InstanceOf(v.r.Context(), nil, cal, i.Object, ical.Time{}); err != nil {
+				if i, err = p.Service.InstanceOf(p.r.Context(), nil, cal, i.Object, ical.Time{}); err != nil {
 					return nil, err
 				}
 			}

@@ -13,8 +13,8 @@ func (h *Handler) answerPages() []page {
 		return nil
 	}
 	return []page{
-		get(answerPath+"{token}", anybody, showing("answer", (*visit).invitationForm)),
-		post(answerPath+"{token}", anybody, (*visit).answerInvitation),
+		get(answerPath+"{token}", anybody, showing("answer", answerPages.invitationForm)),
+		post(answerPath+"{token}", anybody, answerPages.answerInvitation),
 	}
 }
 
@@ -57,24 +57,27 @@ func said(status string) string {
 	return ""
 }
 
-func (v *visit) invitationForm() (answerContent, error) {
-	asked, err := v.Answers.Open(v.r.Context(), v.r.PathValue("token"))
+// answerPages let people without an account answer an invitation that they got by mail.
+type answerPages struct{ *pageRequest }
+
+func (p answerPages) invitationForm() (answerContent, error) {
+	asked, err := p.Answers.Open(p.r.Context(), p.r.PathValue("token"))
 	return answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End}, err
 }
 
 // proposes is the value of the button that proposes another time.
 const proposes = "PROPOSED"
 
-func (v *visit) answerInvitation() error {
-	ctx, token, comment := v.r.Context(), v.r.PathValue("token"), v.field("comment")
+func (p answerPages) answerInvitation() error {
+	ctx, token, comment := p.r.Context(), p.r.PathValue("token"), p.field("comment")
 	content := answerContent{Choices: givens, Comment: comment}
 	var asked calendar.Asked
 	var err error
-	if content.Proposed = v.field("answer") == proposes; content.Proposed {
-		content.From, content.To = v.field("start"), v.field("end")
-		asked, err = v.Answers.Propose(ctx, token, content.From, content.To, comment)
+	if content.Proposed = p.field("answer") == proposes; content.Proposed {
+		content.From, content.To = p.field("start"), p.field("end")
+		asked, err = p.Answers.Propose(ctx, token, content.From, content.To, comment)
 	} else {
-		asked, err = v.Answers.Give(ctx, token, v.field("answer"), comment)
+		asked, err = p.Answers.Give(ctx, token, p.field("answer"), comment)
 		content.From, content.To = asked.Start, asked.End
 	}
 	content.Asked = asked
@@ -82,7 +85,7 @@ func (v *visit) answerInvitation() error {
 		content.Proposed = false
 	}
 	if err != nil && asked.Recipient != "" {
-		return v.again("answer", content, err)
+		return p.again("answer", content, err)
 	}
 	if err != nil {
 		return err
@@ -90,5 +93,5 @@ func (v *visit) answerInvitation() error {
 	if !content.Proposed {
 		content.Said, content.Given = said(asked.Status), true
 	}
-	return v.write(http.StatusOK, "answer", content, "")
+	return p.write(http.StatusOK, "answer", content, "")
 }

@@ -13,20 +13,20 @@ import (
 
 func (h *Handler) appPages() []page {
 	return []page{
-		get("apps", people, showing("apps", (*visit).apps)),
-		get("apps/new", proven, showing("app", (*visit).appForm)),
-		post("apps/new", proven, (*visit).createApp),
-		get("apps/{token}/narrow", people, showing("narrow", (*visit).narrowForm)),
-		post("apps/{token}/narrow", people, (*visit).narrowApp),
-		postBack("apps/{token}/revoke", people, "apps", (*visit).revokeApp),
-		get("apps/{token}/made", people, showing("made", (*visit).madeByApp)),
-		postBack("apps/{token}/made", people, "apps", (*visit).unmake),
+		get("apps", people, showing("apps", appPages.apps)),
+		get("apps/new", proven, showing("app", appPages.appForm)),
+		post("apps/new", proven, appPages.createApp),
+		get("apps/{token}/narrow", people, showing("narrow", narrowPages.narrowForm)),
+		post("apps/{token}/narrow", people, narrowPages.narrowApp),
+		postBack("apps/{token}/revoke", people, "apps", appMadePages.revokeApp),
+		get("apps/{token}/made", people, showing("made", appMadePages.madeByApp)),
+		postBack("apps/{token}/made", people, "apps", appMadePages.unmake),
 	}
 }
 
 // scopes returns the scopes that the visitor can grant. The mail scope is included if they have linked a mail account.
-func (v *visit) scopes() calendar.Scope {
-	if _, err := v.Service.Mirrors.AccountOf(v.r.Context(), v.user().ID, "gmail"); err != nil {
+func (p *pageRequest) scopes() calendar.Scope {
+	if _, err := p.Service.Mirrors.AccountOf(p.r.Context(), p.user().ID, "gmail"); err != nil {
 		return calendar.ScopeAll // on an error, the mail scope is not offered
 	}
 	return calendar.ScopeEvery
@@ -58,17 +58,20 @@ func mayDo(set calendar.Scope) string {
 	return strings.Join(words, ", ")
 }
 
+// appPages list apps and assistants with access to the account, and make new ones.
+type appPages struct{ *pageRequest }
+
 // apps returns the active and expired apps, and the revoked ones with Made.
-func (v *visit) apps() ([]app, error) {
-	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+func (p appPages) apps() ([]app, error) {
+	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	if err != nil {
 		return nil, err
 	}
-	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), "")
+	made, err := p.Service.MadeBy(p.r.Context(), p.caller(), "")
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func (v *visit) apps() ([]app, error) {
 	for _, m := range made {
 		count[m.Maker.Token]++
 	}
-	c := v.clock()
+	c := p.clock()
 	var list []app
 	for _, t := range tokens {
 		if !t.Revoked.IsZero() && count[t.ID] == 0 {
@@ -84,7 +87,7 @@ func (v *visit) apps() ([]app, error) {
 		}
 		list = append(list, app{
 			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
-			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires), Expired: !t.Valid(v.Now()),
+			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires), Expired: !t.Valid(p.Now()),
 			Ended: !t.Revoked.IsZero(), Made: count[t.ID],
 		})
 	}
@@ -133,42 +136,42 @@ type newApp struct {
 // appLives are the choices for an app's expiry, in days; 0 means never.
 var appLives = map[string]int{"30": 30, "90": 90, "365": 365, "0": 0}
 
-func (v *visit) appForm() (appContent, error) {
-	return v.appContent(newApp{name: v.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
+func (p appPages) appForm() (appContent, error) {
+	return p.appContent(newApp{name: p.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
 }
 
-func (v *visit) appContent(n newApp) (appContent, error) {
-	content := appContent{Name: n.name, Days: n.days, URL: v.address().String(), MCP: v.assistantsURL(), UserName: v.user().Name}
-	for _, name := range auth.ScopeNames(v.scopes()) {
+func (p appPages) appContent(n newApp) (appContent, error) {
+	content := appContent{Name: n.name, Days: n.days, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name}
+	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
 			return content, err
 		}
 		content.Scopes = append(content.Scopes, choice{name, mayDo(scope), slices.Contains(n.scopes, name)})
 	}
-	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {
 		content.Calendars = append(content.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID))})
 	}
 	return content, err
 }
 
-func (v *visit) createApp() error {
-	n := newApp{v.field("name"), v.field("days"), v.r.PostForm["scope"], v.r.PostForm["calendar"]}
-	content, err := v.appContent(n)
+func (p appPages) createApp() error {
+	n := newApp{p.field("name"), p.field("days"), p.r.PostForm["scope"], p.r.PostForm["calendar"]}
+	content, err := p.appContent(n)
 	if err != nil {
 		return err
 	}
-	_, secret, err := v.makeApp(n)
+	_, secret, err := p.makeApp(n)
 	if err != nil {
-		return v.again("app", content, err)
+		return p.again("app", content, err)
 	}
 	content.Secret = secret
-	return v.show("app", content)
+	return p.show("app", content)
 }
 
-func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
-	spec := auth.TokenSpec{User: v.user().Name, Name: n.name}
+func (p appPages) makeApp(n newApp) (auth.Token, auth.Secret, error) {
+	spec := auth.TokenSpec{User: p.user().Name, Name: n.name}
 	if len(n.scopes) > 0 {
 		var err error
 		if spec.Scopes, err = auth.ParseScopes(strings.Join(n.scopes, ",")); err != nil {
@@ -180,23 +183,26 @@ func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
 		return auth.Token{}, "", calendar.Errorf(calendar.Invalid, "", "say for how long")
 	}
 	if days > 0 {
-		spec.Expires = v.Now().Add(time.Duration(days) * 24 * time.Hour)
+		spec.Expires = p.Now().Add(time.Duration(days) * 24 * time.Hour)
 	}
 	for _, id := range n.calendars {
 		// The visitor cannot give an app a calendar that they cannot see themselves.
-		cal, err := v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(id))
+		cal, err := p.Service.Calendar(p.r.Context(), p.caller(), calendar.CalendarID(id))
 		if err != nil {
 			return auth.Token{}, "", err
 		}
 		spec.Calendars = append(spec.Calendars, cal.ID)
 	}
-	return v.Auth.CreateToken(v.r.Context(), spec)
+	return p.Auth.CreateToken(p.r.Context(), spec)
 }
 
+// appMadePages revoke an app and remove what it created.
+type appMadePages struct{ *pageRequest }
+
 // appNamed returns the visitor's app that the path names. Another user's app is not found.
-func (v *visit) appNamed() (auth.Token, error) {
-	id := calendar.TokenID(v.r.PathValue("token"))
-	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+func (p appMadePages) appNamed() (auth.Token, error) {
+	id := calendar.TokenID(p.r.PathValue("token"))
+	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
 	if err != nil {
 		return auth.Token{}, err
 	}
@@ -208,19 +214,19 @@ func (v *visit) appNamed() (auth.Token, error) {
 }
 
 // revokeApp revokes an app of the visitor, then lists the webhooks, shares and linked accounts that it created.
-func (v *visit) revokeApp() error {
-	t, err := v.appNamed()
+func (p appMadePages) revokeApp() error {
+	t, err := p.appNamed()
 	if err != nil {
 		return err
 	}
-	if err := v.Auth.RevokeToken(v.r.Context(), t.ID); err != nil {
-		return v.after(err, "apps", "")
+	if err := p.Auth.RevokeToken(p.r.Context(), t.ID); err != nil {
+		return p.after(err, "apps", "")
 	}
-	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
+	made, err := p.Service.MadeBy(p.r.Context(), p.caller(), t.ID)
 	if err != nil || len(made) == 0 {
-		return v.after(err, "apps", "app-revoked")
+		return p.after(err, "apps", "app-revoked")
 	}
-	return v.after(nil, "apps/"+string(t.ID)+"/made", "app-revoked")
+	return p.after(nil, "apps/"+string(t.ID)+"/made", "app-revoked")
 }
 
 // madeContent is the data of the page that lists the webhooks, shares and linked accounts that an app created.
@@ -233,13 +239,13 @@ type madeContent struct {
 
 type madeRow struct{ Key, What string }
 
-func (v *visit) madeByApp() (madeContent, error) {
-	t, err := v.appNamed()
+func (p appMadePages) madeByApp() (madeContent, error) {
+	t, err := p.appNamed()
 	if err != nil {
 		return madeContent{}, err
 	}
 	content := madeContent{ID: t.ID, Name: excerpt(t.Name), Ended: !t.Revoked.IsZero()}
-	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
+	made, err := p.Service.MadeBy(p.r.Context(), p.caller(), t.ID)
 	for _, m := range made {
 		content.Made = append(content.Made, madeRow{m.Key(), madeWords(m)})
 	}
@@ -258,16 +264,16 @@ func madeWords(m service.Made) string {
 }
 
 // unmake removes the ticked items.
-func (v *visit) unmake() error {
-	t, err := v.appNamed()
+func (p appMadePages) unmake() error {
+	t, err := p.appNamed()
 	if err != nil {
 		return err
 	}
-	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
+	made, err := p.Service.MadeBy(p.r.Context(), p.caller(), t.ID)
 	if err != nil {
 		return err
 	}
-	ticked := v.r.PostForm["made"]
+	ticked := p.r.PostForm["made"]
 	if len(ticked) == 0 {
 		return calendar.Errorf(calendar.Invalid, "", "select what to remove, or keep all")
 	}
@@ -275,9 +281,9 @@ func (v *visit) unmake() error {
 		if !slices.Contains(ticked, m.Key()) {
 			continue
 		}
-		if err := v.Service.Unmake(v.r.Context(), v.caller(), m); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		if err := p.Service.Unmake(p.r.Context(), p.caller(), m); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 			return err
 		}
 	}
-	return v.after(nil, "apps", "removed")
+	return p.after(nil, "apps", "removed")
 }

@@ -14,9 +14,9 @@ type boundRow struct {
 }
 
 // bounds returns a user's quotas and usage.
-func (v *visit) bounds(u calendar.User) ([]boundRow, error) {
+func (p userPages) bounds(u calendar.User) ([]boundRow, error) {
 	// Count as the user: administrators have no access to others' calendars.
-	has, _, err := v.Service.Usage(v.r.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeRead})
+	has, _, err := p.Service.Usage(p.r.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeRead})
 	if err != nil {
 		return nil, err
 	}
@@ -29,16 +29,16 @@ func (v *visit) bounds(u calendar.User) ([]boundRow, error) {
 }
 
 // setBounds sets a user's quotas: all values of the form, or none if one is invalid.
-func (v *visit) setBounds(u calendar.User) error {
+func (p userPages) setBounds(u calendar.User) error {
 	var e auth.UserEdit
 	for field, to := range map[string]**int64{"calendars": &e.QuotaCalendars, "objects": &e.QuotaObjects, "bytes": &e.QuotaBytes} {
-		text := v.field(field)
+		text := p.field(field)
 		n, err := calendar.ParseBound(text)
 		if err != nil {
 			return calendar.Errorf(calendar.Invalid, "", "%.100q %v", text, err)
 		}
 		*to = &n
 	}
-	_, err := v.ChangeUser(v.r.Context(), u.Name, e)
+	_, err := p.ChangeUser(p.r.Context(), u.Name, e)
 	return err
 }

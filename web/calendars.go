@@ -9,27 +9,27 @@ import (
 
 func (h *Handler) calendarPages() []page {
 	one := "calendars/{id}"
-	upload := post(one+"/import", people, (*visit).importFile)
+	upload := post(one+"/import", people, transferPages.importFile)
 	upload.body = h.Service.Limits().ObjectBytes
 	return []page{
-		get("calendars", people, showing("calendars", newCalendarForm{Kind: "events"}.content)),
-		post("calendars", people, (*visit).createCalendar),
-		get(one, people, showing("calendar", (*visit).calendar)),
-		post(one, people, (*visit).changeCalendar),
-		get(one+"/delete", people, showing("deletecalendar", (*visit).deletion)),
-		post(one+"/delete", people, (*visit).deleteCalendar),
-		post(one+"/leave", people, (*visit).leaveCalendar),
-		post(one+"/share", people, (*visit).share),
-		post(one+"/unshare", people, (*visit).unshare),
-		get(one+"/links", proven, showing("link", (*visit).linkForm)),
-		post(one+"/links", proven, (*visit).createLink),
-		post(one+"/links/{link}/revoke", people, (*visit).revokeLink),
+		get("calendars", people, showing("calendars", calendarListPages.calendarList)),
+		post("calendars", people, calendarListPages.createCalendar),
+		get(one, people, showing("calendar", calendarPages.calendar)),
+		post(one, people, calendarPages.changeCalendar),
+		get(one+"/delete", people, showing("deletecalendar", calendarPages.deletion)),
+		post(one+"/delete", people, calendarPages.deleteCalendar),
+		post(one+"/leave", people, calendarPages.leaveCalendar),
+		post(one+"/share", people, calendarPages.share),
+		post(one+"/unshare", people, calendarPages.unshare),
+		get(one+"/links", proven, showing("link", linkPages.linkForm)),
+		post(one+"/links", proven, linkPages.createLink),
+		post(one+"/links/{link}/revoke", people, linkPages.revokeLink),
 		upload,
-		get(one+"/export", people, (*visit).exportCalendar),
-		get("invitations/{invitation}", people, showing("offer", (*visit).offer)),
-		post("invitations/{invitation}", people, (*visit).answer),
-		post(one+"/block", people, (*visit).blockSharer),
-		post("unblock", people, (*visit).unblockSharer),
+		get(one+"/export", people, transferPages.exportCalendar),
+		get("invitations/{invitation}", people, showing("offer", invitationPages.offer)),
+		post("invitations/{invitation}", people, invitationPages.answer),
+		post(one+"/block", people, invitationPages.blockSharer),
+		post("unblock", people, invitationPages.unblockSharer),
 	}
 }
 
@@ -61,10 +61,16 @@ var kindChoices = map[string]calendar.Kinds{"events": {calendar.Event}, "tasks":
 // accessWords describe each level of access.
 var accessWords = [...]string{"nothing", "see when you are busy", "read", "read and change", "own"}
 
-// content returns the data of the page with this form.
-func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
+// calendarListPages list the calendars and create new ones.
+type calendarListPages struct{ *pageRequest }
+
+func (p calendarListPages) calendarList() (calendarsContent, error) {
+	return p.calendarListContent(newCalendarForm{Kind: "events"})
+}
+
+func (p calendarListPages) calendarListContent(form newCalendarForm) (calendarsContent, error) {
 	content := calendarsContent{Form: form}
-	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	if err != nil {
 		return content, err
 	}
@@ -79,10 +85,10 @@ func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
 			content.Shared = append(content.Shared, listed)
 		}
 	}
-	if content.Invitations, err = v.invitations(); err != nil {
+	if content.Invitations, err = invitationPages(p).invitations(); err != nil {
 		return content, err
 	}
-	blocked, err := v.Service.Blocked(v.r.Context(), v.caller())
+	blocked, err := p.Service.Blocked(p.r.Context(), p.caller())
 	for _, u := range blocked {
 		content.Blocked = append(content.Blocked, u.Name)
 	}
@@ -104,16 +110,20 @@ func holds(cal calendar.Calendar) string {
 	return "events and tasks"
 }
 
-func (v *visit) createCalendar() error {
-	form := newCalendarForm{v.field("name"), v.field("color"), v.field("kind")}
-	made, err := v.makeCalendar(form)
+func (p calendarListPages) createCalendar() error {
+	form := newCalendarForm{p.field("name"), p.field("color"), p.field("kind")}
+	made, err := p.makeCalendar(form)
 	if err == nil {
-		return v.done("calendars/"+string(made.ID), "calendar-made")
+		return p.done("calendars/"+string(made.ID), "calendar-made")
 	}
-	return showAgain(v, "calendars", form.content, err)
+	content, failed := p.calendarListContent(form)
+	if failed != nil {
+		return failed
+	}
+	return p.again("calendars", content, err)
 }
 
-func (v *visit) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
+func (p calendarListPages) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
 	n := calendar.NewCalendar{Properties: calendar.Properties{Name: form.Name, Kinds: kindChoices[form.Kind]}}
 	switch {
 	case form.Name == "":
@@ -128,12 +138,12 @@ func (v *visit) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
 		}
 		n.Color = &color
 	}
-	return v.Service.CreateCalendar(v.r.Context(), v.caller(), n)
+	return p.Service.CreateCalendar(p.r.Context(), p.caller(), n)
 }
 
 // wanted returns the calendar that the path names. One that the visitor cannot see is not found.
-func (v *visit) wanted() (calendar.Calendar, error) {
-	return v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
+func (p *pageRequest) wanted() (calendar.Calendar, error) {
+	return p.Service.Calendar(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id")))
 }
 
 // calendarContent is the data of the page of one calendar.
@@ -152,19 +162,22 @@ type calendarContent struct {
 	Imported *imported
 }
 
-func (v *visit) calendar() (calendarContent, error) {
-	cal, err := v.wanted()
+// calendarPages are the page of one calendar, and the actions on it.
+type calendarPages struct{ *pageRequest }
+
+func (p calendarPages) calendar() (calendarContent, error) {
+	cal, err := p.wanted()
 	if err != nil {
 		return calendarContent{}, err
 	}
-	return v.calendarContent(cal)
+	return p.calendarContent(cal)
 }
 
-func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) {
+func (p calendarPages) calendarContent(cal calendar.Calendar) (calendarContent, error) {
 	content := calendarContent{
 		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess, MayWord: accessWords[cal.Access],
-		Objects:  v.caller().May(calendar.ReadObjects, cal) == nil && (cal.Followed() || !cal.Subscribed()),
-		Writable: v.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
+		Objects:  p.caller().May(calendar.ReadObjects, cal) == nil && (cal.Followed() || !cal.Subscribed()),
+		Writable: p.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
 	}
 	if cal.Description != nil {
 		content.Describes = *cal.Description
@@ -172,44 +185,44 @@ func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) 
 	if !content.Owned || cal.Subscribed() {
 		return content, nil
 	}
-	said, err := v.Service.Scheduling(v.r.Context(), v.caller())
+	said, err := p.Service.Scheduling(p.r.Context(), p.caller())
 	if err != nil {
 		return content, err
 	}
 	content.Chosen, content.Choosable = said.Default == cal.ID, cal.Receives()
-	if content.Shares, err = v.shares(cal); err != nil {
+	if content.Shares, err = p.shares(cal); err != nil {
 		return content, err
 	}
-	content.Links, err = v.links(cal)
+	content.Links, err = p.links(cal)
 	return content, err
 }
 
 // onCalendar runs an action on a calendar and shows its page with the outcome.
-func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) error {
-	return v.onCalendarTo("calendars/"+v.r.PathValue("id"), notice, do)
+func (p calendarPages) onCalendar(notice string, do func(calendar.Calendar) error) error {
+	return p.onCalendarTo("calendars/"+p.r.PathValue("id"), notice, do)
 }
 
 // onCalendarTo is onCalendar for actions that lead to another page.
-func (v *visit) onCalendarTo(path, notice string, do func(calendar.Calendar) error) error {
-	cal, err := v.wanted()
+func (p calendarPages) onCalendarTo(path, notice string, do func(calendar.Calendar) error) error {
+	cal, err := p.wanted()
 	if err != nil {
 		return err
 	}
 	if err := do(cal); err != nil {
-		return showAgain(v, "calendar", (*visit).calendar, err)
+		return showAgain(p.pageRequest, "calendar", p.calendar, err)
 	}
-	return v.done(path, notice)
+	return p.done(path, notice)
 }
 
-func (v *visit) changeCalendar() error {
-	return v.onCalendar("saved", func(cal calendar.Calendar) error {
-		err := v.Service.PatchCalendar(v.r.Context(), v.caller(), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-			return nil, v.fillIn(p, cal)
+func (p calendarPages) changeCalendar() error {
+	return p.onCalendar("saved", func(cal calendar.Calendar) error {
+		err := p.Service.PatchCalendar(p.r.Context(), p.caller(), cal.ID, func(props *calendar.Properties) ([]calendar.DeadProperty, error) {
+			return nil, p.fillIn(props, cal)
 		})
-		if err != nil || v.field("default") == "" {
+		if err != nil || p.field("default") == "" {
 			return err
 		}
-		return v.Service.PatchScheduling(v.r.Context(), v.caller(), func(s *calendar.Scheduling) error {
+		return p.Service.PatchScheduling(p.r.Context(), p.caller(), func(s *calendar.Scheduling) error {
 			s.Default = cal.ID
 			return nil
 		})
@@ -217,43 +230,43 @@ func (v *visit) changeCalendar() error {
 }
 
 // fillIn copies the form's values into a calendar's properties.
-func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
-	if p.Name = v.field("name"); p.Name == "" {
+func (p calendarPages) fillIn(props *calendar.Properties, cal calendar.Calendar) error {
+	if props.Name = p.field("name"); props.Name == "" {
 		return calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
 	}
-	color, err := calendar.ParseColor(v.field("color"))
+	color, err := calendar.ParseColor(p.field("color"))
 	if err != nil {
 		return err
 	}
 	// A colour set by a client may be transparent; keep it unless the field was changed.
 	if !strings.EqualFold(swatchOf(cal).Hue(), color) {
-		p.Color = &color
+		props.Color = &color
 	}
-	if text := v.field("description"); text != "" {
-		p.Description = &text
+	if text := p.field("description"); text != "" {
+		props.Description = &text
 	} else {
-		p.Description = nil
+		props.Description = nil
 	}
-	p.Hidden = v.field("hidden") != ""
+	props.Hidden = p.field("hidden") != ""
 	// A form without the field leaves the order unchanged; an empty field removes it.
-	if text := v.field("order"); text != "" {
+	if text := p.field("order"); text != "" {
 		n, err := calendar.ParseOrder(text)
 		if err != nil {
 			return err
 		}
-		p.Order = &n
-	} else if v.r.PostForm.Has("order") {
-		p.Order = nil
+		props.Order = &n
+	} else if p.r.PostForm.Has("order") {
+		props.Order = nil
 	}
 	if cal.Access != calendar.OwnerAccess {
 		return nil
 	}
-	p.Transparent = v.field("free") != ""
-	if name := v.field("timezone"); name != p.Timezone {
+	props.Transparent = p.field("free") != ""
+	if name := p.field("timezone"); name != props.Timezone {
 		if err := auth.CheckTimezone(name); err != nil {
 			return err
 		}
-		p.Timezone, p.TimezoneData = name, nil
+		props.Timezone, props.TimezoneData = name, nil
 	}
 	return nil
 }
@@ -265,12 +278,12 @@ type deletionContent struct {
 	Told string
 }
 
-func (v *visit) deletion() (deletionContent, error) {
-	cal, err := v.wanted()
+func (p calendarPages) deletion() (deletionContent, error) {
+	cal, err := p.wanted()
 	if err != nil {
 		return deletionContent{}, err
 	}
-	people, err := v.Service.DeletionAudience(v.r.Context(), v.caller(), cal.ID, calendar.TellAll)
+	people, err := p.Service.DeletionAudience(p.r.Context(), p.caller(), cal.ID, calendar.TellAll)
 	content := deletionContent{Calendar: cal}
 	if people.People > 0 {
 		content.Told = sentenceCase(people.String())
@@ -278,26 +291,26 @@ func (v *visit) deletion() (deletionContent, error) {
 	return content, err
 }
 
-func (v *visit) deleteCalendar() error {
-	return v.onCalendarTo("calendars", "calendar-deleted", func(cal calendar.Calendar) error {
-		return v.Service.DeleteCalendar(v.r.Context(), v.caller(), cal.ID)
+func (p calendarPages) deleteCalendar() error {
+	return p.onCalendarTo("calendars", "calendar-deleted", func(cal calendar.Calendar) error {
+		return p.Service.DeleteCalendar(p.r.Context(), p.caller(), cal.ID)
 	})
 }
 
-func (v *visit) leaveCalendar() error {
-	return v.onCalendarTo("calendars", "calendar-left", func(cal calendar.Calendar) error {
-		return v.Service.Leave(v.r.Context(), v.caller(), cal.ID)
+func (p calendarPages) leaveCalendar() error {
+	return p.onCalendarTo("calendars", "calendar-left", func(cal calendar.Calendar) error {
+		return p.Service.Leave(p.r.Context(), p.caller(), cal.ID)
 	})
 }
 
 // blockSharer leaves a calendar and blocks its owner.
-func (v *visit) blockSharer() error {
-	return v.onCalendarTo("calendars", "sharer-blocked", func(cal calendar.Calendar) error {
-		_, err := v.Service.Block(v.r.Context(), v.caller(), cal.ID)
+func (p invitationPages) blockSharer() error {
+	return calendarPages(p).onCalendarTo("calendars", "sharer-blocked", func(cal calendar.Calendar) error {
+		_, err := p.Service.Block(p.r.Context(), p.caller(), cal.ID)
 		return err
 	})
 }
 
-func (v *visit) unblockSharer() error {
-	return v.after(v.Service.Unblock(v.r.Context(), v.caller(), v.field("name")), "calendars", "sharer-unblocked")
+func (p invitationPages) unblockSharer() error {
+	return p.after(p.Service.Unblock(p.r.Context(), p.caller(), p.field("name")), "calendars", "sharer-unblocked")
 }

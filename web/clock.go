@@ -16,12 +16,12 @@ type clock struct {
 }
 
 // clock returns the signed-in user's clock.
-func (v *visit) clock() clock {
-	z, err := zone.Lookup(v.user().Timezone)
+func (p *pageRequest) clock() clock {
+	z, err := zone.Lookup(p.user().Timezone)
 	if err != nil {
 		z = zone.UTC()
 	}
-	return clock{v.Now(), z}
+	return clock{p.Now(), z}
 }
 
 func (c clock) in(t time.Time) time.Time { return t.In(c.zone.Location()) }

@@ -14,10 +14,10 @@ import (
 
 func (h *Handler) connectPages() []page {
 	return []page{
-		get("connect", people, (*visit).connect),
-		get("connect/{device}", proven, (*visit).deviceForm),
-		post("connect/{device}", proven, (*visit).connectDevice),
-		get("profile/{parcel}", anybody, (*visit).profile),
+		get("connect", people, connectPages.connect),
+		get("connect/{device}", proven, connectPages.deviceForm),
+		post("connect/{device}", proven, connectPages.connectDevice),
+		get("profile/{parcel}", anybody, connectPages.profile),
 	}
 }
 
@@ -28,44 +28,47 @@ type connectContent struct {
 	OAuth bool
 }
 
-func (v *visit) connect() error {
-	return v.show("connect", connectContent{v.user().Name, v.address().String(), v.assistantsURL(), v.OAuth != nil})
+// connectPages connect apps and devices.
+type connectPages struct{ *pageRequest }
+
+func (p connectPages) connect() error {
+	return p.show("connect", connectContent{p.user().Name, p.address().String(), p.assistantsURL(), p.OAuth != nil})
 }
 
 // address returns the server's address for calendar apps: the configured BASE_URL, or else the one that the browser
 // used.
-func (v *visit) address() *url.URL {
-	if v.BaseURL != nil {
-		return v.BaseURL.JoinPath("/")
+func (p *pageRequest) address() *url.URL {
+	if p.BaseURL != nil {
+		return p.BaseURL.JoinPath("/")
 	}
-	u := &url.URL{Scheme: "http", Host: v.r.Host, Path: "/"}
-	if v.r.TLS != nil {
+	u := &url.URL{Scheme: "http", Host: p.r.Host, Path: "/"}
+	if p.r.TLS != nil {
 		u.Scheme = "https"
 	}
 	return u
 }
 
 // assistantsURL returns the server's address for assistants.
-func (v *visit) assistantsURL() string {
-	u, err := url.Parse(v.MCPURL)
-	if err != nil || v.BaseURL != nil {
-		return v.MCPURL
+func (p *pageRequest) assistantsURL() string {
+	u, err := url.Parse(p.MCPURL)
+	if err != nil || p.BaseURL != nil {
+		return p.MCPURL
 	}
 	// Without a BASE_URL, the configured host name may be local to this machine.
-	u.Host = net.JoinHostPort(v.address().Hostname(), u.Port())
+	u.Host = net.JoinHostPort(p.address().Hostname(), u.Port())
 	return u.String()
 }
 
 // devices are the kinds of device that connect by scanning a code. Each gets its own app password.
 var devices = map[string]device{
-	"apple":   {"iPhone, iPad or Mac", "Apple Calendar", (*visit).appleLink},
-	"android": {"Android with DAVx⁵", "DAVx⁵", (*visit).androidLink},
+	"apple":   {"iPhone, iPad or Mac", "Apple Calendar", connectPages.appleLink},
+	"android": {"Android with DAVx⁵", "DAVx⁵", connectPages.androidLink},
 }
 
 type device struct {
 	title, app string
 	// link returns the link that sets up the device.
-	link func(*visit, auth.Secret) (string, error)
+	link func(connectPages, auth.Secret) (string, error)
 }
 
 // deviceContent is the data of the page for one kind of device.
@@ -81,35 +84,35 @@ type deviceContent struct {
 	Minutes int
 }
 
-func (v *visit) device() (device, deviceContent, error) {
-	name := v.r.PathValue("device")
+func (p connectPages) device() (device, deviceContent, error) {
+	name := p.r.PathValue("device")
 	d, ok := devices[name]
 	if !ok {
 		return d, deviceContent{}, errMissing()
 	}
 	return d, deviceContent{
-		Device: name, Title: d.title, App: d.app, URL: v.address().String(), UserName: v.user().Name, Minutes: int(auth.ParcelLasts.Minutes()),
+		Device: name, Title: d.title, App: d.app, URL: p.address().String(), UserName: p.user().Name, Minutes: int(auth.ParcelLasts.Minutes()),
 	}, nil
 }
 
-func (v *visit) deviceForm() error {
-	_, content, err := v.device()
+func (p connectPages) deviceForm() error {
+	_, content, err := p.device()
 	if err != nil {
 		return err
 	}
-	return v.show("device", content)
+	return p.show("device", content)
 }
 
-func (v *visit) connectDevice() error {
-	d, content, err := v.device()
+func (p connectPages) connectDevice() error {
+	d, content, err := p.device()
 	if err != nil {
 		return err
 	}
-	_, secret, err := v.Auth.CreateToken(v.r.Context(), auth.TokenSpec{User: v.user().Name, Name: d.app, Scopes: calendar.ScopeAll})
+	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll})
 	if err != nil {
-		return v.again("device", content, err)
+		return p.again("device", content, err)
 	}
-	link, err := d.link(v, secret)
+	link, err := d.link(p, secret)
 	if err != nil {
 		return err
 	}
@@ -117,41 +120,41 @@ func (v *visit) connectDevice() error {
 		return err
 	}
 	content.Link, content.Secret = template.URL(link), secret //nolint:gosec // it is made here, of our own address
-	return v.show("device", content)
+	return p.show("device", content)
 }
 
 // androidLink returns a login link for DAVx⁵: the address with the credentials.
-func (v *visit) androidLink(secret auth.Secret) (string, error) {
-	u := v.address()
+func (p connectPages) androidLink(secret auth.Secret) (string, error) {
+	u := p.address()
 	u.Scheme = strings.Replace(u.Scheme, "http", "caldav", 1)
-	u.User = url.UserPassword(v.user().Name, string(secret))
+	u.User = url.UserPassword(p.user().Name, string(secret))
 	return u.String(), nil
 }
 
 // appleLink returns the address of a profile to install.
-func (v *visit) appleLink(secret auth.Secret) (string, error) {
-	parcel, err := v.Auth.HandOver(v.r.Context(), v.user(), secret)
+func (p connectPages) appleLink(secret auth.Secret) (string, error) {
+	parcel, err := p.Auth.HandOver(p.r.Context(), p.user(), secret)
 	if err != nil {
 		return "", err
 	}
-	return v.address().JoinPath(root, "profile", string(parcel)).String(), nil
+	return p.address().JoinPath(root, "profile", string(parcel)).String(), nil
 }
 
 // profile sends the account of a parcel to its bearer, while the parcel and its app password are valid.
-func (v *visit) profile() error {
-	who, secret, err := v.Auth.TakeOver(v.r.Context(), auth.Parcel(v.r.PathValue("parcel")), v.ClientAddr(v.r))
+func (p connectPages) profile() error {
+	who, secret, err := p.Auth.TakeOver(p.r.Context(), auth.Parcel(p.r.PathValue("parcel")), p.ClientAddr(p.r))
 	if err != nil {
 		return err
 	}
-	at := v.address()
-	p := profile{
+	at := p.address()
+	made := profile{
 		Host: at.Hostname(), Port: portOf(at), TLS: at.Scheme == "https", Principal: at.Path,
 		Description: "Calendars of " + who.User.Name, Username: who.User.Name, Password: string(secret), ID: string(who.Token),
 	}
-	v.w.Header().Set("Content-Type", profileType)
-	v.w.Header().Set("Content-Disposition", `attachment; filename="calendars.mobileconfig"`)
-	v.w.WriteHeader(http.StatusOK)
-	_, _ = v.w.Write(p.text())
+	p.w.Header().Set("Content-Type", profileType)
+	p.w.Header().Set("Content-Disposition", `attachment; filename="calendars.mobileconfig"`)
+	p.w.WriteHeader(http.StatusOK)
+	_, _ = p.w.Write(made.text())
 	return nil
 }
 

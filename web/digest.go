@@ -35,9 +35,9 @@ func (h *Handler) digestPages() []page {
 		return nil
 	}
 	return []page{
-		postBack("settings/digest", people, "settings", (*visit).saveDigest),
-		get(stopPath+"{token}", anybody, showing("nomail", (*visit).stopForm)),
-		post(stopPath+"{token}", anybody, showing("nomail", (*visit).stopDigest)),
+		postBack("settings/digest", people, "settings", settingsPages.saveDigest),
+		get(stopPath+"{token}", anybody, showing("nomail", unsubscribePages.stopForm)),
+		post(stopPath+"{token}", anybody, showing("nomail", unsubscribePages.stopDigest)),
 	}
 }
 
@@ -51,11 +51,11 @@ type digestContent struct {
 const usualHour = 18
 
 // digestContent returns nil if the server sends no digests.
-func (v *visit) digestContent(u calendar.User) (*digestContent, error) {
-	if v.Digests == nil {
+func (p settingsPages) digestContent(u calendar.User) (*digestContent, error) {
+	if p.Digests == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	d, err := v.Digests.Wish(v.r.Context(), u)
+	d, err := p.Digests.Wish(p.r.Context(), u)
 	if !d.Wanted() {
 		d.Hour = usualHour
 	}
@@ -66,13 +66,13 @@ func (v *visit) digestContent(u calendar.User) (*digestContent, error) {
 	return content, err
 }
 
-func (v *visit) saveDigest() error {
-	hour, err := strconv.Atoi(v.field("hour"))
+func (p settingsPages) saveDigest() error {
+	hour, err := strconv.Atoi(p.field("hour"))
 	if err != nil {
 		hour = -1
 	}
-	return v.settled(v.Digests.Want(v.r.Context(), v.user(), calendar.Digest{
-		Hour: hour, Agenda: v.field("agenda") != "", Changes: v.field("changes") != "",
+	return p.settled(p.Digests.Want(p.r.Context(), p.user(), calendar.Digest{
+		Hour: hour, Agenda: p.field("agenda") != "", Changes: p.field("changes") != "",
 	}), "saved")
 }
 
@@ -82,12 +82,15 @@ type stopContent struct {
 	Done    bool
 }
 
-func (v *visit) stopForm() (stopContent, error) {
-	address, err := v.Digests.Open(v.r.PathValue("token"))
+// unsubscribePages stop the daily mail, for any reader of it.
+type unsubscribePages struct{ *pageRequest }
+
+func (p unsubscribePages) stopForm() (stopContent, error) {
+	address, err := p.Digests.Open(p.r.PathValue("token"))
 	return stopContent{Address: address}, err
 }
 
-func (v *visit) stopDigest() (stopContent, error) {
-	address, err := v.Digests.Stop(v.r.Context(), v.r.PathValue("token"))
+func (p unsubscribePages) stopDigest() (stopContent, error) {
+	address, err := p.Digests.Stop(p.r.Context(), p.r.PathValue("token"))
 	return stopContent{address, true}, err
 }

@@ -38,64 +38,67 @@ type journey struct {
 	Asked   json.RawMessage `json:"asked"`
 }
 
-func (v *visit) signInElsewhere() error {
-	if v.signedIn() {
-		return v.leadTo(v.next())
+// providerPages sign in, confirm and link accounts at the OpenID provider.
+type providerPages struct{ *pageRequest }
+
+func (p providerPages) signInElsewhere() error {
+	if p.signedIn() {
+		return p.leadTo(p.next())
 	}
-	return v.goElsewhere(toSignIn)
+	return p.goElsewhere(toSignIn)
 }
 
-func (v *visit) confirmElsewhere() error { return v.goElsewhere(toConfirm) }
+func (p providerPages) confirmElsewhere() error { return p.goElsewhere(toConfirm) }
 
-func (v *visit) linkElsewhere() error { return v.goElsewhere(toLink) }
+func (p providerPages) linkElsewhere() error { return p.goElsewhere(toLink) }
 
 // goElsewhere sends the browser to the provider. The state is sealed in a cookie, so that an answer counts only in this
 // browser.
-func (v *visit) goElsewhere(why purpose) error {
-	if v.Provider == nil {
+func (p providerPages) goElsewhere(why purpose) error {
+	if p.Provider == nil {
 		return errMissing()
 	}
-	address, asked, err := v.Provider.Ask(v.r.Context(), v.elsewhereBack(), proofs[why])
+	address, asked, err := p.Provider.Ask(p.r.Context(), p.elsewhereBack(), proofs[why])
 	if err != nil {
-		return v.elsewhereFailed(err)
+		return p.elsewhereFailed(err)
 	}
-	state, err := json.Marshal(journey{why, v.session.ID, v.next(), asked})
+	state, err := json.Marshal(journey{why, p.session.ID, p.next(), asked})
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	parcel, err := v.Auth.SealState(v.r.Context(), state)
+	parcel, err := p.Auth.SealState(p.r.Context(), state)
 	if err != nil {
 		return err
 	}
-	v.setCookie(elsewhereCookie, string(parcel), 10*time.Minute)
-	return v.leaveFor(address, v.Provider.Name())
+	p.setCookie(elsewhereCookie, string(parcel), 10*time.Minute)
+	return p.leaveFor(address, p.Provider.Name())
 }
 
 // leaveFor sends the browser to the provider. It does not redirect a form there: the page's policy would have to name
 // all hosts that the provider redirects to, and they are unknown.
-func (v *visit) leaveFor(address, name string) error {
-	if v.r.Method != http.MethodPost {
-		return v.leave(address)
+func (p *pageRequest) leaveFor(address, name string) error {
+	if p.r.Method != http.MethodPost {
+		return p.leave(address)
 	}
-	v.w.Header().Set("Refresh", "0; url="+address)
-	return v.show("away", awayContent{address, name})
+	p.w.Header().Set("Refresh", "0; url="+address)
+	return p.show("away", awayContent{address, name})
 }
 
 // awayContent is the data of a page that moves on to another host by itself.
 type awayContent struct{ Address, Provider string }
 
 // elsewhereBack is our redirect URI; it must be registered at the provider.
-func (v *visit) elsewhereBack() string {
-	return v.address().JoinPath(root, "sign-in/elsewhere/back").String()
+func (p providerPages) elsewhereBack() string {
+	return p.address().JoinPath(root, "sign-in/elsewhere/back").String()
 }
 
-func (v *visit) backFromElsewhere() error {
-	carried := v.cookie(elsewhereCookie)
-	if v.Provider == nil || carried == "" {
+func (p providerPages) backFromElsewhere() error {
+	carried := p.cookie(elsewhereCookie)
+	if p.Provider == nil || carried == "" {
 		return errMissing()
 	}
-	v.dropCookie(elsewhereCookie)
-	state, err := v.Auth.OpenState(v.r.Context(), v.ClientAddr(v.r), auth.Parcel(carried))
+	p.dropCookie(elsewhereCookie)
+	state, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.Parcel(carried))
 	if err != nil {
 		return err
 	}
@@ -103,53 +106,53 @@ func (v *visit) backFromElsewhere() error {
 	if err := json.Unmarshal(state, &j); err != nil {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
-	if j.Session != v.session.ID {
+	if j.Session != p.session.ID {
 		return calendar.Errorf(calendar.Invalid, "", "another user has signed in here meanwhile; start again")
 	}
-	person, err := v.Provider.Answer(v.r.Context(), j.Asked, v.r.URL.Query())
+	person, err := p.Provider.Answer(p.r.Context(), j.Asked, p.r.URL.Query())
 	if err != nil {
-		return v.elsewhereFailed(err)
+		return p.elsewhereFailed(err)
 	}
-	return v.arrive(j, person)
+	return p.arrive(j, person)
 }
 
 // elsewhereFailed shows the part of an error that a person can act on; the log has the rest.
-func (v *visit) elsewhereFailed(err error) error {
-	v.Logger.WarnContext(v.r.Context(), "signing in by another service failed", "error", err)
+func (p providerPages) elsewhereFailed(err error) error {
+	p.Logger.WarnContext(p.r.Context(), "signing in by another service failed", "error", err)
 	if _, away := errors.AsType[*oidc.AwayError](err); away {
-		return calendar.Errorf(calendar.Unavailable, "", "%s does not answer just now; try again in a moment, or sign in otherwise", v.Provider.Name())
+		return calendar.Errorf(calendar.Unavailable, "", "%s does not answer just now; try again in a moment, or sign in otherwise", p.Provider.Name())
 	}
 	if errors.Is(err, oidc.ErrSilent) {
-		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts cannot be linked; tell the administrator", v.Provider.Name())
+		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts cannot be linked; tell the administrator", p.Provider.Name())
 	}
-	return calendar.Errorf(calendar.Invalid, "", "%s did not sign you in; try again", v.Provider.Name())
+	return calendar.Errorf(calendar.Invalid, "", "%s did not sign you in; try again", p.Provider.Name())
 }
 
 // arrive carries out the purpose of a journey.
-func (v *visit) arrive(j journey, p oidc.Person) error {
-	who := auth.Identity{Issuer: p.Issuer, Subject: p.Subject, Name: cmp.Or(p.Username, p.Email, p.Name, p.Subject)}
+func (p providerPages) arrive(j journey, person oidc.Person) error {
+	who := auth.Identity{Issuer: person.Issuer, Subject: person.Subject, Name: cmp.Or(person.Username, person.Email, person.Name, person.Subject)}
 	switch j.Purpose {
 	case toConfirm:
-		if err := v.Auth.ProveByIdentity(v.r.Context(), v.session, who); err != nil {
-			return v.confirmed(err)
+		if err := p.Auth.ProveByIdentity(p.r.Context(), p.session, who); err != nil {
+			return confirmPages(p).confirmed(err)
 		}
-		return v.leadTo(j.Next)
+		return p.leadTo(j.Next)
 	case toLink:
-		return v.askToLink(who)
+		return p.askToLink(who)
 	case toSignIn:
 	}
-	entry, err := v.Auth.SignInByIdentity(v.r.Context(), who, v.r.UserAgent())
+	entry, err := p.Auth.SignInByIdentity(p.r.Context(), who, p.r.UserAgent())
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		entry, err = v.welcome(p, who)
+		entry, err = p.welcome(person, who)
 	}
 	if err != nil {
-		return v.again("signin", v.signInContent(""), err)
+		return p.again("signin", signInPages(p).signInContent(""), err)
 	}
-	if err := v.endSession(); err != nil {
+	if err := p.endSession(); err != nil {
 		return err
 	}
-	v.setCookie(sessionCookie, string(entry.Secret), sessionAge)
-	return v.leadTo(j.Next)
+	p.setCookie(sessionCookie, string(entry.Secret), sessionAge)
+	return p.leadTo(j.Next)
 }
 
 // linkingContent is the data of the page that confirms linking an account.
@@ -159,30 +162,30 @@ type linkingContent struct {
 }
 
 // askToLink shows the account before linking it: the provider may know the browser as another person.
-func (v *visit) askToLink(who auth.Identity) error {
-	parcel, err := v.Auth.OfferIdentity(v.r.Context(), v.session, who)
+func (p providerPages) askToLink(who auth.Identity) error {
+	parcel, err := p.Auth.OfferIdentity(p.r.Context(), p.session, who)
 	if err != nil {
 		return err
 	}
-	return v.show("linking", linkingContent{parcel, excerpt(who.Name), v.Provider.Name()})
+	return p.show("linking", linkingContent{parcel, excerpt(who.Name), p.Provider.Name()})
 }
 
-func (v *visit) link() error {
-	return v.secured(v.Auth.AcceptIdentity(v.r.Context(), v.session, auth.Parcel(v.field("parcel"))), "linked")
+func (p providerPages) link() error {
+	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.Parcel(p.field("parcel"))), "linked")
 }
 
 // welcome creates a user for a person whom the provider has authenticated, if the administrator allows it. It uses the
 // person's name there, but refuses a name that a user has already: they could be different people.
-func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
-	if !v.CreateUsers() {
+func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entry, error) {
+	if !p.CreateUsers() {
 		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
-			"no user here is linked with this account of %s; sign in another way and link it on your security page, or ask the administrator", v.Provider.Name())
+			"no user here is linked with this account of %s; sign in another way and link it on your security page, or ask the administrator", p.Provider.Name())
 	}
-	wanted := p.Username
+	wanted := person.Username
 	if _, err := auth.CanonicalName(wanted); err != nil {
-		wanted, _, _ = strings.Cut(p.Email, "@")
+		wanted, _, _ = strings.Cut(person.Email, "@")
 	}
-	u, err := v.NewUser(v.r.Context(), auth.NewUser{Name: wanted, DisplayName: p.Name, Invited: true})
+	u, err := p.NewUser(p.r.Context(), auth.NewUser{Name: wanted, DisplayName: person.Name, Invited: true})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		err = calendar.Errorf(calendar.Exists, "",
 			"there is a user %q here already; if that is you, sign in otherwise and link the account on your security page", wanted)
@@ -190,30 +193,30 @@ func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if err != nil {
 		return auth.Entry{}, err
 	}
-	if err := v.Auth.LinkIdentity(v.r.Context(), u, who); err != nil {
-		return auth.Entry{}, errors.Join(err, v.Auth.DeleteUser(v.r.Context(), u.Name))
+	if err := p.Auth.LinkIdentity(p.r.Context(), u, who); err != nil {
+		return auth.Entry{}, errors.Join(err, p.Auth.DeleteUser(p.r.Context(), u.Name))
 	}
-	if err := v.giveAddress(u, p.Email); err != nil {
+	if err := p.giveAddress(u, person.Email); err != nil {
 		return auth.Entry{}, err
 	}
-	return v.Auth.SignInByIdentity(v.r.Context(), who, v.r.UserAgent())
+	return p.Auth.SignInByIdentity(p.r.Context(), who, p.r.UserAgent())
 }
 
 // giveAddress gives a new user their mail address from the provider, unless another user has it.
-func (v *visit) giveAddress(u calendar.User, address string) error {
+func (p providerPages) giveAddress(u calendar.User, address string) error {
 	if address == "" {
 		return nil
 	}
-	ctx := v.r.Context()
-	if err := v.Auth.AddAddress(ctx, u, address); err != nil {
+	ctx := p.r.Context()
+	if err := p.Auth.AddAddress(ctx, u, address); err != nil {
 		return nil //nolint:nilerr // an invalid address is ignored
 	}
-	err := v.Auth.VerifyAddress(ctx, u, address)
+	err := p.Auth.VerifyAddress(ctx, u, address)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		return v.Auth.DropAddress(ctx, u, address)
+		return p.Auth.DropAddress(ctx, u, address)
 	}
 	if err != nil {
 		return err
 	}
-	return v.Auth.MainAddress(ctx, u, address)
+	return p.Auth.MainAddress(ctx, u, address)
 }

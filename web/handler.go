@@ -66,7 +66,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Handler serves the pages. It holds only tables, and no state of a visit.
+// Handler serves the pages. It holds only tables, and no state of a request.
 type Handler struct {
 	Config
 	// base is the path of BaseURL: "" or "/cal". secure is set if browsers connect by https.
@@ -180,41 +180,41 @@ func protect(header http.Header) {
 
 // refuseForeign answers a form that another site's page sent.
 func (h *Handler) refuseForeign(w http.ResponseWriter, r *http.Request) {
-	v := h.outside(w, r)
-	v.refuse(http.StatusForbidden, "This form was sent by a page of another site. Nothing was changed.")
+	p := h.outside(w, r)
+	p.refuse(http.StatusForbidden, "This form was sent by a page of another site. Nothing was changed.")
 }
 
 // missing answers for paths that do not exist, or whose existence must stay hidden.
 func (h *Handler) missing(w http.ResponseWriter, r *http.Request) {
-	v := h.outside(w, r)
-	if err := v.recognize(); err != nil { //nolint:contextcheck // a visit has its request's
-		v.fault(err) //nolint:contextcheck // a visit has its request's context
+	p := h.outside(w, r)
+	if err := p.recognize(); err != nil { //nolint:contextcheck // a pageRequest has its context
+		p.fault(err) //nolint:contextcheck // a pageRequest has its context
 		return
 	}
-	v.refuse(http.StatusNotFound, "There is no such page.")
+	p.refuse(http.StatusNotFound, "There is no such page.")
 }
 
-// outside returns a visit for a request without a page. It drops the body, since no page limits its size.
-func (h *Handler) outside(w http.ResponseWriter, r *http.Request) *visit {
+// outside returns a pageRequest for a path that has no page. It drops the body, since no page limits its size.
+func (h *Handler) outside(w http.ResponseWriter, r *http.Request) *pageRequest {
 	r.Body = http.NoBody
-	return &visit{Handler: h, w: w, r: r}
+	return &pageRequest{Handler: h, w: w, r: r}
 }
 
 // open serves a page to the visitors who may see it.
-func (h *Handler) open(p page) http.Handler {
+func (h *Handler) open(to page) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		limit := p.body
+		limit := to.body
 		if limit == 0 {
 			limit = maxForm
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		v := &visit{Handler: h, w: w, r: r, page: p}
-		err := v.recognize() //nolint:contextcheck // a visit has its request's
+		p := &pageRequest{Handler: h, w: w, r: r}
+		err := p.recognize() //nolint:contextcheck // a pageRequest has its context
 		if err == nil {
-			err = v.enter()
+			err = p.enter(to)
 		}
 		if err != nil {
-			v.fault(err) //nolint:contextcheck // a visit has its request's context
+			p.fault(err) //nolint:contextcheck // a pageRequest has its context
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 func (h *Handler) homePages() []page {
 	return []page{
-		get("{$}", people, showing("home", (*visit).home)),
-		post("proposals/{message}", people, (*visit).decideProposal),
-		post("unverified/{name}", people, (*visit).dismissUnverified),
+		get("{$}", people, showing("home", homePages.home)),
+		post("proposals/{message}", people, proposalPages.decideProposal),
+		post("unverified/{name}", people, unverifiedPages.dismissUnverified),
 	}
 }
 
@@ -40,21 +40,24 @@ type homeContent struct {
 	WebhooksOff int
 }
 
-func (v *visit) home() (content homeContent, err error) {
-	c := v.clock()
-	if content.agenda, err = v.agenda(c); err != nil {
+// homePages are the home page: agenda, tasks, invitations, and recent changes by assistants.
+type homePages struct{ *pageRequest }
+
+func (p homePages) home() (content homeContent, err error) {
+	c := p.clock()
+	if content.agenda, err = p.agenda(c); err != nil {
 		return content, err
 	}
-	if content.Invitations, err = v.invitations(); err != nil {
+	if content.Invitations, err = invitationPages(p).invitations(); err != nil {
 		return content, err
 	}
-	if content.Proposals, content.UnreadProposals, err = v.proposals(c); err != nil {
+	if content.Proposals, content.UnreadProposals, err = proposalPages(p).proposals(c); err != nil {
 		return content, err
 	}
-	if content.Unverified, err = v.unverified(c); err != nil {
+	if content.Unverified, err = unverifiedPages(p).unverified(c); err != nil {
 		return content, err
 	}
-	since, err := v.lastVisit()
+	since, err := p.lastVisit()
 	if err != nil {
 		return content, err
 	}
@@ -63,20 +66,20 @@ func (v *visit) home() (content homeContent, err error) {
 	} else {
 		content.Since = c.Moment(since)
 	}
-	if content.Deeds, content.MoreDeeds, err = v.deeds(c, since); err != nil {
+	if content.Deeds, content.MoreDeeds, err = p.deeds(c, since); err != nil {
 		return content, err
 	}
-	content.WebhooksOff, err = v.webhooksOff()
+	content.WebhooksOff, err = webhookPages(p).webhooksOff()
 	return content, err
 }
 
 // deeds returns the latest changes made with a token since a time.
-func (v *visit) deeds(c clock, since time.Time) (list []change, more bool, err error) {
-	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{Since: since, Limit: journalPage, Described: true})
+func (p homePages) deeds(c clock, since time.Time) (list []change, more bool, err error) {
+	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{Since: since, Limit: journalPage, Described: true})
 	if err != nil {
 		return nil, false, err
 	}
 	by := slices.DeleteFunc(found.Changes, func(one calendar.Change) bool { return one.Token == "" })
 	more = len(by) > mostDeeds || found.Cursor != ""
-	return v.changes(c, by[:min(len(by), mostDeeds)]), more, nil
+	return p.changes(c, by[:min(len(by), mostDeeds)]), more, nil
 }

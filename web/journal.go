@@ -8,10 +8,10 @@ import (
 
 func (h *Handler) journalPages() []page {
 	return []page{
-		get("journal", people, (*visit).journal),
-		get("journal/{change}", people, (*visit).oneChange),
-		postBack("undo", people, "journal", (*visit).undo),
-		postBack("journal/undo", people, "journal", (*visit).undoSince),
+		get("journal", people, journalPages.journal),
+		get("journal/{change}", people, journalPages.oneChange),
+		postBack("undo", people, "journal", journalPages.undo),
+		postBack("journal/undo", people, "journal", journalPages.undoSince),
 	}
 }
 
@@ -31,7 +31,7 @@ type change struct {
 }
 
 // changes converts journal entries for a page.
-func (v *visit) changes(c clock, found []calendar.Change) []change {
+func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	var list []change
 	for _, one := range found {
 		list = append(list, change{
@@ -60,28 +60,31 @@ type journalContent struct {
 	Next string
 }
 
-func (v *visit) journal() error {
-	query := v.r.URL.Query()
+// journalPages show the journal and undo changes.
+type journalPages struct{ *pageRequest }
+
+func (p journalPages) journal() error {
+	query := p.r.URL.Query()
 	content := journalContent{Calendar: calendar.CalendarID(query.Get("calendar")), App: calendar.TokenID(query.Get("app"))}
-	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{
+	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
 		Calendar: content.Calendar, Token: content.App, Limit: journalPage, Cursor: query.Get("after"), Described: true,
 	})
 	if err != nil {
 		return err
 	}
-	content.Changes = v.changes(v.clock(), found.Changes)
+	content.Changes = p.changes(p.clock(), found.Changes)
 	if found.Cursor != "" {
 		content.Next = "journal?" + url.Values{
 			"calendar": {string(content.Calendar)}, "app": {string(content.App)}, "after": {found.Cursor},
 		}.Encode()
 	}
-	if content.Calendars, err = v.Service.Calendars(v.r.Context(), v.caller()); err != nil {
+	if content.Calendars, err = p.Service.Calendars(p.r.Context(), p.caller()); err != nil {
 		return err
 	}
-	if content.Apps, err = v.apps(); err != nil {
+	if content.Apps, err = appPages(p).apps(); err != nil {
 		return err
 	}
-	return v.show("journal", content)
+	return p.show("journal", content)
 }
 
 const (
@@ -98,73 +101,73 @@ type changeContent struct {
 }
 
 // oneChange shows the details of a change: each field before and after.
-func (v *visit) oneChange() error {
-	id, err := calendar.ParseChangeID(v.r.PathValue("change"))
+func (p journalPages) oneChange() error {
+	id, err := calendar.ParseChangeID(p.r.PathValue("change"))
 	if err != nil {
 		return err
 	}
-	found, err := v.Service.Change(v.r.Context(), v.caller(), id)
+	found, err := p.Service.Change(p.r.Context(), p.caller(), id)
 	if err != nil {
 		return err
 	}
-	c := v.clock()
+	c := p.clock()
 	deeds := found.Deeds(c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
 	found.Before, found.After = nil, nil // the details follow the line, which need not name some of them as well
-	content := changeContent{Changes: v.changes(c, []calendar.Change{found})}
+	content := changeContent{Changes: p.changes(c, []calendar.Change{found})}
 	content.Changes[0].Compared = false
 	for room := mostTold; len(content.Deeds) < len(deeds) && room > 0; {
 		deed := within(deeds[len(content.Deeds)], 3*longestDeed)
 		content.Deeds, room = append(content.Deeds, sentenceCase(deed)), room-len(deed)
 	}
 	content.More = len(deeds) - len(content.Deeds)
-	return v.show("change", content)
+	return p.show("change", content)
 }
 
 // undo undoes a change and everything that was done together with it.
-func (v *visit) undo() error {
-	id, err := calendar.ParseChangeID(v.field("change"))
+func (p journalPages) undo() error {
+	id, err := calendar.ParseChangeID(p.field("change"))
 	if err != nil {
 		return err
 	}
-	undone, err := v.Service.Undo(v.r.Context(), v.caller(), id)
+	undone, err := p.Service.Undo(p.r.Context(), p.caller(), id)
 	if err != nil {
 		return err
 	}
-	return v.tellUndone(undone)
+	return p.tellUndone(undone)
 }
 
 // undoSince undoes all changes of an app from a given one on. Later changes by others stay.
-func (v *visit) undoSince() error {
-	id, err := calendar.ParseChangeID(v.field("change"))
+func (p journalPages) undoSince() error {
+	id, err := calendar.ParseChangeID(p.field("change"))
 	if err != nil {
 		return err
 	}
-	first, err := v.Service.Change(v.r.Context(), v.caller(), id)
+	first, err := p.Service.Change(p.r.Context(), p.caller(), id)
 	if err != nil {
 		return err
 	}
 	if first.Token == "" {
 		return calendar.Errorf(calendar.Invalid, "", "only the changes of an app or an assistant with its own token can be undone from one of them on")
 	}
-	undone, err := v.Service.UndoSince(v.r.Context(), v.caller(), calendar.UndoSince{Token: first.Token, At: first.At, LeaveChanged: true})
+	undone, err := p.Service.UndoSince(p.r.Context(), p.caller(), calendar.UndoSince{Token: first.Token, At: first.At, LeaveChanged: true})
 	if err != nil {
 		return err
 	}
-	return v.tellUndone(undone)
+	return p.tellUndone(undone)
 }
 
 // tellUndone shows the outcome of an undo: on the page of the request if all went well, otherwise with the reasons.
-func (v *visit) tellUndone(undone calendar.Undone) error {
+func (p journalPages) tellUndone(undone calendar.Undone) error {
 	if len(undone.Left) == 0 {
-		return v.done(v.next(), "undone")
+		return p.done(p.next(), "undone")
 	}
 	var content undoneContent
-	content.Back, content.Steps = v.next(), len(undone.Steps)
+	content.Back, content.Steps = p.next(), len(undone.Steps)
 	for _, left := range undone.Left[:min(len(undone.Left), journalPage)] {
 		content.Left = append(content.Left, sentence(left.Why()))
 	}
 	content.More = len(undone.Left) - len(content.Left)
-	return v.show("undone", content)
+	return p.show("undone", content)
 }
 
 // undoneContent lists the changes that could not be undone.

@@ -120,16 +120,16 @@ type menuItem struct {
 // Script returns the address of a script.
 func (f frame) Script(file string) string { return f.Root + "static/" + f.assets.names[file] }
 
-func (v *visit) frame(content any, wrong string) frame {
+func (p *pageRequest) frame(content any, wrong string) frame {
 	f := frame{
-		Page: content, Wrong: wrong, Root: v.href(""), Path: strings.TrimPrefix(v.r.URL.Path, root),
-		Style: v.href("static/" + v.assets.names["style.css"]), Notice: notices[v.r.URL.Query().Get("done")],
-		Next: localPath(v.r.FormValue("next")), assets: v.assets,
+		Page: content, Wrong: wrong, Root: p.href(""), Path: strings.TrimPrefix(p.r.URL.Path, root),
+		Style: p.href("static/" + p.assets.names["style.css"]), Notice: notices[p.r.URL.Query().Get("done")],
+		Next: localPath(p.r.FormValue("next")), assets: p.assets,
 	}
-	if !v.signedIn() {
+	if !p.signedIn() {
 		return f
 	}
-	u := v.user()
+	u := p.user()
 	f.User = &menuUser{u.Name, u.Title(), u.Admin}
 	for _, item := range menu {
 		if item.admin && !u.Admin {

@@ -29,13 +29,13 @@ type Consent interface {
 // linkedPages are the pages about linked calendars.
 func (h *Handler) linkedPages() []page {
 	return []page{
-		get("linked", people, showing("linkedcalendars", (*visit).linkedContent)),
-		postBack("linked", people, "linked", (*visit).linkNew),
-		postBack("linked-note/{id}", people, "linked", (*visit).followNote),
-		postBack("linked-at/{kind}", people, "linked", (*visit).beginLinking),
-		get("linked-at/back", people, (*visit).endLinking),
-		postBack("linked/{account}/look", people, "linked", (*visit).lookAtLinked),
-		postBack("linked/{account}/unlink", people, "linked", (*visit).unlinkAccount),
+		get("linked", people, showing("linkedcalendars", linkedPages.linkedContent)),
+		postBack("linked", people, "linked", linkedPages.linkNew),
+		postBack("linked-note/{id}", people, "linked", linkedPages.followNote),
+		postBack("linked-at/{kind}", people, "linked", linkConsentPages.beginLinking),
+		get("linked-at/back", people, linkConsentPages.endLinking),
+		postBack("linked/{account}/look", people, "linked", linkedPages.lookAtLinked),
+		postBack("linked/{account}/unlink", people, "linked", linkedPages.unlinkAccount),
 	}
 }
 
@@ -84,24 +84,27 @@ var states = map[calendar.AccountStatus]string{
 	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
 }
 
-func (v *visit) linkedContent() (linkedContent, error) {
-	mirrors := v.Service.Mirrors
+// linkedPages list, link and unlink feeds and accounts of other services.
+type linkedPages struct{ *pageRequest }
+
+func (p linkedPages) linkedContent() (linkedContent, error) {
+	mirrors := p.Service.Mirrors
 	content := linkedContent{Feeds: mirrors.Offers("ics"), CalDAV: mirrors.Offers("caldav")}
-	for _, kind := range slices.Sorted(maps.Keys(v.Consents)) {
-		content.Consents = append(content.Consents, choice{kind, v.Consents[kind].Title(), false})
+	for _, kind := range slices.Sorted(maps.Keys(p.Consents)) {
+		content.Consents = append(content.Consents, choice{kind, p.Consents[kind].Title(), false})
 	}
-	notes, err := mirrors.Notes(v.r.Context(), v.caller())
+	notes, err := mirrors.Notes(p.r.Context(), p.caller())
 	if err != nil {
 		return content, err
 	}
 	for _, n := range notes {
 		content.Notes = append(content.Notes, note{swatchOf(n.Calendar), n.ID, excerpt(n.Shown)})
 	}
-	all, err := mirrors.LinkedAccounts(v.r.Context(), v.caller())
+	all, err := mirrors.LinkedAccounts(p.r.Context(), p.caller())
 	if err != nil {
 		return content, err
 	}
-	c := v.clock()
+	c := p.clock()
 	for _, l := range all {
 		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail, By: excerpt(l.Maker.Agent)}
 		if l.Mail && l.Status == calendar.AccountSignIn {
@@ -133,44 +136,44 @@ func wrongWith(m calendar.Mirror) string {
 }
 
 // linkNew links a feed, or an account with a name and a password.
-func (v *visit) linkNew() error {
-	n := mirror.NewAccount{Provider: "ics", Name: v.field("name"), Secret: mirror.Secret{URL: v.field("url")}}
-	if v.field("kind") == "caldav" {
+func (p linkedPages) linkNew() error {
+	n := mirror.NewAccount{Provider: "ics", Name: p.field("name"), Secret: mirror.Secret{URL: p.field("url")}}
+	if p.field("kind") == "caldav" {
 		n.Provider = "caldav"
-		n.Secret.Username, n.Secret.Password = v.field("username"), v.r.PostFormValue("password")
+		n.Secret.Username, n.Secret.Password = p.field("username"), p.r.PostFormValue("password")
 	}
-	return v.linkedNow(n)
+	return p.linkedNow(n)
 }
 
 // followNote makes the server follow a feed that an app follows.
-func (v *visit) followNote() error {
-	_, _, err := v.Service.Mirrors.FollowNote(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
+func (p linkedPages) followNote() error {
+	_, _, err := p.Service.Mirrors.FollowNote(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id")))
 	if err == nil {
-		return v.done("linked", "note-followed")
+		return p.done("linked", "note-followed")
 	}
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return err
 	}
-	return showAgain(v, "linkedcalendars", (*visit).linkedContent, err)
+	return showAgain(p.pageRequest, "linkedcalendars", p.linkedContent, err)
 }
 
 // linkedNow links an account, or shows the page again with the error.
-func (v *visit) linkedNow(n mirror.NewAccount) error {
-	linked, _, err := v.Service.Mirrors.Link(v.r.Context(), v.caller(), n)
+func (p linkedPages) linkedNow(n mirror.NewAccount) error {
+	linked, _, err := p.Service.Mirrors.Link(p.r.Context(), p.caller(), n)
 	if err == nil && linked.Mail {
-		return v.done("linked", "mail-linked")
+		return p.done("linked", "mail-linked")
 	}
 	if err == nil {
-		return v.done("linked", "account-linked")
+		return p.done("linked", "account-linked")
 	}
-	content, failed := v.linkedContent()
+	content, failed := p.linkedContent()
 	if failed != nil {
 		return failed
 	}
 	if n.Provider == "caldav" {
 		content.URL, content.Username = n.Secret.URL, n.Secret.Username
 	}
-	return v.again("linkedcalendars", content, err)
+	return p.again("linkedcalendars", content, err)
 }
 
 // consentCookie holds the sealed state of a consent; consentTime is how long the owner may take.
@@ -185,38 +188,43 @@ type asked struct {
 	Kind, State, Verifier string
 }
 
+// linkConsentPages link an account by its owner's OAuth consent.
+type linkConsentPages struct{ *pageRequest }
+
 // agreedBack is our redirect URI; it must be registered at the provider.
-func (v *visit) agreedBack() string { return v.address().JoinPath(root, "linked-at/back").String() }
+func (p linkConsentPages) agreedBack() string {
+	return p.address().JoinPath(root, "linked-at/back").String()
+}
 
 // beginLinking sends the browser to the provider's consent page. The state is sealed in a cookie, so that an answer
 // counts only in this browser. Otherwise an attacker could make a user link the attacker's account.
-func (v *visit) beginLinking() error {
-	kind := v.r.PathValue("kind")
-	consent, ok := v.Consents[kind]
+func (p linkConsentPages) beginLinking() error {
+	kind := p.r.PathValue("kind")
+	consent, ok := p.Consents[kind]
 	if !ok {
 		return errMissing()
 	}
-	a := asked{v.session.ID, kind, rand.Text(), rand.Text() + rand.Text()}
+	a := asked{p.session.ID, kind, rand.Text(), rand.Text() + rand.Text()}
 	text, err := json.Marshal(a)
 	if err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
-	parcel, err := v.Auth.SealState(v.r.Context(), text)
+	parcel, err := p.Auth.SealState(p.r.Context(), text)
 	if err != nil {
 		return err
 	}
-	v.setCookie(consentCookie, string(parcel), consentTime)
-	return v.leaveFor(consent.Address(v.agreedBack(), a.State, a.Verifier), consent.Title())
+	p.setCookie(consentCookie, string(parcel), consentTime)
+	return p.leaveFor(consent.Address(p.agreedBack(), a.State, a.Verifier), consent.Title())
 }
 
 // endLinking links the account after its owner's consent.
-func (v *visit) endLinking() error {
-	carried, query := v.cookie(consentCookie), v.r.URL.Query()
+func (p linkConsentPages) endLinking() error {
+	carried, query := p.cookie(consentCookie), p.r.URL.Query()
 	if carried == "" {
 		return errMissing()
 	}
-	v.dropCookie(consentCookie)
-	text, err := v.Auth.OpenState(v.r.Context(), v.ClientAddr(v.r), auth.Parcel(carried))
+	p.dropCookie(consentCookie)
+	text, err := p.Auth.OpenState(p.r.Context(), p.ClientAddr(p.r), auth.Parcel(carried))
 	if err != nil {
 		return err
 	}
@@ -224,51 +232,53 @@ func (v *visit) endLinking() error {
 	if err := json.Unmarshal(text, &a); err != nil {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
-	consent, offered := v.Consents[a.Kind]
-	if !offered || a.Session != v.session.ID || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
+	consent, offered := p.Consents[a.Kind]
+	if !offered || a.Session != p.session.ID || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
 		return calendar.Errorf(calendar.Invalid, "", "this answer belongs to another attempt; begin again on the page of linked calendars")
 	}
 	if query.Get("code") == "" {
-		return v.notAgreed(consent, query.Get("error"))
+		return p.notAgreed(consent, query.Get("error"))
 	}
-	n, err := consent.Account(v.r.Context(), v.agreedBack(), query.Get("code"), a.Verifier)
+	n, err := consent.Account(p.r.Context(), p.agreedBack(), query.Get("code"), a.Verifier)
 	if err != nil {
-		return v.notAgreed(consent, mirror.Told(err))
+		return p.notAgreed(consent, mirror.Told(err))
 	}
 	n.Provider = a.Kind
-	return v.linkedNow(n)
+	return linkedPages(p).linkedNow(n)
 }
 
 // notAgreed shows the page again, with the reason why the account was not linked.
-func (v *visit) notAgreed(consent Consent, why string) error {
+func (p linkConsentPages) notAgreed(consent Consent, why string) error {
 	text := consent.Title() + " did not let us in: " + excerpt(cmp.Or(why, "it does not say why"))
 	if why == "access_denied" {
 		text = "You did not agree at " + consent.Title() + ", so nothing was linked."
 	}
-	return showAgain(v, "linkedcalendars", (*visit).linkedContent, calendar.Errorf(calendar.Invalid, "", "%s", text))
+	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent, calendar.Errorf(calendar.Invalid, "", "%s", text))
 }
 
 // accountID returns the account id in the path.
-func (v *visit) accountID() calendar.AccountID { return calendar.AccountID(v.r.PathValue("account")) }
+func (p linkedPages) accountID() calendar.AccountID {
+	return calendar.AccountID(p.r.PathValue("account"))
+}
 
-func (v *visit) lookAtLinked() error {
-	if _, err := v.Service.Mirrors.Refresh(v.r.Context(), v.caller(), v.accountID()); err != nil {
+func (p linkedPages) lookAtLinked() error {
+	if _, err := p.Service.Mirrors.Refresh(p.r.Context(), p.caller(), p.accountID()); err != nil {
 		if calendar.ReasonOf(err) == calendar.NotFound {
 			return err
 		}
-		return showAgain(v, "linkedcalendars", (*visit).linkedContent, err)
+		return showAgain(p.pageRequest, "linkedcalendars", p.linkedContent, err)
 	}
-	return v.done("linked", "account-looked")
+	return p.done("linked", "account-looked")
 }
 
-func (v *visit) unlinkAccount() error {
-	keep := v.field("calendars") != "trash"
+func (p linkedPages) unlinkAccount() error {
+	keep := p.field("calendars") != "trash"
 	notice := map[bool]string{true: "account-kept", false: "account-dropped"}[keep]
-	switch v.field("calendars") {
+	switch p.field("calendars") {
 	case "none":
 		notice = "account-unlinked"
 	case "note":
 		notice = "note-left"
 	}
-	return v.after(v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep), "linked", notice)
+	return p.after(p.Service.Mirrors.Unlink(p.r.Context(), p.caller(), p.accountID(), keep), "linked", notice)
 }

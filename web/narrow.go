@@ -18,10 +18,13 @@ type narrowContent struct {
 	Bound bool
 }
 
+// narrowPages reduce the rights of an app.
+type narrowPages struct{ *pageRequest }
+
 // ownApp returns the app that the path names. Another user's app and an ended one are not found.
-func (v *visit) ownApp() (auth.Token, error) {
-	id := calendar.TokenID(v.r.PathValue("token"))
-	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+func (p narrowPages) ownApp() (auth.Token, error) {
+	id := calendar.TokenID(p.r.PathValue("token"))
+	tokens, err := p.Auth.Tokens(p.r.Context(), p.user().Name)
 	if err != nil {
 		return auth.Token{}, err
 	}
@@ -32,16 +35,16 @@ func (v *visit) ownApp() (auth.Token, error) {
 	return tokens[i], nil
 }
 
-func (v *visit) narrowForm() (narrowContent, error) {
-	t, err := v.ownApp()
+func (p narrowPages) narrowForm() (narrowContent, error) {
+	t, err := p.ownApp()
 	if err != nil {
 		return narrowContent{}, err
 	}
-	return v.narrowContent(t, t.Scopes, t.Calendars)
+	return p.narrowContent(t, t.Scopes, t.Calendars)
 }
 
 // narrowContent lists an app's rights, with the ones to keep ticked.
-func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calendar.CalendarID) (narrowContent, error) {
+func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope, keep []calendar.CalendarID) (narrowContent, error) {
 	c := narrowContent{ID: t.ID, Name: excerpt(t.Name), Bound: t.Calendars != nil}
 	for _, name := range auth.ScopeNames(t.Scopes) {
 		scope, err := auth.ParseScopes(name)
@@ -50,7 +53,7 @@ func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calend
 		}
 		c.Scopes = append(c.Scopes, choice{name, mayDo(scope), scopes&scope != 0})
 	}
-	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {
 		if t.Calendars == nil || slices.Contains(t.Calendars, cal.ID) {
 			c.Calendars = append(c.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(keep, cal.ID)})
@@ -60,37 +63,41 @@ func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calend
 }
 
 // narrowApp removes the unticked rights of an app. It needs no new proof of identity, since it grants nothing.
-func (v *visit) narrowApp() error {
-	t, err := v.ownApp()
+func (p narrowPages) narrowApp() error {
+	t, err := p.ownApp()
 	if err != nil {
 		return err
 	}
 	var scopes calendar.Scope
-	if names := v.r.PostForm["scope"]; len(names) > 0 {
+	if names := p.r.PostForm["scope"]; len(names) > 0 {
 		if scopes, err = auth.ParseScopes(strings.Join(names, ",")); err != nil {
 			return err
 		}
 	}
 	// For an app with all calendars, no tick means all.
-	keep, err := v.ticked(t)
+	keep, err := p.ticked(t)
 	if err == nil {
-		err = v.Auth.NarrowToken(v.r.Context(), t.ID, scopes, keep)
+		err = p.Auth.NarrowToken(p.r.Context(), t.ID, scopes, keep)
 	}
 	if err == nil {
-		return v.done("apps", "app-narrowed")
+		return p.done("apps", "app-narrowed")
 	}
-	return showAgain(v, "narrow", func(v *visit) (narrowContent, error) { return v.narrowContent(t, scopes, keep) }, err)
+	content, failed := p.narrowContent(t, scopes, keep)
+	if failed != nil {
+		return failed
+	}
+	return p.again("narrow", content, err)
 }
 
 // ticked returns the calendars that an app keeps, among the calendars that the visitor sees; nil if it keeps all.
-func (v *visit) ticked(t auth.Token) ([]calendar.CalendarID, error) {
-	ids := v.r.PostForm["calendar"]
+func (p narrowPages) ticked(t auth.Token) ([]calendar.CalendarID, error) {
+	ids := p.r.PostForm["calendar"]
 	if len(ids) == 0 && t.Calendars == nil {
 		return nil, nil
 	}
 	keep := make([]calendar.CalendarID, 0, len(ids))
 	for _, id := range ids {
-		cal, err := v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(id))
+		cal, err := p.Service.Calendar(p.r.Context(), p.caller(), calendar.CalendarID(id))
 		if err != nil {
 			return nil, err
 		}

@@ -24,8 +24,8 @@ func (h *Handler) consentPages() []page {
 		return nil
 	}
 	return []page{
-		get("allow", anybody, (*visit).beginConsent),
-		post("allow", people, (*visit).decide),
+		get("allow", anybody, consentPages.beginConsent),
+		post("allow", people, consentPages.decide),
 	}
 }
 
@@ -77,19 +77,22 @@ var scopeTitles = map[string]string{
 // ages are the choices for the duration of a grant.
 var ages = []consentAge{{0, "Until I end it", false}, {1, "One day", false}, {30, "30 days", false}, {90, "90 days", false}, {365, "A year", false}}
 
+// consentPages ask a user whether an OAuth client may have access.
+type consentPages struct{ *pageRequest }
+
 // asked parses the client's request again, for the page and for its form. sent is set if the browser was redirected to
 // the client with the error.
-func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
-	site, ok := v.site(v.r)
+func (p consentPages) asked(query string) (r oauth.Request, sent bool, err error) {
+	site, ok := p.site(p.r)
 	values, malformed := url.ParseQuery(query)
 	if !ok || malformed != nil {
 		return r, false, errMissing()
 	}
-	r, err = v.OAuth.Ask(v.r.Context(), site, v.ClientAddr(v.r), values)
+	r, err = p.OAuth.Ask(p.r.Context(), site, p.ClientAddr(p.r), values)
 	e := oauth.FaultOf(err)
 	switch {
 	case e != nil && r.TellsClient():
-		return r, true, v.leave(r.Refuse(e))
+		return r, true, p.leave(r.Refuse(e))
 	case e != nil:
 		err = errNotLetIn(e)
 	}
@@ -97,34 +100,33 @@ func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
 }
 
 // leave redirects the browser to the client.
-func (v *visit) leave(to string) error {
-	v.w.Header().Set("Location", to)
-	v.w.WriteHeader(http.StatusSeeOther)
+func (p *pageRequest) leave(to string) error {
+	p.w.Header().Set("Location", to)
+	p.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
 // beginConsent shows visitors who are not signed in an error of the request at once, so that a bad link never leads
 // through the sign-in page. All other visitors prove their identity first.
-func (v *visit) beginConsent() error {
-	if site, ok := v.site(v.r); ok && !v.signedIn() {
-		if _, e := v.turnedAway(v.r, site, v.r.URL.RawQuery); e != nil {
+func (p consentPages) beginConsent() error {
+	if site, ok := p.site(p.r); ok && !p.signedIn() {
+		if _, e := p.turnedAway(p.r, site, p.r.URL.RawQuery); e != nil {
 			return errNotLetIn(e)
 		}
 	}
-	v.page.who, v.page.serve = proven, (*visit).ask
-	return v.enter()
+	return p.enter(get("allow", proven, consentPages.ask))
 }
 
 func errNotLetIn(e *oauth.Error) error {
 	return calendar.Errorf(calendar.Invalid, "", "this program cannot be let in: %s", e.What)
 }
 
-func (v *visit) ask() error {
-	r, sent, err := v.asked(v.r.URL.RawQuery)
+func (p consentPages) ask() error {
+	r, sent, err := p.asked(p.r.URL.RawQuery)
 	if err != nil || sent {
 		return err
 	}
-	return v.showConsent(v.r.URL.RawQuery, r, consentForm{scopes: firstTicked(r)}, nil)
+	return p.showConsent(p.r.URL.RawQuery, r, consentForm{scopes: firstTicked(r)}, nil)
 }
 
 // firstTicked returns the scopes that are ticked at first. A client that no administrator added gets more than read
@@ -149,17 +151,17 @@ type consentForm struct {
 }
 
 // showConsent shows the page, or shows it again with an error of the form.
-func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong error) error {
-	cals, err := v.Service.Calendars(v.r.Context(), v.caller())
+func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, wrong error) error {
+	cals, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return err
 	}
 	c := consentContent{
-		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: v.user().Title(),
+		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: p.user().Title(),
 		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all,
-		Query: query, Seal: v.seal(query, v.Now()),
+		Query: query, Seal: p.seal(query, p.Now()),
 	}
-	for _, name := range auth.ScopeNames(v.scopes()) {
+	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, _ := auth.ParseScopes(name)
 		c.Scopes = append(c.Scopes, consentScope{name, cmp.Or(scopeTitles[name], name), f.scopes&scope != 0})
 	}
@@ -175,11 +177,11 @@ func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong 
 		c.Ages = append(c.Ages, age)
 	}
 	// Browsers check the form's redirects against form-action, too.
-	v.formTo = []string{formSource(r.Redirect)}
+	p.formTo = []string{formSource(r.Redirect)}
 	if wrong != nil {
-		return v.again("allow", c, wrong)
+		return p.again("allow", c, wrong)
 	}
-	return v.show("allow", c)
+	return p.show("allow", c)
 }
 
 // formSource returns an address as a source for form-action. The syntax has no IPv6 addresses.
@@ -192,49 +194,49 @@ func formSource(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-func (v *visit) decide() error {
-	query := v.r.PostFormValue("query")
-	if !v.sealed(query, v.r.PostFormValue("seal")) {
+func (p consentPages) decide() error {
+	query := p.r.PostFormValue("query")
+	if !p.sealed(query, p.r.PostFormValue("seal")) {
 		return calendar.Errorf(calendar.Stale, "", "this request was shown to another user or has expired: start again in the app that asked")
 	}
-	r, sent, err := v.asked(query)
+	r, sent, err := p.asked(query)
 	if err != nil || sent {
 		return err
 	}
-	if v.field("answer") != "allow" {
-		return v.leave(r.Deny())
+	if p.field("answer") != "allow" {
+		return p.leave(r.Deny())
 	}
-	f, err := v.consentForm()
+	f, err := p.consentForm()
 	if err != nil {
 		return err
 	}
-	choice, err := v.choice(f)
+	choice, err := p.choice(f)
 	if err == nil {
-		err = v.Auth.RoomForToken(v.r.Context(), v.user().ID)
+		err = p.Auth.RoomForToken(p.r.Context(), p.user().ID)
 	}
 	var to string
 	if err == nil {
-		to, err = v.OAuth.Approve(v.r.Context(), r, v.user().ID, choice)
+		to, err = p.OAuth.Approve(p.r.Context(), r, p.user().ID, choice)
 	}
 	if err != nil {
-		return v.showConsent(query, r, f, err)
+		return p.showConsent(query, r, f, err)
 	}
-	return v.leave(to)
+	return p.leave(to)
 }
 
-func (v *visit) consentForm() (consentForm, error) {
-	f := consentForm{all: v.field("all") != ""}
-	for _, name := range v.r.PostForm["scope"] {
+func (p consentPages) consentForm() (consentForm, error) {
+	f := consentForm{all: p.field("all") != ""}
+	for _, name := range p.r.PostForm["scope"] {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
 			return f, err
 		}
 		f.scopes |= scope
 	}
-	for _, id := range v.r.PostForm["calendar"] {
+	for _, id := range p.r.PostForm["calendar"] {
 		f.calendars = append(f.calendars, calendar.CalendarID(id))
 	}
-	days, err := strconv.Atoi(v.field("days"))
+	days, err := strconv.Atoi(p.field("days"))
 	if err != nil || !slices.ContainsFunc(ages, func(a consentAge) bool { return a.Days == days }) {
 		return f, calendar.Errorf(calendar.Invalid, "", "choose for how long")
 	}
@@ -243,10 +245,10 @@ func (v *visit) consentForm() (consentForm, error) {
 }
 
 // choice returns the rights that the person grants, at most their own.
-func (v *visit) choice(f consentForm) (oauth.Choice, error) {
+func (p consentPages) choice(f consentForm) (oauth.Choice, error) {
 	c := oauth.Choice{Scopes: f.scopes}
 	if f.days > 0 {
-		c.Expires = v.Now().AddDate(0, 0, f.days)
+		c.Expires = p.Now().AddDate(0, 0, f.days)
 	}
 	switch {
 	case f.all && len(f.calendars) > 0:
@@ -255,7 +257,7 @@ func (v *visit) choice(f consentForm) (oauth.Choice, error) {
 	case f.all:
 		return c, nil
 	}
-	cals, err := v.Service.Calendars(v.r.Context(), v.caller())
+	cals, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return c, err
 	}
@@ -269,20 +271,20 @@ func (v *visit) choice(f consentForm) (oauth.Choice, error) {
 }
 
 // seal proves that a request was shown in this session, and when.
-func (v *visit) seal(query string, at time.Time) string {
+func (p consentPages) seal(query string, at time.Time) string {
 	when := strconv.FormatInt(at.Unix(), 10)
-	mac := hmac.New(sha256.New, v.OAuth.Key)
-	for _, part := range []string{string(v.session.ID), string(v.user().ID), when, query} {
+	mac := hmac.New(sha256.New, p.OAuth.Key)
+	for _, part := range []string{string(p.session.ID), string(p.user().ID), when, query} {
 		mac.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
 	return when + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func (v *visit) sealed(query, seal string) bool {
+func (p consentPages) sealed(query, seal string) bool {
 	when, _, _ := strings.Cut(seal, ".")
 	seconds, err := strconv.ParseInt(when, 10, 64)
-	at, now := time.Unix(seconds, 0), v.Now()
-	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) && hmac.Equal([]byte(seal), []byte(v.seal(query, at)))
+	at, now := time.Unix(seconds, 0), p.Now()
+	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) && hmac.Equal([]byte(seal), []byte(p.seal(query, at)))
 }
 
 // asksForConsent reports whether a page leads to the consent page. Clients that opened a window for it need a reference

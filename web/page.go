@@ -37,7 +37,7 @@ type page struct {
 	// path is the rest after /account/, as an [http.ServeMux] pattern.
 	path  string
 	who   who
-	serve func(*visit) error
+	serve func(*pageRequest) error
 	// body limits the size of the request body; 0 means maxForm.
 	body int64
 	// back is the path of the page with the form. A visitor returns there after proving their identity, since a POST
@@ -71,31 +71,47 @@ func (h *Handler) pages() []page {
 	)
 }
 
+// family is a type with the pages of one family. Its methods serve them; it holds nothing but the request.
+type family interface {
+	~struct{ *pageRequest }
+	show(template string, content any) error
+}
+
 // showing returns a page that only renders a template.
-func showing[T any](template string, content func(*visit) (T, error)) func(*visit) error {
-	return func(v *visit) error {
-		c, err := content(v)
+func showing[F family, T any](template string, content func(F) (T, error)) func(F) error {
+	return func(p F) error {
+		c, err := content(p)
 		if err != nil {
 			return err
 		}
-		return v.show(template, c)
+		return p.show(template, c)
 	}
 }
 
 // showAgain shows such a page again, with a form's error.
-func showAgain[T any](v *visit, template string, content func(*visit) (T, error), wrong error) error {
-	c, err := content(v)
+func showAgain[T any](p *pageRequest, template string, content func() (T, error), wrong error) error {
+	c, err := content()
 	if err != nil {
 		return err
 	}
-	return v.again(template, c, wrong)
+	return p.again(template, c, wrong)
 }
 
 // get and post make rows.
-func get(path string, who who, serve func(*visit) error) page {
-	return page{method: http.MethodGet, path: path, who: who, serve: serve}
+func get[F family](path string, who who, serve func(F) error) page {
+	return page{method: http.MethodGet, path: path, who: who, serve: serving(serve)}
 }
 
-func post(path string, who who, serve func(*visit) error) page {
-	return page{method: http.MethodPost, path: path, who: who, serve: serve}
+func post[F family](path string, who who, serve func(F) error) page {
+	return page{method: http.MethodPost, path: path, who: who, serve: serving(serve)}
+}
+
+// postBack makes a POST row with a page to return to after proving one's identity.
+func postBack[F family](path string, who who, back string, serve func(F) error) page {
+	return page{method: http.MethodPost, path: path, who: who, serve: serving(serve), back: back}
+}
+
+// serving returns a method as a function over a request.
+func serving[F family](serve func(F) error) func(*pageRequest) error {
+	return func(p *pageRequest) error { return serve(F{p}) }
 }

@@ -16,8 +16,8 @@ type passkeyForm struct {
 
 // passkeySite returns the relying party for passkeys: the pages' host name. Browsers support none for IP addresses or
 // without TLS, except on localhost.
-func (v *visit) passkeySite() (site passkey.Site, ok bool) {
-	at := v.address()
+func (p *pageRequest) passkeySite() (site passkey.Site, ok bool) {
+	at := p.address()
 	host := strings.ToLower(at.Hostname())
 	local := host == "localhost" || strings.HasSuffix(host, ".localhost")
 	if net.ParseIP(host) != nil || at.Scheme != "https" && !local {
@@ -28,36 +28,36 @@ func (v *visit) passkeySite() (site passkey.Site, ok bool) {
 
 // passkeySignInForm returns nil if passkeys are not possible. An error is no obstacle: the other ways to sign in still
 // work.
-func (v *visit) passkeySignInForm() *passkeyForm {
-	site, ok := v.passkeySite()
+func (p *pageRequest) passkeySignInForm() *passkeyForm {
+	site, ok := p.passkeySite()
 	if !ok {
 		return nil
 	}
-	options, parcel, err := v.Auth.BeginPasskeySignIn(v.r.Context(), site)
+	options, parcel, err := p.Auth.BeginPasskeySignIn(p.r.Context(), site)
 	if err != nil {
-		v.Logger.WarnContext(v.r.Context(), "passkeys are not asked for", "error", err)
+		p.Logger.WarnContext(p.r.Context(), "passkeys are not asked for", "error", err)
 		return nil
 	}
 	return &passkeyForm{options, parcel}
 }
 
-func (v *visit) passkeySignIn() error {
-	site, ok := v.passkeySite()
+func (p signInPages) passkeySignIn() error {
+	site, ok := p.passkeySite()
 	if !ok {
 		return errMissing()
 	}
-	entry, err := v.Auth.SignInByPasskey(v.r.Context(), site, auth.Parcel(v.field("parcel")), v.field("answer"), v.r.UserAgent())
+	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.Parcel(p.field("parcel")), p.field("answer"), p.r.UserAgent())
 	if err != nil {
-		v.refusedLogin(err)
-		return v.again("signin", v.signInContent(""), err)
+		p.refusedLogin(err)
+		return p.again("signin", p.signInContent(""), err)
 	}
-	return v.begin(entry)
+	return p.begin(entry)
 }
 
-func (v *visit) confirmByPasskey() error {
-	site, ok := v.passkeySite()
+func (p confirmPages) confirmByPasskey() error {
+	site, ok := p.passkeySite()
 	if !ok {
 		return errMissing()
 	}
-	return v.confirmed(v.Auth.ProveByPasskey(v.r.Context(), site, v.session, auth.Parcel(v.field("parcel")), v.field("answer")))
+	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("answer")))
 }

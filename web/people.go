@@ -12,12 +12,12 @@ import (
 
 func (h *Handler) peoplePages() []page {
 	return []page{
-		get("people", admins, showing("people", (*visit).peopleContent)),
+		get("people", admins, showing("people", userPages.peopleContent)),
 		// Not below people/: a user may have that name.
-		get("invite", provenAdmins, (*visit).inviteForm),
-		post("invite", provenAdmins, (*visit).invite),
-		get("people/{name}", admins, showing("person", (*visit).wantedPerson)),
-		post("people/{name}", provenAdmins, (*visit).changePerson),
+		get("invite", provenAdmins, userPages.inviteForm),
+		post("invite", provenAdmins, userPages.invite),
+		get("people/{name}", admins, showing("person", userPages.wantedPerson)),
+		post("people/{name}", provenAdmins, userPages.changePerson),
 	}
 }
 
@@ -46,17 +46,20 @@ type personRow struct {
 	Waits string
 }
 
-func (v *visit) peopleContent() (content peopleContent, err error) {
-	users, err := v.Auth.Users(v.r.Context())
+// userPages manage users, for administrators.
+type userPages struct{ *pageRequest }
+
+func (p userPages) peopleContent() (content peopleContent, err error) {
+	users, err := p.Auth.Users(p.r.Context())
 	if err != nil {
 		return content, err
 	}
-	vouchers, err := v.Auth.Vouchers(v.r.Context())
+	vouchers, err := p.Auth.Vouchers(p.r.Context())
 	if err != nil {
 		return content, err
 	}
-	c := v.clock()
-	content.Health = v.health()
+	c := p.clock()
+	content.Health = p.health()
 	for _, u := range users {
 		row := personRow{User: u}
 		if i := slices.IndexFunc(vouchers, func(w auth.Voucher) bool { return w.User.ID == u.ID }); i >= 0 {
@@ -64,16 +67,16 @@ func (v *visit) peopleContent() (content peopleContent, err error) {
 		}
 		content.People = append(content.People, row)
 	}
-	content.Groups, err = v.Auth.Groups(v.r.Context())
+	content.Groups, err = p.Auth.Groups(p.r.Context())
 	return content, err
 }
 
-func (v *visit) health() Health {
-	facts := Health{{"Version", v.Version}}
-	if v.Facts == nil {
+func (p userPages) health() Health {
+	facts := Health{{"Version", p.Version}}
+	if p.Facts == nil {
 		return facts
 	}
-	return append(facts, v.Facts(v.r.Context())...)
+	return append(facts, p.Facts(p.r.Context())...)
 }
 
 // inviteContent is the data of the invitation page; the link is shown once.
@@ -83,21 +86,21 @@ type inviteContent struct {
 	issued
 }
 
-func (v *visit) inviteForm() error { return v.show("invite", inviteContent{}) }
+func (p userPages) inviteForm() error { return p.show("invite", inviteContent{}) }
 
-func (v *visit) invite() error {
-	content := inviteContent{Name: v.field("name"), DisplayName: v.field("display-name"), Email: v.field("email"), Admin: v.field("admin") != ""}
-	u, err := v.NewUser(v.r.Context(), auth.NewUser{
+func (p userPages) invite() error {
+	content := inviteContent{Name: p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"), Admin: p.field("admin") != ""}
+	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
 	})
 	if err != nil {
-		return v.again("invite", content, err)
+		return p.again("invite", content, err)
 	}
 	content.Name = u.Name
-	if content.issued, err = v.vouch(u, auth.Invitation); err != nil {
+	if content.issued, err = p.vouch(u, auth.Invitation); err != nil {
 		return err
 	}
-	return v.showIssued("invite", content, content.issued)
+	return p.showIssued("invite", content, content.issued)
 }
 
 // issued is an invite or reset link, which is shown once.
@@ -108,17 +111,17 @@ type issued struct {
 }
 
 // vouch makes an invite or reset link, and mails it if possible.
-func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
-	voucher, secret, err := v.Auth.Vouch(v.r.Context(), u.Name, kind)
+func (p userPages) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
+	voucher, secret, err := p.Auth.Vouch(p.r.Context(), u.Name, kind)
 	if err != nil {
 		return issued{}, err
 	}
-	one := issued{Link: v.address().JoinPath(root, "key", string(secret)).String(), Until: v.clock().Moment(voucher.Expires)}
-	if v.Passlinks == nil || u.Email == "" {
+	one := issued{Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(voucher.Expires)}
+	if p.Passlinks == nil || u.Email == "" {
 		return one, nil
 	}
-	if err := v.Passlinks.Send(v.r.Context(), u, kind == auth.Reset, one.Link, voucher.Expires); err != nil {
-		v.Logger.WarnContext(v.r.Context(), "a link could not be mailed", "to", u.Name, "error", err)
+	if err := p.Passlinks.Send(p.r.Context(), u, kind == auth.Reset, one.Link, voucher.Expires); err != nil {
+		p.Logger.WarnContext(p.r.Context(), "a link could not be mailed", "to", u.Name, "error", err)
 		_, one.Unsent = explain(err)
 		return one, nil
 	}
@@ -127,8 +130,8 @@ func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
 }
 
 // showIssued shows a page with a link. A link that was not mailed can be handed over by other means.
-func (v *visit) showIssued(name string, content any, one issued) error {
-	return v.write(http.StatusOK, name, content, one.Unsent)
+func (p userPages) showIssued(name string, content any, one issued) error {
+	return p.write(http.StatusOK, name, content, one.Unsent)
 }
 
 // personContent is the data of the page of one user, for administrators.
@@ -143,69 +146,69 @@ type personContent struct {
 }
 
 // wantedPerson returns the user that the path names.
-func (v *visit) wantedPerson() (c personContent, err error) {
-	if c.User, err = v.Auth.User(v.r.Context(), v.r.PathValue("name")); err != nil {
+func (p userPages) wantedPerson() (c personContent, err error) {
+	if c.User, err = p.Auth.User(p.r.Context(), p.r.PathValue("name")); err != nil {
 		return c, errMissing()
 	}
-	c.Self = c.User.ID == v.user().ID
-	if c.Factors, err = v.Auth.Factors(v.r.Context(), c.User); err != nil {
+	c.Self = c.User.ID == p.user().ID
+	if c.Factors, err = p.Auth.Factors(p.r.Context(), c.User); err != nil {
 		return c, err
 	}
-	if c.Bounds, err = v.bounds(c.User); err != nil {
+	if c.Bounds, err = p.bounds(c.User); err != nil {
 		return c, err
 	}
-	c.Addresses, err = v.Auth.Addresses(v.r.Context(), c.User)
+	c.Addresses, err = p.Auth.Addresses(p.r.Context(), c.User)
 	return c, err
 }
 
 // personDeeds are the actions on a user, by the name of their button.
-var personDeeds = map[string]func(v *visit, u calendar.User) error{
-	"disable": func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Disabled: new(true)}) },
-	"enable":  func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Disabled: new(false)}) },
-	"admin":   func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Admin: new(true)}) },
-	"plain":   func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Admin: new(false)}) },
-	"sign-out": func(v *visit, u calendar.User) error {
-		return v.Auth.EndSessions(v.r.Context(), u, "")
+var personDeeds = map[string]func(p userPages, u calendar.User) error{
+	"disable": func(p userPages, u calendar.User) error { return p.edit(u, auth.UserEdit{Disabled: new(true)}) },
+	"enable":  func(p userPages, u calendar.User) error { return p.edit(u, auth.UserEdit{Disabled: new(false)}) },
+	"admin":   func(p userPages, u calendar.User) error { return p.edit(u, auth.UserEdit{Admin: new(true)}) },
+	"plain":   func(p userPages, u calendar.User) error { return p.edit(u, auth.UserEdit{Admin: new(false)}) },
+	"sign-out": func(p userPages, u calendar.User) error {
+		return p.Auth.EndSessions(p.r.Context(), u, "")
 	},
-	"end-access": func(v *visit, u calendar.User) error { return v.Auth.EndAccess(v.r.Context(), u) },
-	"factors":    func(v *visit, u calendar.User) error { return v.Auth.DropFactors(v.r.Context(), u.Name) },
-	"verify": func(v *visit, u calendar.User) error {
-		return v.Auth.VerifyAddress(v.r.Context(), u, v.field("address"))
+	"end-access": func(p userPages, u calendar.User) error { return p.Auth.EndAccess(p.r.Context(), u) },
+	"factors":    func(p userPages, u calendar.User) error { return p.Auth.DropFactors(p.r.Context(), u.Name) },
+	"verify": func(p userPages, u calendar.User) error {
+		return p.Auth.VerifyAddress(p.r.Context(), u, p.field("address"))
 	},
-	"bounds":    (*visit).setBounds,
-	"take-back": func(v *visit, u calendar.User) error { return v.Auth.DropVouchers(v.r.Context(), u) },
+	"bounds":    userPages.setBounds,
+	"take-back": func(p userPages, u calendar.User) error { return p.Auth.DropVouchers(p.r.Context(), u) },
 }
 
 // edit changes a user. It refuses changes that would lock out the visitor or all administrators.
-func (v *visit) edit(u calendar.User, e auth.UserEdit) error {
-	if u.ID == v.user().ID {
+func (p userPages) edit(u calendar.User, e auth.UserEdit) error {
+	if u.ID == p.user().ID {
 		return calendar.Errorf(calendar.Invalid, "", "that would be you; let another administrator do it")
 	}
-	_, err := v.ChangeUser(v.r.Context(), u.Name, e)
+	_, err := p.ChangeUser(p.r.Context(), u.Name, e)
 	return err
 }
 
-func (v *visit) changePerson() error {
-	c, err := v.wantedPerson()
+func (p userPages) changePerson() error {
+	c, err := p.wantedPerson()
 	if err != nil {
 		return err
 	}
-	deed := v.field("do")
+	deed := p.field("do")
 	if _, ok := personDeeds[deed]; ok || deed == "reset" {
-		v.did("people/"+deed, c.User.Name)
+		p.did("people/"+deed, c.User.Name)
 	}
 	if deed == "reset" {
-		if c.issued, err = v.vouch(c.User, auth.Reset); err != nil {
+		if c.issued, err = p.vouch(c.User, auth.Reset); err != nil {
 			return err
 		}
-		return v.showIssued("person", c, c.issued)
+		return p.showIssued("person", c, c.issued)
 	}
 	do, ok := personDeeds[deed]
 	if !ok {
 		return errMissing()
 	}
-	if err := do(v, c.User); err != nil {
-		return v.again("person", c, err)
+	if err := do(p, c.User); err != nil {
+		return p.again("person", c, err)
 	}
-	return v.done("people/"+c.User.Name, "saved")
+	return p.done("people/"+c.User.Name, "saved")
 }

@@ -79,20 +79,20 @@ func (d plist) write(b *bytes.Buffer) {
 	b.WriteString("<dict>\n")
 	for _, entry := range d {
 		b.WriteString("<key>" + entry.key + "</key>")
-		switch v := entry.value.(type) {
+		switch p := entry.value.(type) {
 		case bool:
-			fmt.Fprintf(b, "<%t/>\n", v)
+			fmt.Fprintf(b, "<%t/>\n", p)
 		case int:
-			fmt.Fprintf(b, "<integer>%d</integer>\n", v)
+			fmt.Fprintf(b, "<integer>%d</integer>\n", p)
 		case []plist:
 			b.WriteString("<array>\n")
-			for _, d := range v {
+			for _, d := range p {
 				d.write(b)
 			}
 			b.WriteString("</array>\n")
 		case string:
 			b.WriteString("<string>")
-			_ = xml.EscapeText(b, []byte(v)) // a buffer never fails
+			_ = xml.EscapeText(b, []byte(p)) // a buffer never fails
 			b.WriteString("</string>\n")
 		}
 	}

@@ -25,48 +25,48 @@ func (h *Handler) proofPages() []page {
 		return nil
 	}
 	return []page{
-		postBack("settings/addresses/prove", people, "settings", (*visit).sendProof),
-		get(proofPath+"{token}", people, showing("prove", (*visit).proven)),
-		postBack(proofPath+"{token}", people, "settings", (*visit).prove),
+		postBack("settings/addresses/prove", people, "settings", addressPages.sendProof),
+		get(proofPath+"{token}", people, showing("prove", addressPages.proven)),
+		postBack(proofPath+"{token}", people, "settings", addressPages.prove),
 	}
 }
 
 // sendProof sends a link to one of the user's additional addresses.
-func (v *visit) sendProof() error {
-	return v.settled(v.sendProofTo(v.field("address")), "proof-sent")
+func (p addressPages) sendProof() error {
+	return settingsPages(p).settled(p.sendProofTo(p.field("address")), "proof-sent")
 }
 
 // sendProofTo mails only addresses that the user has added, so that the form cannot be used to send mail to strangers
 // freely.
-func (v *visit) sendProofTo(address string) error {
-	all, err := v.Auth.Addresses(v.r.Context(), v.user())
+func (p addressPages) sendProofTo(address string) error {
+	all, err := p.Auth.Addresses(p.r.Context(), p.user())
 	if err != nil {
 		return err
 	}
 	for _, a := range all {
 		if a.Text == address && a.Verified.IsZero() {
-			return v.Proofs.Send(v.r.Context(), v.user(), a.Text)
+			return p.Proofs.Send(p.r.Context(), p.user(), a.Text)
 		}
 	}
 	return calendar.Errorf(calendar.NotFound, "", "this address does not wait to be verified")
 }
 
 // proven returns the address of a link, if it is for the user who opened it. Another user's link proves nothing.
-func (v *visit) proven() (string, error) {
-	user, address, err := v.Proofs.Open(v.r.PathValue("token"))
+func (p addressPages) proven() (string, error) {
+	user, address, err := p.Proofs.Open(p.r.PathValue("token"))
 	if err != nil {
 		return "", err
 	}
-	if user != v.user().ID {
+	if user != p.user().ID {
 		return "", calendar.Errorf(calendar.NotFound, "", "this link is for another account: sign in to that, and open it again")
 	}
 	return string(address), nil
 }
 
-func (v *visit) prove() error {
-	address, err := v.proven()
+func (p addressPages) prove() error {
+	address, err := p.proven()
 	if err != nil {
 		return err
 	}
-	return v.settled(v.Auth.VerifyAddress(v.r.Context(), v.user(), address), "proven")
+	return settingsPages(p).settled(p.Auth.VerifyAddress(p.r.Context(), p.user(), address), "proven")
 }

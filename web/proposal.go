@@ -22,14 +22,17 @@ type proposal struct {
 // mostProposals limits the list on the home page; once some are decided, the next ones appear.
 const mostProposals = 20
 
+// proposalPages list and decide new times that guests propose.
+type proposalPages struct{ *pageRequest }
+
 // proposals returns the pending proposals and the number of further ones that cannot be shown.
-func (v *visit) proposals(c clock) (list []proposal, unread int, err error) {
-	m := v.Service.Meter(v.r.Context(), v.caller())
+func (p proposalPages) proposals(c clock) (list []proposal, unread int, err error) {
+	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
-	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
-	for _, p := range found.All[:min(len(found.All), mostProposals)] {
+	found, err := p.Service.Proposals(p.r.Context(), p.caller(), m)
+	for _, one := range found.All[:min(len(found.All), mostProposals)] {
 		list = append(list, proposal{
-			p.Message, p.Which.String(), p.Start.String(), p.Proposal.End.String(), excerpt(p.From.Name()), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
+			one.Message, one.Which.String(), one.Start.String(), one.Proposal.End.String(), excerpt(one.From.Name()), titleOf(one.Instance), c.sentence(one), c.proposed(one), excerpt(one.Comment),
 		})
 	}
 	return list, found.Unread, err
@@ -74,27 +77,27 @@ var proposalAnswers = map[string]struct {
 }
 
 // decideProposal accepts or declines a proposal.
-func (v *visit) decideProposal() error {
-	said, ok := proposalAnswers[v.field("answer")]
+func (p proposalPages) decideProposal() error {
+	said, ok := proposalAnswers[p.field("answer")]
 	if !ok {
 		return calendar.Errorf(calendar.Invalid, "", "a proposal is taken up, or turned down")
 	}
-	m := v.Service.Meter(v.r.Context(), v.caller())
+	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
-	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
+	found, err := p.Service.Proposals(p.r.Context(), p.caller(), m)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(found.All, func(p query.Proposal) bool {
-		return string(p.Message) == v.r.PathValue("message") && p.Which.String() == v.field("which") &&
-			p.Proposal.Start.String() == v.field("start") && p.Proposal.End.String() == v.field("end")
+	i := slices.IndexFunc(found.All, func(one query.Proposal) bool {
+		return string(one.Message) == p.r.PathValue("message") && one.Which.String() == p.field("which") &&
+			one.Proposal.Start.String() == p.field("start") && one.Proposal.End.String() == p.field("end")
 	})
 	if i < 0 {
 		return calendar.Errorf(calendar.NotFound, "", "this is not proposed any more: the event, or the proposal, has changed")
 	}
-	p := found.All[i]
-	_, err = v.Service.Decide(v.r.Context(), v.caller(), p.Occurrence.Calendar, p.Object.UID, ledger.Decision{
-		Message: p.Message, Proposal: p.Proposal, Accept: said.accept, Meter: m,
+	one := found.All[i]
+	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, ledger.Decision{
+		Message: one.Message, Proposal: one.Proposal, Accept: said.accept, Meter: m,
 	})
-	return v.after(err, "", said.notice)
+	return p.after(err, "", said.notice)
 }

@@ -9,21 +9,21 @@ import (
 
 func (h *Handler) securityPages() []page {
 	return []page{
-		get("security", people, showing("security", (*visit).securityContent)),
-		get("security/password", proven, (*visit).passwordForm),
-		post("security/password", proven, (*visit).changePassword),
-		get("security/passkey", proven, showing("passkey", (*visit).makeKeyContent)),
-		post("security/passkey", proven, (*visit).addPasskey),
-		postBack("security/passkey/remove", proven, "security", (*visit).removePasskey),
-		get("security/codes", proven, showing("codes", (*visit).newCodes)),
-		post("security/codes", proven, (*visit).addCodes),
-		postBack("security/codes/remove", proven, "security", (*visit).removeCodes),
-		postBack("security/recovery", proven, "security", (*visit).newRecoveryCodes),
-		postBack("security/link", proven, "security", (*visit).linkElsewhere),
-		postBack("security/link/accept", proven, "security", (*visit).link),
-		postBack("security/unlink", proven, "security", (*visit).unlink),
-		postBack("security/sessions/end", people, "security", (*visit).endOneSession),
-		postBack("security/sessions/end-others", people, "security", (*visit).endOtherSessions),
+		get("security", people, showing("security", securityPages.securityContent)),
+		get("security/password", proven, securityPages.passwordForm),
+		post("security/password", proven, securityPages.changePassword),
+		get("security/passkey", proven, showing("passkey", securityPages.makeKeyContent)),
+		post("security/passkey", proven, securityPages.addPasskey),
+		postBack("security/passkey/remove", proven, "security", securityPages.removePasskey),
+		get("security/codes", proven, showing("codes", securityPages.newCodes)),
+		post("security/codes", proven, securityPages.addCodes),
+		postBack("security/codes/remove", proven, "security", securityPages.removeCodes),
+		postBack("security/recovery", proven, "security", securityPages.newRecoveryCodes),
+		postBack("security/link", proven, "security", providerPages.linkElsewhere),
+		postBack("security/link/accept", proven, "security", providerPages.link),
+		postBack("security/unlink", proven, "security", securityPages.unlink),
+		postBack("security/sessions/end", people, "security", securityPages.endOneSession),
+		postBack("security/sessions/end-others", people, "security", securityPages.endOtherSessions),
 	}
 }
 
@@ -51,28 +51,31 @@ type sessionRow struct {
 	Here               bool
 }
 
-func (v *visit) securityContent() (c securityContent, err error) {
-	ctx, u, clock := v.r.Context(), v.user(), v.clock()
-	if c.Factors, err = v.Auth.Factors(ctx, u); err != nil {
+// securityPages manage passwords, passkeys, codes and sessions.
+type securityPages struct{ *pageRequest }
+
+func (p securityPages) securityContent() (c securityContent, err error) {
+	ctx, u, clock := p.r.Context(), p.user(), p.clock()
+	if c.Factors, err = p.Auth.Factors(ctx, u); err != nil {
 		return c, err
 	}
-	if c.Identities, err = v.Auth.Identities(ctx, u); err != nil {
+	if c.Identities, err = p.Auth.Identities(ctx, u); err != nil {
 		return c, err
 	}
-	keys, err := v.Auth.Passkeys(ctx, u)
+	keys, err := p.Auth.Passkeys(ctx, u)
 	if err != nil {
 		return c, err
 	}
 	for _, k := range keys {
 		c.Passkeys = append(c.Passkeys, keyRow{k.ID, excerpt(k.Name), clock.date(k.Created), clock.Ago(k.Used)})
 	}
-	sessions, err := v.Auth.Sessions(ctx, u)
+	sessions, err := p.Auth.Sessions(ctx, u)
 	for _, s := range sessions {
-		c.Sessions = append(c.Sessions, sessionRow{s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == v.session.ID})
+		c.Sessions = append(c.Sessions, sessionRow{s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == p.session.ID})
 	}
-	_, c.CanPasskey = v.passkeySite()
-	if v.Provider != nil {
-		c.Provider = v.Provider.Name()
+	_, c.CanPasskey = p.passkeySite()
+	if p.Provider != nil {
+		c.Provider = p.Provider.Name()
 	}
 	return c, err
 }
@@ -106,17 +109,17 @@ func known(words [][2]string, agent string) string {
 	return ""
 }
 
-func (v *visit) passwordForm() error { return v.show("password", nil) }
+func (p securityPages) passwordForm() error { return p.show("password", nil) }
 
-func (v *visit) changePassword() error {
-	password, err := v.newPassword()
+func (p securityPages) changePassword() error {
+	password, err := p.newPassword()
 	if err == nil {
-		err = v.Auth.ChangePassword(v.r.Context(), v.session, password)
+		err = p.Auth.ChangePassword(p.r.Context(), p.session, password)
 	}
 	if err != nil {
-		return v.again("password", nil, err)
+		return p.again("password", nil, err)
 	}
-	return v.done("security", "password-changed")
+	return p.done("security", "password-changed")
 }
 
 // makeKeyContent is the data of the page for creating a passkey.
@@ -127,49 +130,49 @@ type makeKeyContent struct {
 	First bool
 }
 
-func (v *visit) makeKeyContent() (c makeKeyContent, err error) {
-	site, ok := v.passkeySite()
+func (p securityPages) makeKeyContent() (c makeKeyContent, err error) {
+	site, ok := p.passkeySite()
 	if !ok {
 		return c, errMissing()
 	}
-	f, err := v.Auth.Factors(v.r.Context(), v.user())
+	f, err := p.Auth.Factors(p.r.Context(), p.user())
 	if err != nil {
 		return c, err
 	}
-	options, parcel, err := v.Auth.BeginPasskey(v.r.Context(), site, v.user())
-	return makeKeyContent{passkeyForm{options, parcel}, browserName(v.r.UserAgent()), !f.Guarded()}, err
+	options, parcel, err := p.Auth.BeginPasskey(p.r.Context(), site, p.user())
+	return makeKeyContent{passkeyForm{options, parcel}, browserName(p.r.UserAgent()), !f.Guarded()}, err
 }
 
-func (v *visit) addPasskey() error {
-	site, ok := v.passkeySite()
+func (p securityPages) addPasskey() error {
+	site, ok := p.passkeySite()
 	if !ok {
 		return errMissing()
 	}
-	codes, err := v.Auth.AddPasskey(v.r.Context(), site, v.session, auth.Parcel(v.field("parcel")), v.field("name"), v.field("answer"))
+	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("name"), p.field("answer"))
 	if err != nil {
-		return showAgain(v, "passkey", (*visit).makeKeyContent, err)
+		return showAgain(p.pageRequest, "passkey", p.makeKeyContent, err)
 	}
-	return v.recoverable(codes, "passkey-added")
+	return p.recoverable(codes, "passkey-added")
 }
 
 // recoverable shows new recovery codes, if there are any: they are shown only once.
-func (v *visit) recoverable(codes []string, notice string) error {
+func (p securityPages) recoverable(codes []string, notice string) error {
 	if codes == nil {
-		return v.done("security", notice)
+		return p.done("security", notice)
 	}
-	return v.show("recovery", strings.Join(codes, "\n"))
+	return p.show("recovery", strings.Join(codes, "\n"))
 }
 
-func (v *visit) removePasskey() error {
-	return v.secured(v.Auth.DropPasskey(v.r.Context(), v.user(), auth.PasskeyID(v.field("id"))), "removed")
+func (p securityPages) removePasskey() error {
+	return p.secured(p.Auth.DropPasskey(p.r.Context(), p.user(), auth.PasskeyID(p.field("id"))), "removed")
 }
 
 // secured redirects to the security page with a notice, or shows the error.
-func (v *visit) secured(err error, notice string) error {
+func (p securityPages) secured(err error, notice string) error {
 	if err == nil {
-		return v.done("security", notice)
+		return p.done("security", notice)
 	}
-	return showAgain(v, "security", (*visit).securityContent, err)
+	return showAgain(p.pageRequest, "security", p.securityContent, err)
 }
 
 // codesContent is a secret for an authenticator app.
@@ -180,16 +183,16 @@ type codesContent struct {
 	First bool
 }
 
-func (v *visit) newCodes() (codesContent, error) {
-	offer, err := v.Auth.OfferCodes(v.r.Context(), v.user(), v.address().Hostname())
+func (p securityPages) newCodes() (codesContent, error) {
+	offer, err := p.Auth.OfferCodes(p.r.Context(), p.user(), p.address().Hostname())
 	if err != nil {
 		return codesContent{}, err
 	}
-	return v.codesContent(offer)
+	return p.codesContent(offer)
 }
 
-func (v *visit) codesContent(offer auth.CodeOffer) (codesContent, error) {
-	f, err := v.Auth.Factors(v.r.Context(), v.user())
+func (p securityPages) codesContent(offer auth.CodeOffer) (codesContent, error) {
+	f, err := p.Auth.Factors(p.r.Context(), p.user())
 	if err != nil {
 		return codesContent{}, err
 	}
@@ -197,50 +200,50 @@ func (v *visit) codesContent(offer auth.CodeOffer) (codesContent, error) {
 	return codesContent{offer, code, template.URL(offer.Address), !f.Guarded()}, err //nolint:gosec // it is made here
 }
 
-func (v *visit) addCodes() error {
-	parcel := auth.Parcel(v.field("parcel"))
-	codes, err := v.Auth.AcceptCodes(v.r.Context(), v.session, parcel, v.field("code"))
+func (p securityPages) addCodes() error {
+	parcel := auth.Parcel(p.field("parcel"))
+	codes, err := p.Auth.AcceptCodes(p.r.Context(), p.session, parcel, p.field("code"))
 	if err == nil {
-		return v.recoverable(codes, "codes-added")
+		return p.recoverable(codes, "codes-added")
 	}
-	offer, failed := v.Auth.OfferAgain(v.r.Context(), v.user(), v.address().Hostname(), parcel)
+	offer, failed := p.Auth.OfferAgain(p.r.Context(), p.user(), p.address().Hostname(), parcel)
 	if failed != nil {
 		return failed
 	}
-	content, failed := v.codesContent(offer)
+	content, failed := p.codesContent(offer)
 	if failed != nil {
 		return failed
 	}
-	return v.again("codes", content, err)
+	return p.again("codes", content, err)
 }
 
-func (v *visit) removeCodes() error {
-	return v.secured(v.Auth.DropCodes(v.r.Context(), v.user()), "removed")
+func (p securityPages) removeCodes() error {
+	return p.secured(p.Auth.DropCodes(p.r.Context(), p.user()), "removed")
 }
 
-func (v *visit) newRecoveryCodes() error {
-	f, err := v.Auth.Factors(v.r.Context(), v.user())
+func (p securityPages) newRecoveryCodes() error {
+	f, err := p.Auth.Factors(p.r.Context(), p.user())
 	if err == nil && !f.Second() {
 		err = errMissing()
 	}
 	if err != nil {
 		return err
 	}
-	codes, err := v.Auth.NewRecoveryCodes(v.r.Context(), v.user())
+	codes, err := p.Auth.NewRecoveryCodes(p.r.Context(), p.user())
 	if err != nil {
 		return err
 	}
-	return v.recoverable(codes, "")
+	return p.recoverable(codes, "")
 }
 
-func (v *visit) unlink() error {
-	return v.secured(v.Auth.UnlinkIdentity(v.r.Context(), v.user(), v.field("issuer"), v.field("subject")), "removed")
+func (p securityPages) unlink() error {
+	return p.secured(p.Auth.UnlinkIdentity(p.r.Context(), p.user(), p.field("issuer"), p.field("subject")), "removed")
 }
 
-func (v *visit) endOneSession() error {
-	return v.secured(v.Auth.EndSession(v.r.Context(), v.user(), auth.SessionID(v.field("id"))), "session-ended")
+func (p securityPages) endOneSession() error {
+	return p.secured(p.Auth.EndSession(p.r.Context(), p.user(), auth.SessionID(p.field("id"))), "session-ended")
 }
 
-func (v *visit) endOtherSessions() error {
-	return v.secured(v.Auth.EndSessions(v.r.Context(), v.user(), v.session.ID), "session-ended")
+func (p securityPages) endOtherSessions() error {
+	return p.secured(p.Auth.EndSessions(p.r.Context(), p.user(), p.session.ID), "session-ended")
 }

@@ -17,9 +17,12 @@ type invitation struct {
 	More bool
 }
 
+// invitationPages accept and decline calendars that others share.
+type invitationPages struct{ *pageRequest }
+
 // invitations returns the pending offers.
-func (v *visit) invitations() ([]invitation, error) {
-	offers, err := v.Service.Offers(v.r.Context(), v.caller())
+func (p invitationPages) invitations() ([]invitation, error) {
+	offers, err := p.Service.Offers(p.r.Context(), p.caller())
 	if err != nil {
 		return nil, err
 	}
@@ -40,12 +43,12 @@ const OffersPath = root + "invitations"
 type offerContent struct{ Invitation invitation }
 
 // offer returns the pending offer that the path names.
-func (v *visit) offer() (offerContent, error) {
-	all, err := v.invitations()
+func (p invitationPages) offer() (offerContent, error) {
+	all, err := p.invitations()
 	if err != nil {
 		return offerContent{}, err
 	}
-	i := slices.IndexFunc(all, func(one invitation) bool { return string(one.ID) == v.r.PathValue("invitation") })
+	i := slices.IndexFunc(all, func(one invitation) bool { return string(one.ID) == p.r.PathValue("invitation") })
 	if i < 0 {
 		return offerContent{}, errMissing()
 	}
@@ -61,10 +64,10 @@ var answers = map[string]struct {
 	"decline": {false, "invitation-declined"},
 }
 
-func (v *visit) answer() error {
-	id := calendar.InvitationID(v.r.PathValue("invitation"))
-	if v.field("answer") == "block" {
-		offers, err := v.Service.Offers(v.r.Context(), v.caller())
+func (p invitationPages) answer() error {
+	id := calendar.InvitationID(p.r.PathValue("invitation"))
+	if p.field("answer") == "block" {
+		offers, err := p.Service.Offers(p.r.Context(), p.caller())
 		if err != nil {
 			return err
 		}
@@ -72,15 +75,15 @@ func (v *visit) answer() error {
 		if i < 0 {
 			return errMissing()
 		}
-		_, err = v.Service.Block(v.r.Context(), v.caller(), offers[i].Calendar)
-		return v.after(err, "calendars", "sharer-blocked")
+		_, err = p.Service.Block(p.r.Context(), p.caller(), offers[i].Calendar)
+		return p.after(err, "calendars", "sharer-blocked")
 	}
-	said, ok := answers[v.field("answer")]
+	said, ok := answers[p.field("answer")]
 	if !ok {
 		return calendar.Errorf(calendar.Invalid, "", "an invitation is accepted or declined")
 	}
-	_, err := v.Service.Answer(v.r.Context(), v.caller(), id, calendar.Reply{Accept: said.accept})
-	return v.after(err, "calendars", said.notice)
+	_, err := p.Service.Answer(p.r.Context(), p.caller(), id, calendar.Reply{Accept: said.accept})
+	return p.after(err, "calendars", said.notice)
 }
 
 // listedShare is one user's share of a calendar.
@@ -91,8 +94,8 @@ type listedShare struct {
 	By string
 }
 
-func (v *visit) shares(cal calendar.Calendar) ([]listedShare, error) {
-	shares, err := v.Service.Shares(v.r.Context(), v.caller(), cal.ID)
+func (p calendarPages) shares(cal calendar.Calendar) ([]listedShare, error) {
+	shares, err := p.Service.Shares(p.r.Context(), p.caller(), cal.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -108,20 +111,20 @@ var shareChoices = map[string]calendar.Access{
 	"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
 }
 
-func (v *visit) share() error {
-	return v.onCalendar("shared", func(cal calendar.Calendar) error {
-		access, ok := shareChoices[v.field("access")]
+func (p calendarPages) share() error {
+	return p.onCalendar("shared", func(cal calendar.Calendar) error {
+		access, ok := shareChoices[p.field("access")]
 		if !ok {
 			return calendar.Errorf(calendar.Invalid, "", "choose their access to the calendar")
 		}
-		_, err := v.Service.Share(v.r.Context(), v.caller(), cal.ID, v.field("with"), access)
+		_, err := p.Service.Share(p.r.Context(), p.caller(), cal.ID, p.field("with"), access)
 		return err
 	})
 }
 
-func (v *visit) unshare() error {
-	return v.onCalendar("unshared", func(cal calendar.Calendar) error {
-		return v.Service.Unshare(v.r.Context(), v.caller(), cal.ID, v.field("with"))
+func (p calendarPages) unshare() error {
+	return p.onCalendar("unshared", func(cal calendar.Calendar) error {
+		return p.Service.Unshare(p.r.Context(), p.caller(), cal.ID, p.field("with"))
 	})
 }
 
@@ -134,12 +137,12 @@ type listedLink struct {
 	Expired, Revoked bool
 }
 
-func (v *visit) links(cal calendar.Calendar) ([]listedLink, error) {
-	all, err := v.Auth.Links(v.r.Context(), v.user().Name)
+func (p calendarPages) links(cal calendar.Calendar) ([]listedLink, error) {
+	all, err := p.Auth.Links(p.r.Context(), p.user().Name)
 	if err != nil {
 		return nil, err
 	}
-	c := v.clock()
+	c := p.clock()
 	var list []listedLink
 	for _, l := range all {
 		if l.Calendar != cal.ID || !l.Revoked.IsZero() {
@@ -147,7 +150,7 @@ func (v *visit) links(cal calendar.Calendar) ([]listedLink, error) {
 		}
 		list = append(list, listedLink{
 			ID: l.ID, Name: excerpt(l.Name), May: accessWords[l.Access], Created: c.date(l.Created), Used: c.Ago(l.LastUsed),
-			Expires: c.Moment(l.Expires), Expired: !l.Valid(v.Now()),
+			Expires: c.Moment(l.Expires), Expired: !l.Valid(p.Now()),
 		})
 	}
 	return list, nil
@@ -164,61 +167,64 @@ type linkContent struct {
 	URL string
 }
 
-func (v *visit) linkForm() (linkContent, error) {
-	cal, err := v.sharable()
+// linkPages create and revoke the public links of a calendar.
+type linkPages struct{ *pageRequest }
+
+func (p linkPages) linkForm() (linkContent, error) {
+	cal, err := p.sharable()
 	return linkContent{swatch: swatchOf(cal), ID: cal.ID}, err
 }
 
 // sharable returns the calendar that the path names, if the visitor may share it.
-func (v *visit) sharable() (calendar.Calendar, error) {
-	cal, err := v.wanted()
+func (p linkPages) sharable() (calendar.Calendar, error) {
+	cal, err := p.wanted()
 	if err == nil {
-		err = v.caller().May(calendar.ShareCalendar, cal)
+		err = p.caller().May(calendar.ShareCalendar, cal)
 	}
 	return cal, err
 }
 
-func (v *visit) createLink() error {
-	cal, err := v.sharable()
+func (p linkPages) createLink() error {
+	cal, err := p.sharable()
 	if err != nil {
 		return err
 	}
 	content := linkContent{swatch: swatchOf(cal), ID: cal.ID}
-	link, secret, err := v.makeLink(cal)
+	link, secret, err := p.makeLink(cal)
 	if err != nil {
-		return v.again("link", content, err)
+		return p.again("link", content, err)
 	}
-	content.URL = v.address().String() + v.LinkPath(link, secret)
-	return v.show("link", content)
+	content.URL = p.address().String() + p.LinkPath(link, secret)
+	return p.show("link", content)
 }
 
-func (v *visit) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, error) {
-	days, ok := linkLives[v.field("days")]
-	access := shareChoices[v.field("access")]
+func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, error) {
+	days, ok := linkLives[p.field("days")]
+	access := shareChoices[p.field("access")]
 	if !ok || access == calendar.NoAccess {
 		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
 	}
-	spec := auth.LinkSpec{Name: v.field("name"), Access: access}
+	spec := auth.LinkSpec{Name: p.field("name"), Access: access}
 	if days > 0 {
-		spec.Expires = v.Now().Add(time.Duration(days) * 24 * time.Hour)
+		spec.Expires = p.Now().Add(time.Duration(days) * 24 * time.Hour)
 	}
-	return v.Auth.CreateLink(v.r.Context(), v.caller(), cal, spec)
+	return p.Auth.CreateLink(p.r.Context(), p.caller(), cal, spec)
 }
 
 // revokeLink revokes a link of this calendar. A link of another calendar is not found.
-func (v *visit) revokeLink() error {
-	return v.onCalendar("link-ended", func(cal calendar.Calendar) error {
-		if err := v.caller().May(calendar.ShareCalendar, cal); err != nil {
+func (p linkPages) revokeLink() error {
+	return calendarPages(p).onCalendar("link-ended", func(cal calendar.Calendar) error {
+		if err := p.caller().May(calendar.ShareCalendar, cal); err != nil {
 			return err
 		}
-		id := auth.LinkID(v.r.PathValue("link"))
-		links, err := v.links(cal)
+		id := auth.LinkID(p.r.PathValue("link"))
+		links, err := calendarPages(p).links(cal)
 		if err != nil {
 			return err
 		}
 		for _, l := range links {
 			if l.ID == id {
-				return v.Auth.RevokeLink(v.r.Context(), id)
+				return p.Auth.RevokeLink(p.r.Context(), id)
 			}
 		}
 		return errMissing()

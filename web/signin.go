@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"net/http"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -10,19 +9,19 @@ import (
 
 func (h *Handler) signInPages() []page {
 	return []page{
-		get("sign-in", anybody, (*visit).signInForm),
-		post("sign-in", anybody, (*visit).signIn),
-		post("sign-in/code", anybody, (*visit).secondStep),
-		post("sign-in/passkey", anybody, (*visit).passkeySignIn),
-		get("sign-in/elsewhere", anybody, (*visit).signInElsewhere),
-		get("sign-in/elsewhere/back", anybody, (*visit).backFromElsewhere),
-		post("sign-out", anybody, (*visit).signOut),
-		get("confirm", people, showing("confirm", (*visit).confirmContent)),
-		post("confirm", people, (*visit).confirm),
-		post("confirm/passkey", people, (*visit).confirmByPasskey),
-		postBack("confirm/elsewhere", people, "confirm", (*visit).confirmElsewhere),
-		get("key/{secret}", anybody, showing("voucher", (*visit).voucherContent)),
-		post("key/{secret}", anybody, (*visit).redeem),
+		get("sign-in", anybody, signInPages.signInForm),
+		post("sign-in", anybody, signInPages.signIn),
+		post("sign-in/code", anybody, signInPages.secondStep),
+		post("sign-in/passkey", anybody, signInPages.passkeySignIn),
+		get("sign-in/elsewhere", anybody, providerPages.signInElsewhere),
+		get("sign-in/elsewhere/back", anybody, providerPages.backFromElsewhere),
+		post("sign-out", anybody, signInPages.signOut),
+		get("confirm", people, showing("confirm", confirmPages.confirmContent)),
+		post("confirm", people, confirmPages.confirm),
+		post("confirm/passkey", people, confirmPages.confirmByPasskey),
+		postBack("confirm/elsewhere", people, "confirm", providerPages.confirmElsewhere),
+		get("key/{secret}", anybody, showing("voucher", passwordLinkPages.voucherContent)),
+		post("key/{secret}", anybody, passwordLinkPages.redeem),
 	}
 }
 
@@ -34,39 +33,42 @@ type signInContent struct {
 	Provider string
 }
 
-func (v *visit) signInContent(name string) signInContent {
-	content := signInContent{Name: name, Passkey: v.passkeySignInForm()}
-	if v.Provider != nil {
-		content.Provider = v.Provider.Name()
+// signInPages sign a visitor in and out.
+type signInPages struct{ *pageRequest }
+
+func (p signInPages) signInContent(name string) signInContent {
+	content := signInContent{Name: name, Passkey: p.passkeySignInForm()}
+	if p.Provider != nil {
+		content.Provider = p.Provider.Name()
 	}
 	return content
 }
 
-func (v *visit) signInForm() error {
-	if v.signedIn() {
-		return v.leadTo(v.next())
+func (p signInPages) signInForm() error {
+	if p.signedIn() {
+		return p.leadTo(p.next())
 	}
-	return v.show("signin", v.signInContent(""))
+	return p.show("signin", p.signInContent(""))
 }
 
-func (v *visit) signIn() error {
-	name := v.field("name")
-	entry, err := v.Auth.SignIn(v.r.Context(), name, v.r.PostFormValue("password"), v.ClientAddr(v.r), v.r.UserAgent())
+func (p signInPages) signIn() error {
+	name := p.field("name")
+	entry, err := p.Auth.SignIn(p.r.Context(), name, p.r.PostFormValue("password"), p.ClientAddr(p.r), p.r.UserAgent())
 	if err != nil {
-		v.refusedLogin(err)
-		return v.again("signin", v.signInContent(name), err)
+		p.refusedLogin(err)
+		return p.again("signin", p.signInContent(name), err)
 	}
 	if !entry.Done() {
-		return v.show("code", codeContent{entry.Parcel, entry.Factors, v.passkeySignInForm()})
+		return p.show("code", codeContent{entry.Parcel, entry.Factors, p.passkeySignInForm()})
 	}
-	return v.begin(entry)
+	return p.begin(entry)
 }
 
 // refusedLogin reports a failed or throttled sign-in to the log.
-func (v *visit) refusedLogin(err error) {
+func (p *pageRequest) refusedLogin(err error) {
 	wait := (*auth.ThrottledError)(nil)
-	if v.Refused != nil && (errors.Is(err, auth.ErrUnauthorized) || errors.As(err, &wait)) {
-		v.Refused(v.r.Context())
+	if p.Refused != nil && (errors.Is(err, auth.ErrUnauthorized) || errors.As(err, &wait)) {
+		p.Refused(p.r.Context())
 	}
 }
 
@@ -77,33 +79,33 @@ type codeContent struct {
 	Passkey *passkeyForm
 }
 
-func (v *visit) secondStep() error {
-	parcel := auth.Parcel(v.field("parcel"))
-	entry, err := v.Auth.SecondStep(v.r.Context(), parcel, v.field("code"), v.r.UserAgent())
+func (p signInPages) secondStep() error {
+	parcel := auth.Parcel(p.field("parcel"))
+	entry, err := p.Auth.SecondStep(p.r.Context(), parcel, p.field("code"), p.r.UserAgent())
 	if err != nil {
-		v.refusedLogin(err)
-		return v.again("code", codeContent{Parcel: parcel, Factors: auth.Factors{Codes: true}, Passkey: v.passkeySignInForm()}, err)
+		p.refusedLogin(err)
+		return p.again("code", codeContent{Parcel: parcel, Factors: auth.Factors{Codes: true}, Passkey: p.passkeySignInForm()}, err)
 	}
-	return v.begin(entry)
+	return p.begin(entry)
 }
 
 // begin continues with a new session and ends the browser's previous one.
-func (v *visit) begin(e auth.Entry) error {
-	if err := v.endSession(); err != nil {
+func (p *pageRequest) begin(e auth.Entry) error {
+	if err := p.endSession(); err != nil {
 		return err
 	}
-	v.session = e.Session
-	v.named()
-	v.setCookie(sessionCookie, string(e.Secret), sessionAge)
-	return v.leadTo(v.next())
+	p.session = e.Session
+	p.named()
+	p.setCookie(sessionCookie, string(e.Secret), sessionAge)
+	return p.leadTo(p.next())
 }
 
 // endSession ends the browser's session, if it has one.
-func (v *visit) endSession() error {
-	if !v.signedIn() {
+func (p *pageRequest) endSession() error {
+	if !p.signedIn() {
 		return nil
 	}
-	err := v.Auth.EndSession(v.r.Context(), v.user(), v.session.ID)
+	err := p.Auth.EndSession(p.r.Context(), p.user(), p.session.ID)
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		return err
 	}
@@ -111,12 +113,12 @@ func (v *visit) endSession() error {
 }
 
 // signOut works without a session, too: such a visitor is signed out already.
-func (v *visit) signOut() error {
-	if err := v.endSession(); err != nil {
+func (p signInPages) signOut() error {
+	if err := p.endSession(); err != nil {
 		return err
 	}
-	v.dropCookie(sessionCookie)
-	return v.done("sign-in", "signed-out")
+	p.dropCookie(sessionCookie)
+	return p.done("sign-in", "signed-out")
 }
 
 // confirmContent is the data of the page that asks for a new proof of identity.
@@ -126,29 +128,32 @@ type confirmContent struct {
 	Provider string
 }
 
-func (v *visit) confirmContent() (confirmContent, error) {
-	f, err := v.Auth.Factors(v.r.Context(), v.user())
+// confirmPages ask a signed-in user to prove their identity again.
+type confirmPages struct{ *pageRequest }
+
+func (p confirmPages) confirmContent() (confirmContent, error) {
+	f, err := p.Auth.Factors(p.r.Context(), p.user())
 	content := confirmContent{Factors: f}
 	if f.Passkeys > 0 {
-		content.Passkey = v.passkeySignInForm()
+		content.Passkey = p.passkeySignInForm()
 	}
-	if f.Identities > 0 && v.Provider != nil {
-		content.Provider = v.Provider.Name()
+	if f.Identities > 0 && p.Provider != nil {
+		content.Provider = p.Provider.Name()
 	}
 	return content, err
 }
 
-func (v *visit) confirm() error {
-	return v.confirmed(v.Auth.Prove(v.r.Context(), v.session, v.r.PostFormValue("password"), v.field("code"), v.ClientAddr(v.r)))
+func (p confirmPages) confirm() error {
+	return p.confirmed(p.Auth.Prove(p.r.Context(), p.session, p.r.PostFormValue("password"), p.field("code"), p.ClientAddr(p.r)))
 }
 
 // confirmed continues after a successful proof of identity, or shows the page again.
-func (v *visit) confirmed(err error) error {
+func (p confirmPages) confirmed(err error) error {
 	if err == nil {
-		return v.leadTo(v.next())
+		return p.leadTo(p.next())
 	}
-	v.refusedLogin(err)
-	return showAgain(v, "confirm", (*visit).confirmContent, err)
+	p.refusedLogin(err)
+	return showAgain(p.pageRequest, "confirm", p.confirmContent, err)
 }
 
 // voucherContent is the data of the page of an invite or reset link.
@@ -158,49 +163,47 @@ type voucherContent struct {
 	Secret      string
 }
 
-func (v *visit) voucherContent() (voucherContent, error) {
-	secret := v.r.PathValue("secret")
-	voucher, err := v.Auth.Voucher(v.r.Context(), secret)
+// passwordLinkPages set a password by an invite or reset link.
+type passwordLinkPages struct{ *pageRequest }
+
+func (p passwordLinkPages) voucherContent() (voucherContent, error) {
+	secret := p.r.PathValue("secret")
+	voucher, err := p.Auth.Voucher(p.r.Context(), secret)
 	return voucherContent{Kind: voucher.Kind, Name: voucher.User.Name, Title: voucher.User.Title(), Secret: secret}, err
 }
 
-func (v *visit) redeem() error {
-	content, err := v.voucherContent()
+func (p passwordLinkPages) redeem() error {
+	content, err := p.voucherContent()
 	if err != nil {
 		return err
 	}
-	password, err := v.newPassword()
+	password, err := p.newPassword()
 	if err != nil {
-		return v.again("voucher", content, err)
+		return p.again("voucher", content, err)
 	}
-	u, err := v.Auth.Redeem(v.r.Context(), content.Secret, password)
+	u, err := p.Auth.Redeem(p.r.Context(), content.Secret, password)
 	if err != nil {
-		return v.again("voucher", content, err)
+		return p.again("voucher", content, err)
 	}
-	if err := v.endSession(); err != nil {
+	if err := p.endSession(); err != nil {
 		return err
 	}
-	v.session = auth.Session{}
-	entry, err := v.Auth.SignIn(v.r.Context(), u.Name, password, v.ClientAddr(v.r), v.r.UserAgent())
+	p.session = auth.Session{}
+	entry, err := p.Auth.SignIn(p.r.Context(), u.Name, password, p.ClientAddr(p.r), p.r.UserAgent())
 	switch {
 	case err != nil:
 		return err
 	case !entry.Done():
-		return v.show("code", codeContent{entry.Parcel, entry.Factors, v.passkeySignInForm()})
+		return p.show("code", codeContent{entry.Parcel, entry.Factors, p.passkeySignInForm()})
 	}
-	return v.begin(entry)
+	return p.begin(entry)
 }
 
 // newPassword returns the new password if it was typed the same way twice.
-func (v *visit) newPassword() (string, error) {
-	password := v.r.PostFormValue("password")
-	if password != v.r.PostFormValue("again") {
+func (p *pageRequest) newPassword() (string, error) {
+	password := p.r.PostFormValue("password")
+	if password != p.r.PostFormValue("again") {
 		return "", calendar.Errorf(calendar.Invalid, "", "the two are not alike; type the new password twice")
 	}
 	return password, nil
-}
-
-// postBack makes a POST row with a page to return to after proving one's identity.
-func postBack(path string, who who, back string, serve func(*visit) error) page {
-	return page{method: http.MethodPost, path: path, who: who, serve: serve, back: back}
 }

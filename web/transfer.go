@@ -31,34 +31,37 @@ type imported struct {
 	Change string
 }
 
+// transferPages import and export a calendar.
+type transferPages struct{ *pageRequest }
+
 // importFile imports the objects of an iCalendar file into a calendar, as one change.
-func (v *visit) importFile() error {
-	cal, err := v.wanted()
+func (p transferPages) importFile() error {
+	cal, err := p.wanted()
 	if err != nil {
 		return err
 	}
-	done, err := v.takeFile(cal)
+	done, err := p.takeFile(cal)
 	if err != nil {
-		return showAgain(v, "calendar", (*visit).calendar, err)
+		return showAgain(p.pageRequest, "calendar", calendarPages(p).calendar, err)
 	}
-	content, err := v.calendarContent(cal)
+	content, err := calendarPages(p).calendarContent(cal)
 	if err != nil {
 		return err
 	}
 	content.Imported = done
-	return v.show("calendar", content)
+	return p.show("calendar", content)
 }
 
-func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
-	if err := v.caller().May(calendar.WriteObjects, cal); err != nil {
+func (p transferPages) takeFile(cal calendar.Calendar) (*imported, error) {
+	if err := p.caller().May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
 	}
-	m := v.Service.Meter(v.r.Context(), v.caller())
+	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
-	if err := m.Hold(importFactor * max(v.r.ContentLength, 0)); err != nil {
+	if err := m.Hold(importFactor * max(p.r.ContentLength, 0)); err != nil {
 		return nil, err
 	}
-	data, fields, err := v.upload()
+	data, fields, err := p.upload()
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +70,21 @@ func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
 		return nil, calendar.Errorf(calendar.Invalid, "", "%v", err)
 	}
 	of := archive.Zone{Name: cal.Timezone, Of: "the calendar's zone"}
-	into := v.Service.NewImporter(v.caller(), calendar.ImportOptions{Replace: fields["replace"] != ""})
+	into := p.Service.NewImporter(p.caller(), calendar.ImportOptions{Replace: fields["replace"] != ""})
 	done := &imported{Counts: map[string]int{}}
 	done.mend(file.Mends())
 	for parts := range slices.Chunk(slices.Collect(file.Parts(func(string) archive.Zone { return of })), importBatch) {
 		var batch []calendar.Import
 		var from []archive.Part
-		for _, p := range parts {
-			if p.Err != nil {
-				done.refuse(p.Line, p.Err)
+		for _, part := range parts {
+			if part.Err != nil {
+				done.refuse(part.Line, part.Err)
 				continue
 			}
-			done.mend(p.Mends)
-			batch, from = append(batch, calendar.Import{Data: p.Data}), append(from, p)
+			done.mend(part.Mends)
+			batch, from = append(batch, calendar.Import{Data: part.Data}), append(from, part)
 		}
-		results, err := into.Store(v.r.Context(), cal, batch)
+		results, err := into.Store(p.r.Context(), cal, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -99,8 +102,8 @@ func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
 }
 
 // upload reads the form's fields and the file directly from the request, without a temporary file.
-func (v *visit) upload() (data []byte, fields map[string]string, err error) {
-	form, err := v.r.MultipartReader()
+func (p transferPages) upload() (data []byte, fields map[string]string, err error) {
+	form, err := p.r.MultipartReader()
 	if err != nil {
 		return nil, nil, errNoFile()
 	}
@@ -163,19 +166,19 @@ func (d *imported) refuse(line int, err error) {
 
 // exportCalendar sends a calendar as one iCalendar file. It streams, so an error midway cuts the connection: a partial
 // calendar must not look complete.
-func (v *visit) exportCalendar() error {
-	cal, err := v.wanted()
+func (p transferPages) exportCalendar() error {
+	cal, err := p.wanted()
 	if err != nil {
 		return err
 	}
-	if err := v.caller().May(calendar.ReadObjects, cal); err != nil {
+	if err := p.caller().May(calendar.ReadObjects, cal); err != nil {
 		return err
 	}
-	m := v.Service.Meter(v.r.Context(), v.caller())
+	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
-	v.w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
-	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(cal.Address()) + ".ics"}))
-	_, err = v.Service.Export(v.r.Context(), m, v.caller(), cal, nil, v.w, nil)
-	v.orBreak(err)
+	p.w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
+	p.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(cal.Address()) + ".ics"}))
+	_, err = p.Service.Export(p.r.Context(), m, p.caller(), cal, nil, p.w, nil)
+	p.orBreak(err)
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 
 func (h *Handler) trashPages() []page {
 	return []page{
-		get("trash", people, (*visit).trash),
-		post("trash/calendars/{id}", people, (*visit).restoreCalendar),
-		postBack("trash/calendars/{id}/forget", proven, "trash", (*visit).forgetCalendar),
-		post("trash/objects/{id}", people, (*visit).restoreObject),
+		get("trash", people, trashPages.trash),
+		post("trash/calendars/{id}", people, trashPages.restoreCalendar),
+		postBack("trash/calendars/{id}/forget", proven, "trash", trashPages.forgetCalendar),
+		post("trash/objects/{id}", people, trashPages.restoreObject),
 	}
 }
 
@@ -40,17 +40,20 @@ type trashedObject struct {
 	With        string
 }
 
-func (v *visit) trash() error {
-	c := v.clock()
+// trashPages list and restore deleted calendars and objects.
+type trashPages struct{ *pageRequest }
+
+func (p trashPages) trash() error {
+	c := p.clock()
 	var content trashContent
-	gone, err := v.Service.TrashedCalendars(v.r.Context(), v.caller())
+	gone, err := p.Service.TrashedCalendars(p.r.Context(), p.caller())
 	if err != nil {
 		return err
 	}
 	for _, t := range gone {
 		content.Calendars = append(content.Calendars, trashedCalendar{swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), entries(t.Objects)})
 	}
-	all, err := v.Service.Calendars(v.r.Context(), v.caller())
+	all, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return err
 	}
@@ -58,16 +61,16 @@ func (v *visit) trash() error {
 		if cal.Access != calendar.OwnerAccess {
 			continue
 		}
-		if err := v.listTrashed(c, cal, &content); err != nil {
+		if err := p.listTrashed(c, cal, &content); err != nil {
 			return err
 		}
 	}
-	return v.show("trash", content)
+	return p.show("trash", content)
 }
 
-func (v *visit) listTrashed(c clock, cal calendar.Calendar, content *trashContent) error {
+func (p trashPages) listTrashed(c clock, cal calendar.Calendar, content *trashContent) error {
 	n := 0
-	for o, err := range v.Service.TrashedObjects(v.r.Context(), v.caller(), cal) {
+	for o, err := range p.Service.TrashedObjects(p.r.Context(), p.caller(), cal) {
 		if err != nil {
 			return err
 		}
@@ -87,23 +90,23 @@ func (v *visit) listTrashed(c clock, cal calendar.Calendar, content *trashConten
 	return nil
 }
 
-func (v *visit) restoreCalendar() error {
-	id := calendar.CalendarID(v.r.PathValue("id"))
-	_, err := v.Service.RestoreCalendar(v.r.Context(), v.caller(), id, "")
-	return v.after(err, "calendars/"+string(id), "restored")
+func (p trashPages) restoreCalendar() error {
+	id := calendar.CalendarID(p.r.PathValue("id"))
+	_, err := p.Service.RestoreCalendar(p.r.Context(), p.caller(), id, "")
+	return p.after(err, "calendars/"+string(id), "restored")
 }
 
-func (v *visit) forgetCalendar() error {
-	return v.after(v.Service.ForgetCalendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id"))), "trash", "forgotten")
+func (p trashPages) forgetCalendar() error {
+	return p.after(p.Service.ForgetCalendar(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id"))), "trash", "forgotten")
 }
 
-func (v *visit) restoreObject() error {
-	cal, err := v.wanted()
+func (p trashPages) restoreObject() error {
+	cal, err := p.wanted()
 	if err != nil {
 		return err
 	}
-	_, err = v.Service.RestoreDeleted(v.r.Context(), v.caller(), cal, calendar.UID(v.r.PostFormValue("uid")))
-	return v.after(err, "trash", "restored")
+	_, err = p.Service.RestoreDeleted(p.r.Context(), p.caller(), cal, calendar.UID(p.r.PostFormValue("uid")))
+	return p.after(err, "trash", "restored")
 }
 
 func entries(n int64) string {

@@ -8,9 +8,12 @@ type unverified struct {
 	What, Reason, From, Standing, Organizer, Title, At, On string
 }
 
+// unverifiedPages list and dismiss invitations from unverified senders.
+type unverifiedPages struct{ *pageRequest }
+
 // unverified returns the visitor's unverified invitations.
-func (v *visit) unverified(c clock) (list []unverified, err error) {
-	all, err := v.Service.Unverified(v.r.Context(), v.caller())
+func (p unverifiedPages) unverified(c clock) (list []unverified, err error) {
+	all, err := p.Service.Unverified(p.r.Context(), p.caller())
 	for _, u := range all {
 		one := unverified{u.Name, u.Subject(), u.Reason(), excerpt(string(u.From)), u.Standing(), excerpt(u.Organizer), excerpt(u.Title), "", c.Moment(u.Created)}
 		if !u.Start.IsZero() {
@@ -22,7 +25,7 @@ func (v *visit) unverified(c clock) (list []unverified, err error) {
 }
 
 // dismissUnverified deletes one.
-func (v *visit) dismissUnverified() error {
-	err := v.Service.DismissUnverified(v.r.Context(), v.caller(), calendar.ObjectName(v.r.PathValue("name")))
-	return v.after(err, "", "mail-dismissed")
+func (p unverifiedPages) dismissUnverified() error {
+	err := p.Service.DismissUnverified(p.r.Context(), p.caller(), calendar.ObjectName(p.r.PathValue("name")))
+	return p.after(err, "", "mail-dismissed")
 }

@@ -18,14 +18,14 @@ func (h *Handler) webhookPages() []page {
 		return nil
 	}
 	return []page{
-		get("webhooks", people, showing("webhooks", (*visit).webhookList)),
-		get("webhooks/new", proven, (*visit).webhookForm),
-		post("webhooks/new", proven, (*visit).addWebhook),
-		get("webhooks/{webhook}", people, (*visit).webhook),
-		postBack("webhooks/{webhook}/test", people, "webhooks", (*visit).testWebhook),
-		postBack("webhooks/{webhook}/resume", people, "webhooks", (*visit).resumeWebhook),
-		postBack("webhooks/{webhook}/rotate", proven, "webhooks", (*visit).rotateWebhook),
-		postBack("webhooks/{webhook}/remove", people, "webhooks", (*visit).removeWebhook),
+		get("webhooks", people, showing("webhooks", webhookPages.webhookList)),
+		get("webhooks/new", proven, webhookPages.webhookForm),
+		post("webhooks/new", proven, webhookPages.addWebhook),
+		get("webhooks/{webhook}", people, webhookPages.webhook),
+		postBack("webhooks/{webhook}/test", people, "webhooks", webhookPages.testWebhook),
+		postBack("webhooks/{webhook}/resume", people, "webhooks", webhookPages.resumeWebhook),
+		postBack("webhooks/{webhook}/rotate", proven, "webhooks", webhookPages.rotateWebhook),
+		postBack("webhooks/{webhook}/remove", people, "webhooks", webhookPages.removeWebhook),
 	}
 }
 
@@ -47,8 +47,11 @@ var hookKinds = []choice{
 	{string(calendar.Deleted), "what was deleted", false},
 }
 
-func (v *visit) hook(w calendar.Webhook) hook {
-	c := v.clock()
+// webhookPages manage webhooks.
+type webhookPages struct{ *pageRequest }
+
+func (p webhookPages) hook(w calendar.Webhook) hook {
+	c := p.clock()
 	h := hook{Webhook: w, Made: c.date(w.Created), By: excerpt(w.Maker.Agent), Off: w.State != calendar.WebhookOn, State: "It is told."}
 	var words []string
 	for _, k := range hookKinds {
@@ -68,21 +71,21 @@ func (v *visit) hook(w calendar.Webhook) hook {
 	return h
 }
 
-func (v *visit) webhookList() ([]hook, error) {
-	all, err := v.Service.Webhooks(v.r.Context(), v.caller())
+func (p webhookPages) webhookList() ([]hook, error) {
+	all, err := p.Service.Webhooks(p.r.Context(), p.caller())
 	var list []hook
 	for _, w := range all {
-		list = append(list, v.hook(w))
+		list = append(list, p.hook(w))
 	}
 	return list, err
 }
 
 // webhooksOff counts the visitor's webhooks that were turned off.
-func (v *visit) webhooksOff() (int, error) {
-	if v.WebhookSecret == nil {
+func (p webhookPages) webhooksOff() (int, error) {
+	if p.WebhookSecret == nil {
 		return 0, nil
 	}
-	all, err := v.Service.Webhooks(v.r.Context(), v.caller())
+	all, err := p.Service.Webhooks(p.r.Context(), p.caller())
 	off := 0
 	for _, w := range all {
 		if w.State != calendar.WebhookOn {
@@ -102,33 +105,33 @@ type newHook struct {
 	ID     calendar.WebhookID
 }
 
-func (v *visit) webhookForm() error {
-	return v.show("webhooknew", newHook{Kinds: hookKinds})
+func (p webhookPages) webhookForm() error {
+	return p.show("webhooknew", newHook{Kinds: hookKinds})
 }
 
-func (v *visit) addWebhook() error {
-	n := newHook{URL: v.field("url"), Titles: v.field("titles") != ""}
+func (p webhookPages) addWebhook() error {
+	n := newHook{URL: p.field("url"), Titles: p.field("titles") != ""}
 	spec := watch.WebhookSpec{URL: n.URL, Content: n.Titles}
 	for _, k := range hookKinds {
-		if k.Chosen = slices.Contains(v.r.PostForm["kind"], k.Value); k.Chosen {
+		if k.Chosen = slices.Contains(p.r.PostForm["kind"], k.Value); k.Chosen {
 			spec.Kinds = append(spec.Kinds, calendar.ChangeKind(k.Value))
 		}
 		n.Kinds = append(n.Kinds, k)
 	}
-	w, err := v.Service.AddWebhook(v.r.Context(), v.caller(), spec)
+	w, err := p.Service.AddWebhook(p.r.Context(), p.caller(), spec)
 	if err != nil {
-		return v.again("webhooknew", n, err)
+		return p.again("webhooknew", n, err)
 	}
-	return v.showSecret(w)
+	return p.showSecret(w)
 }
 
 // showSecret shows the secret of a webhook, which no other page does.
-func (v *visit) showSecret(w calendar.Webhook) error {
-	secret, err := v.WebhookSecret(v.r.Context(), w)
+func (p webhookPages) showSecret(w calendar.Webhook) error {
+	secret, err := p.WebhookSecret(p.r.Context(), w)
 	if err != nil {
 		return err
 	}
-	return v.show("webhooknew", newHook{URL: w.URL, Secret: secret, ID: w.ID})
+	return p.show("webhooknew", newHook{URL: w.URL, Secret: secret, ID: w.ID})
 }
 
 // hookMessage is a delivery on a page.
@@ -144,19 +147,21 @@ type hookContent struct {
 }
 
 // hookID returns the webhook id in the path.
-func (v *visit) hookID() calendar.WebhookID { return calendar.WebhookID(v.r.PathValue("webhook")) }
+func (p webhookPages) hookID() calendar.WebhookID {
+	return calendar.WebhookID(p.r.PathValue("webhook"))
+}
 
-func (v *visit) webhook() error {
-	found, err := v.Service.WebhookDeliveries(v.r.Context(), v.caller(), v.hookID(), messagesShown)
+func (p webhookPages) webhook() error {
+	found, err := p.Service.WebhookDeliveries(p.r.Context(), p.caller(), p.hookID(), messagesShown)
 	if err != nil {
 		return err
 	}
-	all, err := v.Service.Webhooks(v.r.Context(), v.caller())
+	all, err := p.Service.Webhooks(p.r.Context(), p.caller())
 	if err != nil {
 		return err
 	}
 	names := map[calendar.CalendarID]string{"": "none, a test"}
-	calendars, err := v.Service.Calendars(v.r.Context(), v.caller())
+	calendars, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
 		return err
 	}
@@ -165,11 +170,11 @@ func (v *visit) webhook() error {
 	}
 	var content hookContent
 	for _, w := range all {
-		if w.ID == v.hookID() {
-			content.hook = v.hook(w)
+		if w.ID == p.hookID() {
+			content.hook = p.hook(w)
 		}
 	}
-	c := v.clock()
+	c := p.clock()
 	for _, d := range found {
 		m := hookMessage{Made: c.Moment(d.Made), In: cmp.Or(names[d.Calendar], "a calendar that is gone"), State: string(d.State), Answer: excerpt(d.Answer)}
 		if d.State == calendar.DeliveryWaiting && d.Tries > 0 {
@@ -177,25 +182,25 @@ func (v *visit) webhook() error {
 		}
 		content.Messages = append(content.Messages, m)
 	}
-	return v.show("webhook", content)
+	return p.show("webhook", content)
 }
 
-func (v *visit) testWebhook() error {
-	return v.after(v.Service.TestWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks/"+string(v.hookID()), "webhook-tried")
+func (p webhookPages) testWebhook() error {
+	return p.after(p.Service.TestWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()), "webhook-tried")
 }
 
-func (v *visit) resumeWebhook() error {
-	return v.after(v.Service.ResumeWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks/"+string(v.hookID()), "saved")
+func (p webhookPages) resumeWebhook() error {
+	return p.after(p.Service.ResumeWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()), "saved")
 }
 
-func (v *visit) rotateWebhook() error {
-	w, err := v.Service.RotateWebhook(v.r.Context(), v.caller(), v.hookID())
+func (p webhookPages) rotateWebhook() error {
+	w, err := p.Service.RotateWebhook(p.r.Context(), p.caller(), p.hookID())
 	if err != nil {
 		return err
 	}
-	return v.showSecret(w)
+	return p.showSecret(w)
 }
 
-func (v *visit) removeWebhook() error {
-	return v.after(v.Service.RemoveWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks", "removed")
+func (p webhookPages) removeWebhook() error {
+	return p.after(p.Service.RemoveWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks", "removed")
 }
