@@ -21,8 +21,10 @@ func TestAnyArguments(t *testing.T) {
 	t.Cleanup(handler.Close)
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []string{
-		`null`, `{}`, `[]`, `""`, `" "`, `0`, `-1`, `1e9`, `true`, `"all"`, `"x"`, `[null]`, `[[]]`, `[{}]`, `{"tool":null}`, `[{"tool":"create_event"}]`, `[{"title":"x"}]`,
-		`"` + string(home) + `"`, `"party"`, `"weekly"`, `"milk"`, `"20260302T140000Z"`, `30`, `"2026-03-03T09:00"`, `"9999-99-99"`, `"BEGIN:VEVENT"`, `"a@b.example"`, `"\u0000"`, `"\ud800"`, `"FREQ=DAILY"`,
+		`null`, `{}`, `[]`, `""`, `" "`, `0`, `-1`, `1e9`, `true`, `"all"`, `"x"`, `[null]`, `[[]]`, `[{}]`,
+		`{"tool":null}`, `[{"tool":"create_event"}]`, `[{"title":"x"}]`,
+		`"` + string(home) + `"`, `"party"`, `"weekly"`, `"milk"`, `"20260302T140000Z"`, `30`, `"2026-03-03T09:00"`,
+		`"9999-99-99"`, `"BEGIN:VEVENT"`, `"a@b.example"`, `"\u0000"`, `"\ud800"`, `"FREQ=DAILY"`,
 	}
 	for range slowtest.Rounds(t, slowtest.Random, 3000, 50_000) {
 		tool := handler.tools[r.IntN(len(handler.tools))]
@@ -40,7 +42,8 @@ func TestAnyArguments(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool.name, data)
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+			tool.name, data)
 		q := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/mcp", strings.NewReader(body))
 		q.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()

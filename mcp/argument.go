@@ -105,7 +105,8 @@ func unknown(tool string, takes []field, sent map[string]json.RawMessage) []stri
 		return nil
 	}
 	slices.Sort(names)
-	return []string{fmt.Sprintf("there is no parameter %s: %s takes %s", strings.Join(names, ", "), tool, parameters(takes))}
+	return []string{fmt.Sprintf("there is no parameter %s: %s takes %s", strings.Join(names, ", "), tool,
+		parameters(takes))}
 }
 
 func parameters(takes []field) string {
@@ -145,7 +146,8 @@ const mostNumber = 1 << 40
 func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage) ([]V, bool) {
 	return func(raw json.RawMessage) ([]V, bool) {
 		var inside string
-		if json.Unmarshal(raw, &inside) == nil && strings.HasPrefix(strings.TrimSpace(inside), "[") && json.Valid([]byte(inside)) {
+		if json.Unmarshal(raw, &inside) == nil && strings.HasPrefix(strings.TrimSpace(inside), "[") &&
+			json.Valid([]byte(inside)) {
 			raw = json.RawMessage(strings.TrimSpace(inside))
 		}
 		var items []json.RawMessage

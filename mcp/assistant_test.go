@@ -240,8 +240,10 @@ var office = [...]struct {
 	uid   string
 	lines []string
 }{
-	{"standup", []string{"DTSTART;" + berlin + "20260105T090000", "DURATION:PT15M", "RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "SUMMARY:Standup"}},
-	{"old", []string{"DTSTART;" + berlin + "20260202T140000", "DURATION:PT1H", "SUMMARY:Budget meeting", "DESCRIPTION:Left open: the travel costs"}},
+	{"standup", []string{"DTSTART;" + berlin + "20260105T090000", "DURATION:PT15M",
+		"RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "SUMMARY:Standup"}},
+	{"old", []string{"DTSTART;" + berlin + "20260202T140000", "DURATION:PT1H", "SUMMARY:Budget meeting",
+		"DESCRIPTION:Left open: the travel costs"}},
 	{"budget", budget("Room 4")},
 	{"call", []string{"DTSTART;" + berlin + "20260303T110000", "DURATION:PT1H", "SUMMARY:Customer call"}},
 	{"interview", []string{
@@ -267,30 +269,39 @@ func (h *house) furnishOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.callers["carol"] = calendar.Caller{User: carol, Scopes: calendar.ScopeAll, Token: "token-carol"}
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		p.Name = "Home"
-		return nil, nil
-	}); err != nil {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home,
+		func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			p.Name = "Home"
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
-	h.lend(t, "bob", "Bob's", calendar.FreeBusyAccess, "DTSTART:20260302T080000Z", "DTEND:20260302T120000Z", "RRULE:FREQ=DAILY;COUNT=3", "SUMMARY:Out")
-	h.lend(t, "carol", "Carol's", calendar.ReadAccess, "DTSTART:20260302T120000Z", "DTEND:20260302T160000Z", "SUMMARY:Workshop")
+	h.lend(t, "bob", "Bob's", calendar.FreeBusyAccess, "DTSTART:20260302T080000Z", "DTEND:20260302T120000Z",
+		"RRULE:FREQ=DAILY;COUNT=3", "SUMMARY:Out")
+	h.lend(t, "carol", "Carol's", calendar.ReadAccess, "DTSTART:20260302T120000Z", "DTEND:20260302T160000Z",
+		"SUMMARY:Workshop")
 	for _, e := range office {
 		h.put(t, work, e.uid, wrapped(calendar.Event, e.uid, e.lines...))
 	}
 	// A series with a day left out, one moved, and the change to summer time on March 29th.
-	h.put(t, work, "review", strings.Replace(wrapped(calendar.Event, "review", "DTSTART;"+berlin+"20260109T100000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=14",
-		"EXDATE;"+berlin+"20260220T100000", "SUMMARY:Project review"), "END:VCALENDAR", "BEGIN:VEVENT\nUID:review\nDTSTAMP:20260101T000000Z\nRECURRENCE-ID;"+berlin+
-		"20260313T100000\nDTSTART;"+berlin+"20260313T140000\nDURATION:PT1H\nSUMMARY:Project review\nEND:VEVENT\nEND:VCALENDAR", 1))
-	h.put(t, home, "yoga", wrapped(calendar.Event, "yoga", "DTSTART;"+berlin+"20260305T180000", "DURATION:PT1H", "SUMMARY:Yoga"))
-	h.put(t, "00000000-0000-4000-8000-000000000003", "tax", wrapped(calendar.Todo, "tax", "DUE;VALUE=DATE:20260306", "SUMMARY:Tax return"))
+	h.put(t, work, "review", strings.Replace(wrapped(calendar.Event, "review", "DTSTART;"+berlin+"20260109T100000",
+		"DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=14",
+		"EXDATE;"+berlin+"20260220T100000", "SUMMARY:Project review"), "END:VCALENDAR",
+		"BEGIN:VEVENT\nUID:review\nDTSTAMP:20260101T000000Z\nRECURRENCE-ID;"+berlin+
+			"20260313T100000\nDTSTART;"+berlin+
+			"20260313T140000\nDURATION:PT1H\nSUMMARY:Project review\nEND:VEVENT\nEND:VCALENDAR", 1))
+	h.put(t, home, "yoga", wrapped(calendar.Event, "yoga", "DTSTART;"+berlin+"20260305T180000", "DURATION:PT1H",
+		"SUMMARY:Yoga"))
+	h.put(t, "00000000-0000-4000-8000-000000000003", "tax", wrapped(calendar.Todo, "tax", "DUE;VALUE=DATE:20260306",
+		"SUMMARY:Tax return"))
 	h.meddle(t)
 }
 
 // lend creates a calendar of another user, with one event in it, that alice may see.
 func (h *house) lend(t *testing.T, whose, name string, access calendar.Access, lines ...string) {
 	t.Helper()
-	cal, err := h.service.CreateCalendar(t.Context(), h.callers[whose], calendar.NewCalendar{Properties: calendar.Properties{Name: name}})
+	cal, err := h.service.CreateCalendar(t.Context(), h.callers[whose],
+		calendar.NewCalendar{Properties: calendar.Properties{Name: name}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +370,8 @@ func endings() map[string]func(*testing.T, *house) {
 		"Create and complete a task": func(t *testing.T, h *house) {
 			h.expectChanges(t, "modified Call the bank", "created Call the bank")
 			made := h.history(t)[0]
-			h.expectText(t, made.In.ID, made.UID, "STATUS:COMPLETED", "DUE;TZID=Europe/Berlin:20260304T170000", "TRIGGER;RELATED=END:-PT30M")
+			h.expectText(t, made.In.ID, made.UID, "STATUS:COMPLETED", "DUE;TZID=Europe/Berlin:20260304T170000",
+				"TRIGGER;RELATED=END:-PT30M")
 		},
 		"Cancel one meeting of a series": func(t *testing.T, h *house) {
 			h.expect(t, "standup", "Mon Mar 2 09:00-09:15 Standup [Work]", "Tue Mar 3 09:00-09:15 Standup [Work]",
@@ -376,7 +388,8 @@ func endings() map[string]func(*testing.T, *house) {
 		},
 		"Share a calendar": func(t *testing.T, h *house) {
 			shares, err := h.service.Shares(t.Context(), h.callers["alice"], work)
-			if err != nil || len(shares) != 1 || shares[0].User.Name != "bob" || shares[0].Access != calendar.ReadAccess {
+			if err != nil || len(shares) != 1 || shares[0].User.Name != "bob" ||
+				shares[0].Access != calendar.ReadAccess {
 				t.Errorf("%v: %+v", err, shares)
 			}
 		},
@@ -417,7 +430,8 @@ func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []strin
 	}
 	var list []string
 	for _, o := range found.Occurrences {
-		list = append(list, fmt.Sprintf("%s-%s %s [%s]", o.Start.Time.In(zone).Format(layout), o.End.Time.In(zone).Format("15:04"), titleOf(o), o.Calendar.Name))
+		list = append(list, fmt.Sprintf("%s-%s %s [%s]", o.Start.Time.In(zone).Format(layout),
+			o.End.Time.In(zone).Format("15:04"), titleOf(o), o.Calendar.Name))
 	}
 	return list
 }
@@ -426,11 +440,13 @@ func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []strin
 func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int) {
 	t.Helper()
 	var want []string
-	for _, day := range []string{"Jan 9", "Jan 16", "Jan 23", "Jan 30", "Feb 6", "Feb 13", "Feb 27", "Mar 6", "Mar 13", "Mar 20", "Mar 27", "Apr 3", "Apr 10"} {
+	for _, day := range []string{"Jan 9", "Jan 16", "Jan 23", "Jan 30", "Feb 6", "Feb 13", "Feb 27", "Mar 6", "Mar 13",
+		"Mar 20", "Mar 27", "Apr 3", "Apr 10"} {
 		hour := moved(day, 10+4*bit(day == "Mar 13"))
 		want = append(want, fmt.Sprintf("%s %d:00-%d:00 Project review [Work]", day, hour, hour+1))
 	}
-	got := h.agenda(t, query.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review"}, "Jan 2 15:04")
+	got := h.agenda(t, query.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review"},
+		"Jan 2 15:04")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the series (-want +got):\n%s", diff)
 	}

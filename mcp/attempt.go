@@ -50,7 +50,9 @@ func (b toolbox) once(t tool) tool {
 const longestKey = 255
 
 // attempt runs a call that has a key, or returns the stored result if the call ran before.
-func (b toolbox) attempt(ctx context.Context, c *call, key string, do func(context.Context, *call) (answer, error)) (answer, error) {
+func (b toolbox) attempt(
+	ctx context.Context, c *call, key string, do func(context.Context, *call) (answer, error),
+) (answer, error) {
 	digest, err := digestOf(c.tool, c.asked)
 	if err != nil {
 		return answer{}, err
@@ -137,9 +139,12 @@ func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
 
 // create makes an event or a task. If an earlier attempt of the same call was interrupted, it finds the object that the
 // attempt created.
-func (b toolbox) create(ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft) (query.Instance, []calendar.Told, error) {
+func (b toolbox) create(
+	ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft,
+) (query.Instance, []calendar.Told, error) {
 	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
-	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale || calendar.RuleOf(err) == calendar.RuleUIDConflict) {
+	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale ||
+		calendar.RuleOf(err) == calendar.RuleUIDConflict) {
 		saved.Object, err = b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
 	}
 	if err != nil {

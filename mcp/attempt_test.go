@@ -21,7 +21,8 @@ func (h *house) say(t *testing.T, door, token, tool string, args any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, data)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+		tool, data)
 	return strings.TrimSpace(do(t, request(t, "POST", door, token, body, wire.VersionHeader, "2025-03-26")).body)
 }
 
@@ -42,7 +43,8 @@ func (h *house) count(t *testing.T, id calendar.CalendarID) int {
 }
 
 func standup(more ...string) map[string]any {
-	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00", "end": "2026-03-02T09:15", "idempotency_key": "k"}
+	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00",
+		"end": "2026-03-02T09:15", "idempotency_key": "k"}
 	for i := 0; i < len(more); i += 2 {
 		args[more[i]] = more[i+1]
 	}
@@ -59,19 +61,22 @@ func TestRepeatedCalls(t *testing.T) {
 		if first != again || !strings.Contains(first, `"result"`) {
 			t.Errorf("first %s\nagain %s", first, again)
 		}
-		if other := h.say(t, door, "alice", "create_event", standup("title", "Other")); !strings.Contains(other, "was used for another call") {
+		if other := h.say(t, door, "alice", "create_event", standup("title", "Other")); !strings.Contains(other,
+			"was used for another call") {
 			t.Errorf("another call with the key: %s", other)
 		}
 		if n := h.count(t, work); n != 1 {
 			t.Errorf("there are %d events", n)
 		}
 		for _, token := range []string{"alice-other", "alice-write"} {
-			if other := h.say(t, door, token, "create_event", standup()); other == first || !strings.Contains(other, `"result"`) {
+			if other := h.say(t, door, token, "create_event", standup()); other == first ||
+				!strings.Contains(other, `"result"`) {
 				t.Errorf("with another token: %s", other)
 			}
 		}
 		h.Pass(25 * time.Hour)
-		if late := h.say(t, door, "alice", "create_event", standup()); late == first || !strings.Contains(late, `"result"`) {
+		if late := h.say(t, door, "alice", "create_event", standup()); late == first ||
+			!strings.Contains(late, `"result"`) {
 			t.Errorf("a day later: %s", late)
 		}
 	})
@@ -82,7 +87,8 @@ func TestRefusedCallsCanBeMended(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	if refused := h.say(t, door, "alice", "create_event", standup("calendar_id", "none")); !strings.Contains(refused, "no calendar") {
+	if refused := h.say(t, door, "alice", "create_event", standup("calendar_id", "none")); !strings.Contains(refused,
+		"no calendar") {
 		t.Errorf("refused: %s", refused)
 	}
 	if mended := h.say(t, door, "alice", "create_event", standup()); !strings.Contains(mended, `"result"`) {
@@ -96,18 +102,22 @@ func TestRepeatedChanges(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	h.stock(t)
 	door := h.open(t, h.config())
-	move := map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-07T20:00", "idempotency_key": "k"}
+	move := map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-07T20:00",
+		"idempotency_key": "k"}
 	first := h.say(t, door, "alice", "move_event", move)
-	h.say(t, door, "alice", "move_event", map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-08T20:00"})
+	h.say(t, door, "alice", "move_event", map[string]any{"calendar_id": home, "event_uid": "party",
+		"new_start": "2026-03-08T20:00"})
 	if again := h.say(t, door, "alice", "move_event", move); again != first {
 		t.Errorf("first %s\nagain %s", first, again)
 	}
-	if now := h.say(t, door, "alice", "get_event", map[string]any{"calendar_id": home, "event_uid": "party"}); !strings.Contains(now, `20260308T190000Z`) {
+	if now := h.say(t, door, "alice", "get_event", map[string]any{"calendar_id": home,
+		"event_uid": "party"}); !strings.Contains(now, `20260308T190000Z`) {
 		t.Errorf("the event was moved back: %s", now)
 	}
 	gone := map[string]any{"calendar_id": home, "event_uid": "party", "idempotency_key": "k2"}
 	first = h.say(t, door, "alice", "delete_event", gone)
-	if again := h.say(t, door, "alice", "delete_event", gone); again != first || !strings.Contains(first, `deleted\":true`) {
+	if again := h.say(t, door, "alice", "delete_event", gone); again != first ||
+		!strings.Contains(first, `deleted\":true`) {
 		t.Errorf("first %s\nagain %s", first, again)
 	}
 }
@@ -127,7 +137,8 @@ func TestRepeatedUndo(t *testing.T) {
 		{"undo_change", map[string]any{"since": "2026-03-01T11:00:00Z", "token": "own", "idempotency_key": "u"}},
 	} {
 		first := h.say(t, door, "alice", call.tool, call.args)
-		if again := h.say(t, door, "alice", call.tool, call.args); again != first || !strings.Contains(first, `"result"`) {
+		if again := h.say(t, door, "alice", call.tool, call.args); again != first ||
+			!strings.Contains(first, `"result"`) {
 			t.Errorf("%s: first %s\nagain %s", call.tool, first, again)
 		}
 		delete(call.args, "idempotency_key")
@@ -153,18 +164,21 @@ func TestRepeatedCalendars(t *testing.T) {
 		}
 		address, _, _ := strings.Cut(string(attempt.UID), "@")
 		h.calendar(t, "alice", calendar.Properties{Name: "Other"})
-		cut, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{Segment: calendar.Segment(address), Properties: calendar.Properties{Name: "Choir"}})
+		cut, err := h.service.CreateCalendar(t.Context(), h.callers["alice"],
+			calendar.NewCalendar{Segment: calendar.Segment(address), Properties: calendar.Properties{Name: "Choir"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Pass(2 * time.Minute)
 		args := map[string]any{"name": "Choir", "idempotency_key": "k"}
 		first := h.say(t, door, "alice", "create_calendar", args)
-		if again := h.say(t, door, "alice", "create_calendar", args); again != first || !strings.Contains(first, string(cut.ID)) {
+		if again := h.say(t, door, "alice", "create_calendar", args); again != first ||
+			!strings.Contains(first, string(cut.ID)) {
 			t.Errorf("first %s\nagain %s\nwant %s", first, again, cut.ID)
 		}
 		args["idempotency_key"] = "k2"
-		if other := h.say(t, door, "alice", "create_calendar", args); strings.Contains(other, string(cut.ID)) || !strings.Contains(other, `"result"`) {
+		if other := h.say(t, door, "alice", "create_calendar", args); strings.Contains(other, string(cut.ID)) ||
+			!strings.Contains(other, `"result"`) {
 			t.Errorf("with another key: %s", other)
 		}
 	})
@@ -199,7 +213,9 @@ func TestCutOffCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := h.service.Create(t.Context(), caller, cal, edit.Draft{
-			Kind: string(calendar.Event), UID: string(attempt.UID), Times: edit.Times{Start: edit.To(zoned{Zone: zone.UTC()}.onClock(start))}, Fields: edit.Fields{Summary: edit.To("Standup")},
+			Kind: string(calendar.Event), UID: string(attempt.UID),
+			Times:  edit.Times{Start: edit.To(zoned{Zone: zone.UTC()}.onClock(start))},
+			Fields: edit.Fields{Summary: edit.To("Standup")},
 		}); err != nil {
 			t.Fatal(err)
 		}

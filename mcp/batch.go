@@ -16,14 +16,16 @@ import (
 const mostTogether = 50
 
 // together lists the tools that change_many can call.
-var together = []string{"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task", "update_task", "delete_task"}
+var together = []string{"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task",
+	"update_task", "delete_task"}
 
 // batchTools returns the tool that makes several changes in one call.
 func (b toolbox) batchTools() []tool {
 	return []tool{sending(b.once(tool{
 		name: "change_many", title: "Make several changes",
-		description: "Makes up to 50 changes, all or none; undo_change undoes them together. Each is {tool, and its arguments}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
-		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
+		description: "Makes up to 50 changes, all or none; undo_change undoes them together. Each is {tool, and " +
+			"its arguments}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
+		scope: calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
 	}))}
 }
@@ -35,7 +37,8 @@ type manyChanges struct {
 }
 
 func (in *manyChanges) takes() []field {
-	changes := bindList(wire.Group, "changes", "", "a list of objects", readGroup, func(field, map[string]json.RawMessage) string { return "" },
+	changes := bindList(wire.Group, "changes", "", "a list of objects", readGroup,
+		func(field, map[string]json.RawMessage) string { return "" },
 		func(list []map[string]json.RawMessage) { in.changes = list })
 	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Preview only.")}
 }
@@ -99,7 +102,9 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 }
 
 // oneChange plans one of several changes.
-func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent map[string]json.RawMessage) (oneOfMany, error) {
+func (b toolbox) oneChange(
+	ctx context.Context, c *call, z zoned, i int, sent map[string]json.RawMessage,
+) (oneOfMany, error) {
 	name, _ := readText(sent["tool"])
 	one := oneOfMany{Tool: name}
 	t, err := b.partOf(c, name)
@@ -148,7 +153,8 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 	all := b.tools()
 	t := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
 	if !t.offered(c.caller) {
-		return t, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may only use certain tools, and %s is not one of them", name).
+		return t, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"this token may only use certain tools, and %s is not one of them", name).
 			Advising("tell the user that a different token is needed")
 	}
 	if !t.open(c.caller) {
@@ -173,7 +179,8 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
-	said.oneOfMany.What = shown(last.Describe(z.Location(), func(s string) string { return wire.Quoted(short(s, longestTold)) }))
+	said.oneOfMany.What = shown(last.Describe(z.Location(),
+		func(s string) string { return wire.Quoted(short(s, longestTold)) }))
 	said.oneOfMany.Conflicts = named(clashes{Conflicts: said.Conflicts, More: said.More})
 	return said.oneOfMany, nil
 }

@@ -71,7 +71,9 @@ func (f field) schema() wire.Members {
 // target keeps its value.
 
 // bind returns the field of a parameter of type V.
-func bind[V any](f field, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func(V)) field {
+func bind[V any](
+	f field, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func(V),
+) field {
 	f.optional = true
 	f.fill = func(f field, raw json.RawMessage) string {
 		value, ok := read(raw)
@@ -143,7 +145,8 @@ func yesFieldTo(into *edit.Field[bool], name, doc string) field {
 }
 
 func bindYes(name, doc string, set func(bool)) field {
-	return bind(field{name: name, kind: wire.YesNo, doc: doc}, "true or false", readYes, func(field, bool) string { return "" }, set)
+	return bind(field{name: name, kind: wire.YesNo, doc: doc}, "true or false", readYes,
+		func(field, bool) string { return "" }, set)
 }
 
 // numberTo binds an integer.
@@ -162,15 +165,20 @@ func bindNumber(name, doc string, set func(int)) field {
 
 // listTo binds a list of strings.
 func listTo[T ~string](into *[]T, name, doc string) field {
-	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = each(list, func(s string) T { return T(s) }) })
+	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText,
+		func(list []string) { *into = each(list, func(s string) T { return T(s) }) })
 }
 
 // listFieldTo binds a list of strings that changes a field; an empty list clears the field.
 func listFieldTo[T any](into *edit.Field[[]T], name, doc string, as func(string) T) field {
-	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = edit.To(each(list, as)) })
+	return bindList(wire.Text, name, doc, "a list of strings", readText, field.checkText,
+		func(list []string) { *into = edit.To(each(list, as)) })
 }
 
-func bindList[V any](item wire.Kind, name, doc, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func([]V)) field {
+func bindList[V any](
+	item wire.Kind, name, doc, want string, read func(json.RawMessage) (V, bool), check func(field, V) string,
+	set func([]V),
+) field {
 	return bind(field{name: name, kind: wire.List, item: item, doc: doc}, want, readList(read), checkItems(check), set)
 }
 

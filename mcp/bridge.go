@@ -76,7 +76,8 @@ func (h *Handler) lacks(x *wire.Exchange) calendar.Scope {
 func (b bridge) Reword(x *wire.Exchange, e *wire.Error) *wire.Error {
 	switch e.Code {
 	case wire.CodeMethod:
-		return wire.Errorf(wire.CodeMethod, "there is no method %s in the version of MCP that you speak", wire.Quote(x.Message.Method))
+		return wire.Errorf(wire.CodeMethod, "there is no method %s in the version of MCP that you speak",
+			wire.Quote(x.Message.Method))
 	case wire.CodeRequest:
 		if x.Message.Answer {
 			return e
@@ -84,7 +85,8 @@ func (b bridge) Reword(x *wire.Exchange, e *wire.Error) *wire.Error {
 		return wire.Errorf(wire.CodeParams, "the params of %s cannot be read", x.Message.Method)
 	case wire.CodeParams:
 		if x.Message.Method == string(mcpgo.MethodToolsCall) && !b.h.hasTool(x, x.Call.Name) {
-			return wire.Errorf(wire.CodeParams, "no tool %s: you may use %s", wire.Quote(x.Call.Name), cmp.Or(strings.Join(namesOfTools(b.h.toolsOf(x)), ", "), "none"))
+			return wire.Errorf(wire.CodeParams, "no tool %s: you may use %s", wire.Quote(x.Call.Name),
+				cmp.Or(strings.Join(namesOfTools(b.h.toolsOf(x)), ", "), "none"))
 		}
 		return b.h.rewordMissing(x, e)
 	case wire.CodeNoResource:
@@ -119,7 +121,8 @@ func (h *Handler) hasTool(x *wire.Exchange, name string) bool {
 func (h *Handler) toolsOf(x *wire.Exchange) (rows []tool) {
 	who := visitorOf(x.Caller)
 	for _, t := range h.tools {
-		if t.offered(who.Caller) && t.open(who.Caller) && (!t.unbound || who.Calendars == nil) && (!t.mail || who.mail) {
+		if t.offered(who.Caller) && t.open(who.Caller) && (!t.unbound || who.Calendars == nil) &&
+			(!t.mail || who.mail) {
 			rows = append(rows, t)
 		}
 	}
@@ -170,7 +173,8 @@ func (b bridge) OpenLetter(ctx context.Context, x *wire.Exchange, id, digest str
 // Deliver implements wire.Content.
 func (b bridge) Deliver(ctx context.Context, x *wire.Exchange, id, action string) error {
 	who := callerOf(x)
-	return b.h.box.service.SettleAttempt(ctx, calendar.Attempt{User: who.User.ID, Token: who.Token, Name: id}, []byte(action))
+	return b.h.box.service.SettleAttempt(ctx, calendar.Attempt{User: who.User.ID, Token: who.Token, Name: id},
+		[]byte(action))
 }
 
 // answerBox is the row of the table of idempotent calls that receives the response to an elicitation.

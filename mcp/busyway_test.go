@@ -50,7 +50,8 @@ func randomly(r *rand.Rand, berlin *time.Location) repeated {
 	if hour == 2 {
 		hour = 3 // the hour that Berlin skips
 	}
-	t.start = windowFrom.AddDate(0, 0, r.IntN(9)-2).Add(time.Duration(hour)*time.Hour + time.Duration(r.IntN(4))*quarter)
+	t.start = windowFrom.AddDate(0, 0, r.IntN(9)-2).Add(time.Duration(hour)*time.Hour +
+		time.Duration(r.IntN(4))*quarter)
 	if r.IntN(2) == 0 {
 		t.days = 1 + r.IntN(12)
 		t.weekdays = []time.Weekday{t.start.Weekday(), time.Weekday(r.IntN(7)), time.Weekday(r.IntN(7))}
@@ -76,7 +77,8 @@ func (t repeated) lines() string {
 			names = append(names, strings.ToUpper(day.String()[:2]))
 		}
 		slices.Sort(names)
-		text += fmt.Sprintf("RRULE:FREQ=WEEKLY;BYDAY=%s;UNTIL=%s\n", strings.Join(slices.Compact(names), ","), t.on(t.days).UTC().Format("20060102T150405Z"))
+		text += fmt.Sprintf("RRULE:FREQ=WEEKLY;BYDAY=%s;UNTIL=%s\n", strings.Join(slices.Compact(names), ","),
+			t.on(t.days).UTC().Format("20060102T150405Z"))
 	}
 	return text
 }
@@ -226,8 +228,8 @@ func quarters(at func(time.Time) level) []string {
 	return all
 }
 
-// TestOnePersonsTimeByEveryWay: of the same person at the same time, get_free_busy says to themselves and to others what
-// the outbox of CalDAV says and what find_time goes by, with priorities, types and the clock that is put forward.
+// TestOnePersonsTimeByEveryWay: of the same person at the same time, get_free_busy says to themselves and to others
+// what the outbox of CalDAV says and what find_time goes by, with priorities, types and the clock that is put forward.
 func TestOnePersonsTimeByEveryWay(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -265,7 +267,8 @@ func (w busyWays) live(t *testing.T, l life) {
 	t.Helper()
 	for i, e := range l.events {
 		uid := fmt.Sprint("event-", i)
-		w.put(t, work, uid, wrapped(calendar.Event, uid, strings.Split(strings.TrimSpace(e.repeated.lines()+e.lines), "\n")...))
+		w.put(t, work, uid, wrapped(calendar.Event, uid, strings.Split(strings.TrimSpace(e.repeated.lines()+
+			e.lines), "\n")...))
 	}
 	var said *string
 	if len(l.hours) > 0 {
@@ -289,7 +292,8 @@ func (w busyWays) rest(t *testing.T, l life) {
 	cal, err := w.service.Calendar(t.Context(), w.callers["alice"], work)
 	for i := range l.events {
 		if err == nil {
-			err = w.service.Delete(t.Context(), w.callers["alice"], cal, calendar.ObjectName(fmt.Sprintf("event-%d.ics", i)), calendar.Precondition{})
+			err = w.service.Delete(t.Context(), w.callers["alice"], cal, calendar.ObjectName(fmt.Sprintf("event-%d.ics",
+				i)), calendar.Precondition{})
 		}
 	}
 	if err != nil {
@@ -334,7 +338,8 @@ func instant(t *testing.T, text string) time.Time {
 // outbox is what bob is told there.
 func (w busyWays) outbox(t *testing.T) func(time.Time) level {
 	t.Helper()
-	question := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\nUID:q\r\nDTSTAMP:20260301T080000Z\r\n" +
+	question := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\n" +
+		"UID:q\r\nDTSTAMP:20260301T080000Z\r\n" +
 		windowFrom.Format("DTSTART:20060102T150405Z\r\n") + windowTo.Format("DTEND:20060102T150405Z\r\n") +
 		"ORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:alice@example.com\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n"
 	answers, err := w.service.AskBusy(t.Context(), w.callers["bob"], nil, []byte(question))
@@ -359,8 +364,9 @@ func (w busyWays) find(t *testing.T, round int, l life) {
 	t.Helper()
 	var v slotsView
 	use(t, w.door, "bob", "find_time", params{
-		"duration_minutes": 60, "usernames": []string{"alice"}, "without_me": true, "limit": mostSlots, "working_hours": "00:00-24:00",
-		"days": dayWords[:], "start": windowFrom.Format(time.RFC3339), "end": windowTo.Format(time.RFC3339),
+		"duration_minutes": 60, "usernames": []string{"alice"}, "without_me": true, "limit": mostSlots,
+		"working_hours": "00:00-24:00",
+		"days":          dayWords[:], "start": windowFrom.Format(time.RFC3339), "end": windowTo.Format(time.RFC3339),
 	}, &v)
 	hour := func(from time.Time) (most level) {
 		for i := range 4 {

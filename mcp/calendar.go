@@ -53,12 +53,14 @@ type calendarTools struct{ toolbox }
 func (b calendarTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
-		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Other tools need the ids.",
-		begin:       doing(b.listCalendars), gives: calendarsView{},
+		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. " +
+			"Other tools need the ids.",
+		begin: doing(b.listCalendars), gives: calendarsView{},
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
-		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
-		begin:       within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
+		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, " +
+			"and the ctag, a since of list_changes.",
+		begin: within(b.toolbox, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
@@ -66,12 +68,14 @@ func (b calendarTools) rows() []tool {
 		begin: doing(b.createCalendar), gives: structuredCalendar{},
 	}), b.changing(tool{
 		name: "update_calendar", title: "Change calendar",
-		description: "Changes a calendar; one shared by others, only for the user. accept: take an offered one; ask first.",
-		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
+		description: "Changes a calendar; one shared by others, only for the user. accept: take an offered " +
+			"one; ask first.",
+		begin: doing(b.updateCalendar), gives: structuredCalendar{},
 	}), sending(b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
-		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
-		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
+		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can " +
+			"bring it back.",
+		scope: calendar.ScopeDelete, hints: hints{destructive: true},
 		begin: within(b.toolbox, b.deleteCalendar), gives: deletedCalendar{},
 	}))}
 }
@@ -87,11 +91,14 @@ type calendarView struct {
 	Owner       shown               `json:"owner,omitempty" doc:"The user, if missing."`
 	Permission  string              `json:"permission,omitempty" doc:"The user's access; owner, if missing."`
 	Holds       []string            `json:"holds,omitempty" doc:"Events, tasks (todo) and journal entries, if missing."`
-	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
-	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
-	LinkedTo    shown               `json:"linked_to,omitempty" doc:"Changes are written there first."`
-	Untrusted   shown               `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
-	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
+
+	Hidden bool `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
+
+	IsDefault bool  `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
+	LinkedTo  shown `json:"linked_to,omitempty" doc:"Changes are written there first."`
+	Untrusted shown `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
+
+	CTag string `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
 func (v calendarView) foreign() bool { return v.Untrusted != "" }
@@ -141,11 +148,15 @@ type calendarsView struct {
 }
 
 func (b calendarTools) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) noted { return noted{text: calendarViews(all)} })
+	return b.showCalendars(ctx, c, in, b.service.Calendars,
+		func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 
 // showCalendars returns a page of calendars: other users may share any number with the caller. text renders them.
-func (b calendarTools) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
+func (b calendarTools) showCalendars(
+	ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar,
+		error), text func([]calendarView) noted,
+) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -159,7 +170,10 @@ func (b calendarTools) showCalendars(ctx context.Context, c *call, in *continued
 	if err != nil {
 		return answer{}, err
 	}
-	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(c.caller, cal, cal.ID == first).brief() })
+	views := each(found, func(cal calendar.Calendar) calendarView {
+		return viewOf(c.caller, cal,
+			cal.ID == first).brief()
+	})
 	views, pages := cutPage(c, views, p, c.room(), calendarView.size)
 	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
 		return structuredCalendar{calendarView: v, Description: v.Description}
@@ -248,7 +262,9 @@ type deletedCalendar struct {
 	People   int                 `json:"people_told,omitempty"`
 }
 
-func (b calendarTools) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
+func (b calendarTools) deleteCalendar(
+	ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar,
+) (answer, error) {
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
@@ -261,7 +277,8 @@ func (b calendarTools) deleteCalendar(ctx context.Context, c *call, cal calendar
 	if v.People == 0 {
 		return same(v)
 	}
-	note := fmt.Sprintf("Told %s that their meetings in it are cancelled or declined.\n", calendar.Audience{People: v.People})
+	note := fmt.Sprintf("Told %s that their meetings in it are cancelled or declined.\n",
+		calendar.Audience{People: v.People})
 	return answer{noted{deletedCalendar{Calendar: cal.ID, Deleted: true}, prose(note)}, v}, nil
 }
 
@@ -271,7 +288,8 @@ const readOnlyMark = " (read-only)"
 func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
-		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, Holds: []string{},
+		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden,
+		IsDefault: isDefault, Holds: []string{},
 		Untrusted: authorOf(who, cal),
 	}
 	if cal.Origin.Mirrors() {
@@ -338,7 +356,8 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 		return cal, err
 	}
 	named := slices.DeleteFunc(slices.Clone(all), func(cal calendar.Calendar) bool { return !calls(cal, string(id)) })
-	if strings.EqualFold(string(id), primary) && !slices.ContainsFunc(named, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }) {
+	if strings.EqualFold(string(id), primary) &&
+		!slices.ContainsFunc(named, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }) {
 		first, err := b.defaultCalendar(ctx, c, all)
 		if err != nil {
 			return cal, err
@@ -352,7 +371,8 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 		c.about(authorOf(c.caller, named[0]))
 		return named[0], nil
 	}
-	return cal, errArgument("%d calendars are called %s: %s", len(named), wire.Quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id in parentheses")
+	return cal, errArgument("%d calendars are called %s: %s", len(named), wire.Quote(string(id)), namesWithIDs(c.caller,
+		named)).Advising("give the id in parentheses")
 }
 
 // calls reports whether a text is a calendar's name. The listed name of another user's calendar ends with its owner,

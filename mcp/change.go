@@ -31,12 +31,14 @@ func (b changeTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_changes", title: "List changes",
-			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change takes a change_id; restore_event restores deleted items.",
-			begin:       doing(b.listChanges), gives: changesView{},
+			description: "Lists changes by any app or assistant, and who made them, latest first. undo_change " +
+				"takes a change_id; restore_event restores deleted items.",
+			begin: doing(b.listChanges), gives: changesView{},
 		}), sending(b.changing(tool{
 			name: "undo_change", title: "Undo change",
-			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, unless the item changed later.",
-			begin:       doing(b.undoChange), gives: undoView{},
+			description: "Undoes one change (change_id, from list_changes) or all by one token since a time, " +
+				"unless the item changed later.",
+			begin: doing(b.undoChange), gives: undoView{},
 		})), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
 			description: "Restores a deleted event or task as it last was. list_changes shows deletions.",
@@ -111,7 +113,8 @@ func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuesti
 		return answer{}, err
 	}
 	if marks.MatchString(string(in.uid)) {
-		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`, wire.Quote(string(in.uid)))
+		return answer{}, errArgument(`"event_uid" %s is truncated: leave it out, and ask for the calendar or a time`,
+			wire.Quote(string(in.uid)))
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: in.uid,
@@ -125,7 +128,8 @@ func (b changeTools) listChanges(ctx context.Context, c *call, in *changesQuesti
 	}
 	if strings.HasPrefix(in.since, "urn:") {
 		if q.After, err = calendar.ParseSyncToken(in.since); err != nil {
-			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`, wire.Quote(in.since))
+			err = errArgument(`"since" is not a ctag of this server: %s; take it from get_calendar, or give a time`,
+				wire.Quote(in.since))
 		}
 	} else if in.since != "" {
 		q.Since, err = b.readSince(c, z, in.since)
@@ -224,7 +228,8 @@ func (b changeTools) writerOf(ctx context.Context, c *call, change calendar.Chan
 	return writerIn(c, change.In, o)
 }
 
-// agentOf names the user who named the program or the token of a change, unless that is the caller or it says nothing of one.
+// agentOf names the user who named the program or the token of a change, unless that is the caller or it says nothing
+// of one.
 func agentOf(who calendar.Caller, change *calendar.Change) shown {
 	if change == nil || change.Agent == "" || change.User == who.User.ID && !calendar.FromSource(change.Agent) {
 		return ""
@@ -237,7 +242,8 @@ func (z zoned) change(c calendar.Change) changeView {
 	v := changeView{
 		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
 		User: shown(c.UserName), With: shown(c.Agent), Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
-		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
+		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID,
+		In:  shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),
 	}
 	switch c.Subject() {
@@ -286,7 +292,8 @@ func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change
 		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
 	}
 	if v.NotShown != nil {
-		fmt.Fprintf(&b, "\nNot shown, because they are shared for reading only: %s\n", defused(strings.Join(texts(v.NotShown), "; ")))
+		fmt.Fprintf(&b, "\nNot shown, because they are shared for reading only: %s\n",
+			defused(strings.Join(texts(v.NotShown), "; ")))
 	}
 	return prose(strings.TrimSpace(b.String()))
 }

@@ -15,7 +15,8 @@ import (
 // changeArguments are calls of the tools about changes, for the tests of all tools.
 func changeArguments() map[string][]string {
 	return map[string][]string{
-		"list_changes":  {`{}`, `{"since":"2026-03-01","calendar_id":"00000000-0000-4000-8000-000000000002","token":"own","limit":1,"timezone":"Asia/Tokyo"}`},
+		"list_changes": {`{}`, `{"since":"2026-03-01","calendar_id":"00000000-0000-4000-8000-000000000002",` +
+			`"token":"own","limit":1,"timezone":"Asia/Tokyo"}`},
 		"undo_change":   {`{"since":"2026-03-01","preview":true,"leave_changed":true}`},
 		"restore_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"gone"}`},
 	}
@@ -41,7 +42,8 @@ func (h *house) discard(t testing.TB) {
 // refusalOf returns a tool's refusal for a client of 2025-11-25.
 func refusalOf(t *testing.T, door, token, tool, args string) string {
 	t.Helper()
-	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, wire.VersionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+
+		`","arguments":`+args+`}}`, wire.VersionHeader, "2025-11-25"))
 	if !strings.Contains(g.body, `"isError":true`) {
 		t.Errorf("%s %s is not refused: %s", tool, args, g.body)
 	}
@@ -59,16 +61,20 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		door := h.open(t, h.config())
 		h.Pass(time.Hour)
 		var made, ignored map[string]any
-		use(t, door, "alice-other", "create_event", params{"calendar_id": home, "title": "Spam", "start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00"}, &made)
-		use(t, door, "alice-other", "patch_event", params{"calendar_id": home, "event_uid": "party", "title": "Wake"}, &ignored)
-		use(t, door, "alice-other", "delete_event", params{"calendar_id": home, "event_uid": "weekly", "scope": "all"}, &ignored)
+		use(t, door, "alice-other", "create_event", params{"calendar_id": home, "title": "Spam",
+			"start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00"}, &made)
+		use(t, door, "alice-other", "patch_event", params{"calendar_id": home, "event_uid": "party",
+			"title": "Wake"}, &ignored)
+		use(t, door, "alice-other", "delete_event", params{"calendar_id": home, "event_uid": "weekly",
+			"scope": "all"}, &ignored)
 
 		var list changesView
 		var words changesView
 		use(t, door, "alice", "list_changes", params{"since": "this month", "token": "token-b"}, &words)
 		body := use(t, door, "alice", "list_changes", params{"since": "2026-03-01T13:30:00", "token": "token-b"}, &list)
 		if len(words.Changes) != len(list.Changes) {
-			t.Errorf("this month has %d changes, since a time in it there are %d", len(words.Changes), len(list.Changes))
+			t.Errorf("this month has %d changes, since a time in it there are %d", len(words.Changes),
+				len(list.Changes))
 		}
 		use(t, door, "alice", "list_changes", params{"since": "tomorrow", "token": "token-b"}, &words)
 		if len(words.Changes) > 0 {
@@ -78,11 +84,13 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		for _, c := range list.Changes {
 			did = append(did, string(c.Did)+" "+c.Kind+" "+string(c.Title))
 		}
-		if diff := cmp.Diff([]string{"deleted event Weekly", "modified event Wake", "created event Spam"}, did); diff != "" {
+		if diff := cmp.Diff([]string{"deleted event Weekly", "modified event Wake", "created event Spam"},
+			did); diff != "" {
 			t.Errorf("changes (-want +got):\n%s", diff)
 		}
 		const renamed = `changed the event "Wake": title changed from "Party" to "Wake"`
-		if list.Changes[1].What != renamed || !strings.Contains(resultText(t, body), renamed) || list.Changes[0].What != "" {
+		if list.Changes[1].What != renamed || !strings.Contains(resultText(t, body), renamed) ||
+			list.Changes[0].What != "" {
 			t.Errorf("what was changed reads %q and %q", list.Changes[1].What, list.Changes[0].What)
 		}
 		if !strings.Contains(body, "Found 3 changes (times in Europe/Berlin)") || list.Changes[0].Weekday != "Sunday" {
@@ -99,7 +107,8 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		if len(undone.Undone) != 1 || undone.Undone[0].Title != "Party" {
 			t.Errorf("undone %+v", undone)
 		}
-		if body := refusalOf(t, door, "alice", "undo_change", `{"change_id":"`+list.Changes[1].ID+`"}`); !strings.Contains(body, "taken back already") {
+		if body := refusalOf(t, door, "alice", "undo_change", `{"change_id":"`+list.Changes[1].ID+
+			`"}`); !strings.Contains(body, "taken back already") {
 			t.Errorf("a second time: %s", body)
 		}
 
@@ -108,12 +117,14 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		use(t, door, "alice", "undo_change", all, &plan)
 		delete(all, "preview")
 		use(t, door, "alice", "undo_change", all, &undone)
-		if len(plan.Undone) != 1 || len(undone.Undone) != 1 || undone.Undone[0].Title != "Spam" || plan.Undone[0].ID != "" {
+		if len(plan.Undone) != 1 || len(undone.Undone) != 1 || undone.Undone[0].Title != "Spam" ||
+			plan.Undone[0].ID != "" {
 			t.Errorf("promised %+v, done %+v", plan, undone)
 		}
 		var left changesView
 		use(t, door, "alice", "list_changes", params{"event_uid": made["uid"]}, &left)
-		if len(left.Changes) != 2 || left.Changes[1].UndoneBy != undone.Undone[0].ID || left.Changes[0].Undoes[0] != left.Changes[1].ID {
+		if len(left.Changes) != 2 || left.Changes[1].UndoneBy != undone.Undone[0].ID ||
+			left.Changes[0].Undoes[0] != left.Changes[1].ID {
 			t.Errorf("its history is %+v", left.Changes)
 		}
 	})
@@ -165,22 +176,26 @@ func TestChangesAreNobodyElses(t *testing.T) {
 	}
 	change, never := string(home)+".2", "00000000-0000-4000-8000-00000000ffff.2"
 	foreign := refusalOf(t, door, "bob", "undo_change", `{"change_id":"`+change+`"}`)
-	if none := refusalOf(t, door, "bob", "undo_change", `{"change_id":"`+never+`"}`); strings.ReplaceAll(none, never, change) != foreign {
+	if none := refusalOf(t, door, "bob", "undo_change", `{"change_id":"`+never+`"}`); strings.ReplaceAll(none, never,
+		change) != foreign {
 		t.Errorf("a foreign change is refused with %s, one that never was with %s", foreign, none)
 	}
 	refusalOf(t, door, "bob", "list_changes", `{"calendar_id":"`+string(home)+`"}`)
 	refusalOf(t, door, "bob", "restore_event", `{"calendar_id":"`+string(home)+`","event_uid":"milk"}`)
 	refusalOf(t, door, "bob", "undo_change", `{"since":"2026-03-01","token":"token-a"}`)
 	for args, says := range map[string]string{
-		`{}`: "either", `{"change_id":"x","since":"2026-03-01"}`: "either", `{"change_id":"x","preview":true}`: "goes with",
-		`{"change_id":"x"}`: "no change", `{"since":"soon"}`: "cannot be read", `{"since":"2030-01-01"}`: "has changed nothing",
+		`{}`: "either", `{"change_id":"x","since":"2026-03-01"}`: "either",
+		`{"change_id":"x","preview":true}`: "goes with",
+		`{"change_id":"x"}`:                "no change", `{"since":"soon"}`: "cannot be read",
+		`{"since":"2030-01-01"}`: "has changed nothing",
 	} {
 		if body := refusalOf(t, door, "alice", "undo_change", args); !strings.Contains(body, says) {
 			t.Errorf("undo_change %s: %s", args, body)
 		}
 	}
 	for args, says := range map[string]string{
-		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "not a ctag of this server", `{"limit":1000}`: "from 1 to 100", `{"calendar_id":"x"}`: "no calendar",
+		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "not a ctag of this server", `{"limit":1000}`: "from 1 to 100",
+		`{"calendar_id":"x"}`: "no calendar",
 	} {
 		if body := refusalOf(t, door, "alice", "list_changes", args); !strings.Contains(body, says) {
 			t.Errorf("list_changes %s: %s", args, body)

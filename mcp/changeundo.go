@@ -73,11 +73,13 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 		return answer{}, err
 	}
 	steps, left := done.Steps[:min(len(done.Steps), mostUndone)], done.Left[:min(len(done.Left), mostUndone)]
-	v := undoView{Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps), MoreLeft: len(done.Left) - len(left)}
+	v := undoView{Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps),
+		MoreLeft: len(done.Left) - len(left)}
 	for _, s := range steps {
 		step := undoneView{
 			Did: s.Did, Changes: len(s.Undoes), Undoes: changeIDs(s.In.ID, s.Undoes[:min(len(s.Undoes), mostUndone)]),
-			Title: shown(short(s.Summary, longestListedTitle)), Calendar: s.In.ID, In: shown(short(ownName(s.In), longestListedTitle)), UID: shown(s.UID),
+			Title: shown(short(s.Summary, longestListedTitle)), Calendar: s.In.ID,
+			In: shown(short(ownName(s.In), longestListedTitle)), UID: shown(s.UID),
 			Untrusted: b.writerOf(ctx, c, s),
 		}
 		if !in.preview {
@@ -99,14 +101,16 @@ func (b changeTools) undoChange(ctx context.Context, c *call, in *undo) (answer,
 func (b changeTools) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
 	case (in.change == "") == (in.since == ""):
-		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
+		return calendar.Undone{},
+			errArgument(`give either "change_id", for one change, or "since", for all changes by a token`)
 	case in.change == "":
 		return b.takeBackSince(ctx, c, in)
 	}
 	for _, other := range [...]struct {
 		name  string
 		given bool
-	}{{"token", in.token != ""}, {"leave_changed", in.leaveChanged}, {"preview", in.preview}, {"timezone", in.timezone != ""}} {
+	}{{"token", in.token != ""}, {"leave_changed", in.leaveChanged}, {"preview", in.preview},
+		{"timezone", in.timezone != ""}} {
 		if other.given {
 			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other.name)
 		}
@@ -166,7 +170,8 @@ func (v undoView) prose(preview bool) prose {
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], wire.Quoted(defused(string(s.In))), s.Calendar)
+		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))),
+			undoneWords[s.Did], wire.Quoted(defused(string(s.In))), s.Calendar)
 		b.WriteString(s.Untrusted.mark())
 		if s.UID != "" {
 			b.WriteString(", uid " + quotedUID(calendar.UID(s.UID)))
@@ -212,7 +217,8 @@ func (in *lost) takes() []field { return in.takesEvent() }
 func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
 	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no longer has it", wire.Quote(string(in.UID)), wire.Quote(cal.Name))
+		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal no "+
+			"longer has it", wire.Quote(string(in.UID)), wire.Quote(cal.Name))
 		e.Hint, e.Cause = "list_changes shows deletions and their calendars", err
 		if marks.MatchString(string(in.UID)) {
 			e.Hint = "this uid is truncated: undo the deletion with undo_change and its change_id, from list_changes"
@@ -223,7 +229,8 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 		return answer{}, err
 	}
 	o := saved.Object
-	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "", cmp.Or(authorOf(c.caller, cal), unknownAuthor)}
+	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "",
+		cmp.Or(authorOf(c.caller, cal), unknownAuthor)}
 	now, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
 	if err == nil {
 		v.Untrusted = standing(c.caller, cal, now.Component).Untrusted
@@ -232,7 +239,8 @@ func (b changeTools) restoreEvent(ctx context.Context, c *call, cal calendar.Cal
 		v.Untold = untoldByTrash
 	}
 	name, _ := calendarNames{}.of(cal)
-	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(defused(o.Summary)), name, cal.ID, quotedUID(o.UID), o.ETag) + v.Untrusted.mark()
+	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind,
+		quotedTitle(defused(o.Summary)), name, cal.ID, quotedUID(o.UID), o.ETag) + v.Untrusted.mark()
 	if v.Untold != "" {
 		text += "\n\nNobody was told: " + v.Untold
 	}

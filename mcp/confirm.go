@@ -92,10 +92,12 @@ const confirmName = "confirm"
 
 // errUnconfirmed ends a call that the user did not agree to.
 func errUnconfirmed(action string) error {
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the user was asked and did not respond: nothing was changed")
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"the user was asked and did not respond: nothing was changed")
 	e.Hint = "ask the user before you try again"
 	if action == wire.Declined {
-		e.Message, e.Hint = "the user was asked and declined: nothing was changed", "do not try again, not even in another way, unless the user asks for it"
+		e.Message, e.Hint = "the user was asked and declined: nothing was changed",
+			"do not try again, not even in another way, unless the user asks for it"
 	}
 	return e
 }
@@ -150,7 +152,8 @@ func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *wire.Ex
 // means that the user opens it; it says nothing about their actions there.
 func (q *question) elicitation(id string) mcpgo.ElicitationParams {
 	if q.page != "" {
-		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page, ElicitationID: id}
+		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: wire.Visible(q.text), URL: q.page,
+			ElicitationID: id}
 	}
 	return mcpgo.ElicitationParams{
 		Mode: mcpgo.ElicitationModeForm, Message: wire.Visible(q.text),
@@ -174,7 +177,8 @@ func (h *Handler) ask(ctx context.Context, x *wire.Exchange, q *question) error 
 	}
 	err = h.config.Good(ctx, callerOf(x)) // the token may have been revoked while the call waited
 	if errors.Is(err, auth.ErrUnauthorized) {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token became invalid while the user was asked: nothing was changed")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"the token became invalid while the user was asked: nothing was changed")
 	}
 	return err
 }
@@ -215,7 +219,8 @@ func (h *Handler) recall(c *call, x *wire.Exchange) error {
 	until, rest, _ := strings.Cut(x.Call.RequestState, ".")
 	digests, seal, ok := strings.Cut(rest, ".")
 	end, unread := strconv.ParseInt(until, 10, 64)
-	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(wire.Base64(h.consentSeal(c, until+"."+digests)))) {
+	if ok && unread == nil && h.now().Unix() <= end &&
+		hmac.Equal([]byte(seal), []byte(wire.Base64(h.consentSeal(c, until+"."+digests)))) {
 		c.consent.agreed = strings.Split(digests, "+")
 	}
 	return nil

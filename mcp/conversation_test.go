@@ -109,7 +109,8 @@ func readRequest(t *testing.T, url, text string) *http.Request {
 
 // shownFields are the header fields that a conversation shows.
 var shownFields = []string{
-	"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+	"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods",
+	"Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 	"Allow", "Content-Type", wire.SessionHeader, "Retry-After", "Vary", "X-Accel-Buffering",
 }
 
@@ -149,11 +150,15 @@ func TestSeedExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	promised := map[string]string{
-		"initialize":   `{"protocolVersion":"2025-03-26","capabilities":{"tools":{"listChanged":false}},"serverInfo":{"name":"caldav-mcp-server","version":"0.1.0"}}`,
-		"ping":         `{}`,
-		"create_event": `{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"Team Standup","start":"20260301T090000Z","end":"20260301T093000Z"}`,
-		"list_calendars": `[{"id":"00000000-0000-4000-8000-000000000001","name":"Work","description":"Where the money comes from","color":"#0E61B9","timezone":"UTC","owner_id":"alice-id"},
-			{"id":"00000000-0000-4000-8000-000000000002","name":"Home\\u202e","description":null,"color":"#FF5733","timezone":"America/New_York","owner_id":"alice-id"}]`,
+		"initialize": `{"protocolVersion":"2025-03-26","capabilities":{"tools":{"listChanged":false}},` +
+			`"serverInfo":{"name":"caldav-mcp-server","version":"0.1.0"}}`,
+		"ping": `{}`,
+		"create_event": `{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"Team Standup",` +
+			`"start":"20260301T090000Z","end":"20260301T093000Z"}`,
+		"list_calendars": `[{"id":"00000000-0000-4000-8000-000000000001","name":"Work",
+			"description":"Where the money comes from","color":"#0E61B9","timezone":"UTC","owner_id":"alice-id"},
+			{"id":"00000000-0000-4000-8000-000000000002","name":"Home\\u202e","description":null,"color":"#FF5733",
+			"timezone":"America/New_York","owner_id":"alice-id"}]`,
 	}
 	for name, want := range promised {
 		i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == name+": response" })

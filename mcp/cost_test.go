@@ -18,7 +18,8 @@ func TestEachReadingCallHasAMeter(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		long := "DESCRIPTION:" + strings.Repeat(strings.Repeat("x", 70)+"\n ", 2000) + "end"
-		h.put(t, work, "large", wrapped(calendar.Event, "large", "DTSTART:20260302T080000Z", "DTEND:20260302T090000Z", "SUMMARY:Fair", long))
+		h.put(t, work, "large", wrapped(calendar.Event, "large", "DTSTART:20260302T080000Z", "DTEND:20260302T090000Z",
+			"SUMMARY:Fair", long))
 		h.put(t, home, "task", wrapped(calendar.Todo, "task", "SUMMARY:Report", long))
 		usual := h.open(t, h.config())
 		small := calendar.DefaultLimits()
@@ -44,12 +45,15 @@ func TestEachReadingCallHasAMeter(t *testing.T) {
 			tool("patch_event", strings.Replace(of, "}", `,"title":"Market"}`, 1)),
 			{"resources/read", fmt.Sprintf(`{"uri":"calendar://%s"}`, work)},
 			{"resources/read", fmt.Sprintf(`{"uri":"calendar://event/%s"}`, id)},
-			{"completion/complete", `{"ref":{"type":"ref/resource","uri":"calendar://event/{id}"},"argument":{"name":"id","value":""}}`},
+			{"completion/complete", `{"ref":{"type":"ref/resource","uri":"calendar://event/{id}"},` +
+				`"argument":{"name":"id","value":""}}`},
 		} {
-			if said := ask(t, tight, "alice", call[0], call[1], nil).body; !strings.Contains(said, "takes more memory than one request may have") || !strings.Contains(said, "ask for ") {
+			if said := ask(t, tight, "alice", call[0], call[1], nil).body; !strings.Contains(said,
+				"takes more memory than one request may have") || !strings.Contains(said, "ask for ") {
 				t.Errorf("%s is not refused: %.300s", call, said)
 			}
-			if said := ask(t, usual, "alice", call[0], call[1], nil).body; strings.Contains(said, `"error"`) || strings.Contains(said, `"isError":true`) {
+			if said := ask(t, usual, "alice", call[0], call[1], nil).body; strings.Contains(said, `"error"`) ||
+				strings.Contains(said, `"isError":true`) {
 				t.Errorf("%s with the usual limits: %.300s", call, said)
 			}
 		}

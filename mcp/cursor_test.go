@@ -19,8 +19,10 @@ func (h *house) fillTwo(t *testing.T) {
 	h.fillWeek(t)
 	for i := range 10 {
 		uid := fmt.Sprintf("home-%02d", i)
-		h.put(t, home, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT200000Z", 2+i%5), "DURATION:PT45M", "SUMMARY:Lunch"))
-		h.put(t, home, "t"+uid, wrapped(calendar.Todo, "t"+uid, fmt.Sprintf("DUE:202603%02dT200000Z", 2+i), "SUMMARY:Buy"))
+		h.put(t, home, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT200000Z", 2+i%5),
+			"DURATION:PT45M", "SUMMARY:Lunch"))
+		h.put(t, home, "t"+uid, wrapped(calendar.Todo, "t"+uid, fmt.Sprintf("DUE:202603%02dT200000Z", 2+i),
+			"SUMMARY:Buy"))
 	}
 }
 
@@ -38,14 +40,19 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 		other      params
 		want       int
 	}{
-		{"list_events", "events", params{"date_range": "next week", "calendar_id": work, "keyword": "lunch", "limit": 3}, params{"keyword": "interview"}, 8},
-		{"list_events", "events", params{"date_range": "next week", "keyword": "lunch", "limit": 7}, params{"calendar_id": home}, 18},
-		{"query_events", "events", params{"calendar_id": work, "start": "2026-03-02", "end": "2026-03-04", "limit": 6}, params{"start": "2026-03-03"}, 24},
+		{"list_events", "events", params{"date_range": "next week", "calendar_id": work, "keyword": "lunch",
+			"limit": 3}, params{"keyword": "interview"}, 8},
+		{"list_events", "events", params{"date_range": "next week", "keyword": "lunch", "limit": 7},
+			params{"calendar_id": home}, 18},
+		{"query_events", "events", params{"calendar_id": work, "start": "2026-03-02", "end": "2026-03-04", "limit": 6},
+			params{"start": "2026-03-03"}, 24},
 		{"list_tasks", "tasks", params{"due_before": "2026-03-08", "limit": 2}, params{"status": "all"}, 6},
-		{"list_changes", "changes", params{"calendar_id": home, "event_uid": "home-03", "limit": 1}, params{"event_uid": "home-04"}, 2},
+		{"list_changes", "changes", params{"calendar_id": home, "event_uid": "home-03", "limit": 1},
+			params{"event_uid": "home-04"}, 2},
 	} {
 		if c.tool == "list_changes" {
-			h.say(t, door, "alice", "patch_event", params{"calendar_id": home, "event_uid": "home-03", "title": "Dinner"})
+			h.say(t, door, "alice", "patch_event", params{"calendar_id": home, "event_uid": "home-03",
+				"title": "Dinner"})
 		}
 		args, seen := c.asked, map[string]bool{}
 		for range 30 {
@@ -76,11 +83,14 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 		use(t, door, "alice", c.tool, c.asked, &first)
 		for name, value := range c.other {
 			contradiction, _ := json.Marshal(params{"cursor": first.Next, name: value})
-			if said := refusalOf(t, door, "alice", c.tool, string(contradiction)); !strings.Contains(said, name) || !strings.Contains(said, "cursor") {
+			if said := refusalOf(t, door, "alice", c.tool, string(contradiction)); !strings.Contains(said, name) ||
+				!strings.Contains(said, "cursor") {
 				t.Errorf("%s %s: %s", c.tool, contradiction, said)
 			}
 		}
-		if said := refusalOf(t, door, "alice", map[bool]string{true: "list_tasks", false: "list_events"}[c.tool == "list_events"], `{"cursor":"`+first.Next+`"}`); !strings.Contains(said, "next_cursor") {
+		if said := refusalOf(t, door, "alice", map[bool]string{true: "list_tasks",
+			false: "list_events"}[c.tool == "list_events"], `{"cursor":"`+first.Next+`"}`); !strings.Contains(said,
+			"next_cursor") {
 			t.Errorf("the cursor of %s in another tool: %s", c.tool, said)
 		}
 	}
@@ -93,11 +103,13 @@ func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	for i := range 510 {
 		uid := fmt.Sprintf("6f1d9f0a-93c4-4c53-8f0e-%012d@client.example", i)
-		h.put(t, work, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT%02d0000Z", 1+i%28, i%20), "SUMMARY:Weekly platform planning"))
+		h.put(t, work, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT%02d0000Z", 1+i%28, i%20),
+			"SUMMARY:Weekly platform planning"))
 	}
 	door := h.open(t, h.config())
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_events","arguments":{"calendar_id":%q,"limit":500}}}`, work)
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query_events",`+
+			`"arguments":{"calendar_id":%q,"limit":500}}}`, work)
 		g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, version))
 		var r struct {
 			Result struct{ Content []struct{ Text string } }
@@ -125,7 +137,8 @@ func TestCalendarsOfOthersDoNotFloodAList(t *testing.T) {
 		if i > 0 && i%20 == 0 {
 			h.Pass(25 * time.Hour) // for the limit of new shares in a day
 		}
-		cal, err := h.service.CreateCalendar(t.Context(), h.callers["bob"], calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("Buy now! ", 90)}})
+		cal, err := h.service.CreateCalendar(t.Context(), h.callers["bob"],
+			calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("Buy now! ", 90)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,16 +43,19 @@ func newHouse(t testing.TB, url string) *house {
 		"alice":       {User: alice, Scopes: calendar.ScopeAll, Token: "token-a"},
 		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
 		"alice-read":  {User: alice, Scopes: calendar.ScopeRead, Token: "token-c"},
-		"alice-few":   {User: alice, Scopes: calendar.ScopeRead, Token: "token-g", Tools: []calendar.ToolName{"get_event", "list_events", "delete_event"}},
+		"alice-few": {User: alice, Scopes: calendar.ScopeRead, Token: "token-g",
+			Tools: []calendar.ToolName{"get_event", "list_events", "delete_event"}},
 		"alice-write": {User: alice, Scopes: calendar.ScopeWrite, Token: "token-d"},
 		"alice-bound": {
-			User: alice, Scopes: calendar.ScopeRead, Token: "token-f", Agent: "Claude \u202eon laptop", Expires: noon.AddDate(0, 1, 0),
+			User: alice, Scopes: calendar.ScopeRead, Token: "token-f", Agent: "Claude \u202eon laptop",
+			Expires:   noon.AddDate(0, 1, 0),
 			Calendars: []calendar.CalendarID{"00000000-0000-4000-8000-000000000001"},
 		},
 		"bob": {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
 	}
 	work, color, front := "Where the money comes from", "#FF5733", int64(1)
-	h.calendar(t, "alice", calendar.Properties{Name: "Work", Timezone: "UTC", Order: &front, Description: &work, Kinds: calendar.Kinds{calendar.Event}})
+	h.calendar(t, "alice", calendar.Properties{Name: "Work", Timezone: "UTC", Order: &front, Description: &work,
+		Kinds: calendar.Kinds{calendar.Event}})
 	h.calendar(t, "alice", calendar.Properties{Name: "Home\u202e", Color: &color, Timezone: "America/New_York"})
 	h.calendar(t, "alice", calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}})
 	h.calendar(t, "bob", calendar.Properties{Name: "Secret plans"})
@@ -82,7 +85,8 @@ func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
 	t.Helper()
 	p.Timezone = cmp.Or(p.Timezone, "UTC")
 	p.Color = cmp.Or(p.Color, new(calendar.DefaultColor))
-	if _, err := h.service.CreateCalendar(t.Context(), h.callers[token], calendar.NewCalendar{Properties: p}); err != nil {
+	if _, err := h.service.CreateCalendar(t.Context(), h.callers[token],
+		calendar.NewCalendar{Properties: p}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -182,8 +186,9 @@ func do(t *testing.T, r *http.Request) got {
 // initialize opens a session.
 func initialize(t *testing.T, url, token, version string) string {
 	t.Helper()
-	g := do(t, request(t, "POST", url, token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
-		`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+	g := do(t, request(t, "POST", url, token,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
+			`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
 	id := g.header.Get(wire.SessionHeader)
 	if g.status != http.StatusOK || id == "" {
 		t.Fatalf("initialize: status %d, session %q, body %s", g.status, id, g.body)
@@ -195,5 +200,6 @@ const listCalls = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name
 
 // plain is a tool for tests: it takes nothing and needs the scope to read.
 func plain(name string, run func(context.Context, *call) (answer, error)) tool {
-	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, gives: struct{}{}, begin: func() job { return job{do: run} }}
+	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead,
+		gives: struct{}{}, begin: func() job { return job{do: run} }}
 }

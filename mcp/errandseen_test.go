@@ -24,7 +24,8 @@ type phone struct {
 
 func (h *house) phone(t *testing.T) phone {
 	t.Helper()
-	door, err := caldav.New(caldav.Config{Service: h.service, Limits: caldav.DefaultLimits(), Logger: h.Logger(), Now: h.Now})
+	door, err := caldav.New(caldav.Config{Service: h.service, Limits: caldav.DefaultLimits(), Logger: h.Logger(),
+		Now: h.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,12 +64,16 @@ func (p phone) find(property, text string, year time.Time) (data []string) {
 		times := fmt.Sprintf(`start="%s" end="%s"/>`, year.Format(form), year.AddDate(1, 0, 0).Format(form))
 		expand, during = "<C:expand "+times, "<C:time-range "+times
 	}
-	report := `<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>` + expand + `</C:calendar-data></D:prop>
-		<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">` + during + `<C:prop-filter name="` + property + `">
-		<C:text-match>` + text + `</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`
+	report := `<C:calendar-query xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:calendar-data>` +
+		expand + `</C:calendar-data></D:prop>
+		<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">` + during + `<C:prop-filter name="` +
+		property + `">
+		<C:text-match>` + text +
+		`</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`
 	const home = "/dav/calendars/alice/"
 	for _, r := range p.ask("PROPFIND", home, "").Responses {
-		if path, err := url.PathUnescape(r.Href); err != nil || path == home || strings.Count(path, "/") != strings.Count(home, "/")+1 || strings.Contains(path, "box") {
+		if path, err := url.PathUnescape(r.Href); err != nil || path == home ||
+			strings.Count(path, "/") != strings.Count(home, "/")+1 || strings.Contains(path, "box") {
 			continue
 		}
 		for _, o := range p.ask("REPORT", r.Href, report).Responses {

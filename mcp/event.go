@@ -23,8 +23,9 @@ func (b eventTools) rows() []tool {
 	return []tool{
 		sending(b.once(tool{
 			name: "create_event", title: "Create event",
-			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and writes to its attendees.",
-			scope:       calendar.ScopeWrite, hints: hints{},
+			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and " +
+				"writes to its attendees.",
+			scope: calendar.ScopeWrite, hints: hints{},
 			begin: within(b.toolbox, b.createEvent), gives: createdView{},
 		})), reading(tool{
 			name: "get_event", title: "Get event",
@@ -32,25 +33,31 @@ func (b eventTools) rows() []tool {
 			begin:       about(anEvent, b.subject, b.getEvent), gives: fullView{},
 		}), sending(b.changing(tool{
 			name: "update_event", title: "Replace event",
-			description: "Replaces title, start, end, description and location: what you leave out of the last two is removed. Tells attendees. Prefer patch_event.",
-			begin:       about(anEvent, b.aim, b.updateEvent), gives: patchedView{},
+			description: "Replaces title, start, end, description and location: what you leave out of the last two " +
+				"is removed. Tells attendees. Prefer patch_event.",
+			begin: about(anEvent, b.aim, b.updateEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "patch_event", title: "Change event",
-			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. For the time only: move_event.",
-			begin:       doing(b.patchEvent), gives: patchedView{},
+			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. " +
+				"For the time only: move_event.",
+			begin: doing(b.patchEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "move_event", title: "Move event",
-			description: "Moves an event to another time (new_start; without new_end its length stays) and tells attendees, or to another calendar (to_calendar_id), or copies it there.",
-			begin:       doing(b.moveEvent), gives: changedView{},
+			description: "Moves an event to another time (new_start; without new_end its length stays) and tells " +
+				"attendees, or to another calendar (to_calendar_id), or copies it there.",
+			begin: doing(b.moveEvent), gives: changedView{},
 		})), sending(b.once(tool{
 			name: "delete_event", title: "Delete event",
-			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that the user declines. To show it as cancelled: patch_event with status CANCELLED.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
+			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that " +
+				"the user declines. To show it as cancelled: patch_event with status CANCELLED.",
+			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true,
+				idempotent: true},
 			begin: about(anEvent, b.aim, b.deleteEvent), gives: deletedView{},
 		})), reading(tool{
 			name: "query_events", title: "Query events",
-			description: "Lists one calendar's events with etags; between start and end each instance of a series, else each series once. For days in words, or all calendars: list_events.",
-			begin:       within(b.toolbox, b.queryEvents), gives: queryView{},
+			description: "Lists one calendar's events with etags; between start and end each instance of a series, " +
+				"else each series once. For days in words, or all calendars: list_events.",
+			begin: within(b.toolbox, b.queryEvents), gives: queryView{},
 		}),
 	}
 }
@@ -114,7 +121,8 @@ func part(text string, from int) (rawView, error) {
 		n = longestRaw // a single line is longer than that
 	}
 	return rawView{
-		Data: string(runes[:n]) + fmt.Sprintf("… [%d more characters: get_event with ical_offset %d]", len(runes)-n, from+n), Next: from + n,
+		Data: string(runes[:n]) + fmt.Sprintf("… [%d more characters: get_event with ical_offset %d]", len(runes)-n,
+			from+n), Next: from + n,
 	}, nil
 }
 
@@ -178,7 +186,9 @@ func (v queryView) note(c *call) prose {
 	return prose(strings.TrimSpace(fmt.Sprintf("Local times are in %s.\n%s", v.Timezone, v.pageView.note())))
 }
 
-func (b eventTools) queryEvents(ctx context.Context, c *call, cal calendar.Calendar, in *eventsQuestion) (answer, error) {
+func (b eventTools) queryEvents(
+	ctx context.Context, c *call, cal calendar.Calendar, in *eventsQuestion,
+) (answer, error) {
 	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
@@ -191,7 +201,8 @@ func (b eventTools) queryEvents(ctx context.Context, c *call, cal calendar.Calen
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := b.instances(ctx, c, cal, query.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: p.end()})
+	list, err := b.instances(ctx, c, cal, query.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone,
+		Most: p.end()})
 	if err != nil {
 		return answer{}, err
 	}
@@ -199,7 +210,8 @@ func (b eventTools) queryEvents(ctx context.Context, c *call, cal calendar.Calen
 	list, view.pageView = cutPage(c, list, p, c.askedRoom(p), sizeOf)
 	for _, i := range list {
 		r, at := readViewOf(i), z.timesOf(i)
-		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday, at.EndLocal, i.Unclear, standing(c.caller, cal, i.Component)}
+		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday,
+			at.EndLocal, i.Unclear, standing(c.caller, cal, i.Component)}
 		view.Events = append(view.Events, row)
 	}
 	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil
@@ -207,7 +219,9 @@ func (b eventTools) queryEvents(ctx context.Context, c *call, cal calendar.Calen
 
 // instances lists the events of a calendar in order: every instance within a time range, or each object once if no
 // range is given.
-func (b eventTools) instances(ctx context.Context, c *call, cal calendar.Calendar, q query.InstanceQuery) ([]query.Instance, error) {
+func (b eventTools) instances(
+	ctx context.Context, c *call, cal calendar.Calendar, q query.InstanceQuery,
+) ([]query.Instance, error) {
 	var list []query.Instance
 	briefs := query.Briefs{Meter: c.meter}
 	q.Meter = c.meter
@@ -296,6 +310,7 @@ const (
 
 // timeForms tells a model how to write a time; timeForm is the short version.
 const (
-	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or 2026-03-01 for whole days"
-	timeForm  = "2026-03-01T09:00, 2026-03-01."
+	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or " +
+		"2026-03-01 for whole days"
+	timeForm = "2026-03-01T09:00, 2026-03-01."
 )

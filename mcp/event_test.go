@@ -29,7 +29,8 @@ func (h *house) put(t testing.TB, cal calendar.CalendarID, uid, text string) cal
 
 // wrapped is an object of one component.
 func wrapped(kind calendar.Kind, uid string, lines ...string) string {
-	return "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:" + string(kind) + "\nUID:" + uid + "\nDTSTAMP:20260101T000000Z\n" +
+	return "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:" + string(kind) + "\nUID:" + uid +
+		"\nDTSTAMP:20260101T000000Z\n" +
 		strings.Join(lines, "\n") + "\nEND:" + string(kind) + "\nEND:VCALENDAR\n"
 }
 
@@ -42,23 +43,31 @@ const (
 // stock puts into Home an event, a series and two tasks.
 func (h *house) stock(t testing.TB) {
 	t.Helper()
-	h.put(t, home, "party", wrapped(calendar.Event, "party", "DTSTART;TZID=America/New_York:20260306T200000", "DTEND;TZID=America/New_York:20260306T230000", "SUMMARY:Party"))
-	h.put(t, home, "weekly", wrapped(calendar.Event, "weekly", "DTSTART;TZID=America/New_York:20260302T090000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY", "SUMMARY:Weekly"))
+	h.put(t, home, "party", wrapped(calendar.Event, "party", "DTSTART;TZID=America/New_York:20260306T200000",
+		"DTEND;TZID=America/New_York:20260306T230000", "SUMMARY:Party"))
+	h.put(t, home, "weekly", wrapped(calendar.Event, "weekly", "DTSTART;TZID=America/New_York:20260302T090000",
+		"DURATION:PT1H", "RRULE:FREQ=WEEKLY", "SUMMARY:Weekly"))
 	h.put(t, home, "milk", wrapped(calendar.Todo, "milk", "DUE;VALUE=DATE:20260303", "SUMMARY:Milk", "PRIORITY:5"))
-	h.put(t, home, "water", wrapped(calendar.Todo, "water", "DTSTART;TZID=America/New_York:20260302T180000", "RRULE:FREQ=DAILY;COUNT=4", "SUMMARY:Water plants"))
+	h.put(t, home, "water", wrapped(calendar.Todo, "water", "DTSTART;TZID=America/New_York:20260302T180000",
+		"RRULE:FREQ=DAILY;COUNT=4", "SUMMARY:Water plants"))
 }
 
 // TestSeedEvents compares the conversation about events at 2025-03-26 with the promised text word for word, field by
 // field.
 func TestSeedEvents(t *testing.T) {
 	t.Parallel()
-	const uid, cal = `"uid":"00000000-0000-4000-8000-000000000006@caldav-server"`, `"calendar_id":"00000000-0000-4000-8000-000000000001"`
+	const uid, cal = `"uid":"00000000-0000-4000-8000-000000000006@caldav-server"`,
+		`"calendar_id":"00000000-0000-4000-8000-000000000001"`
 	spoken := answersIn(t, "testdata/events.txtar")
 	for name, want := range map[string]string{
-		"create_event": `{` + uid + `,` + cal + `,"title":"Team Standup","start":"20260301T090000Z","end":"20260301T093000Z"}`,
-		"get_event":    `{` + uid + `,` + cal + `,"summary":"Team Standup","dtstart":"20260301T090000Z","dtend":"20260301T093000Z"}`,
-		"update_event": `{` + uid + `,` + cal + `,"title":"Standup, moved","start":"20260301T100000Z","end":"20260301T103000Z"}`,
-		"query_events": `[{` + uid + `,"summary":"Standup, moved","dtstart":"20260301T100000Z","dtend":"20260301T103000Z"}]`,
+		"create_event": `{` + uid + `,` + cal +
+			`,"title":"Team Standup","start":"20260301T090000Z","end":"20260301T093000Z"}`,
+		"get_event": `{` + uid + `,` + cal +
+			`,"summary":"Team Standup","dtstart":"20260301T090000Z","dtend":"20260301T093000Z"}`,
+		"update_event": `{` + uid + `,` + cal +
+			`,"title":"Standup, moved","start":"20260301T100000Z","end":"20260301T103000Z"}`,
+		"query_events": `[{` + uid + `,"summary":"Standup, moved","dtstart":"20260301T100000Z",` +
+			`"dtend":"20260301T103000Z"}]`,
 		"delete_event": `{"deleted":true}`,
 	} {
 		contains(t, name, decode(t, spoken[name]), decode(t, want))
@@ -103,11 +112,13 @@ func answersIn(t *testing.T, file string) map[string]string {
 func TestClashesWithTheOthers(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.lend(t, "bob", "Team", calendar.ReadAccess, "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z", "SUMMARY:Team day")
+	h.lend(t, "bob", "Team", calendar.ReadAccess, "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z",
+		"SUMMARY:Team day")
 	door := h.open(t, h.config())
 	clash := func() string {
 		var v struct{ Conflicts []clash }
-		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Dentist", "start": "20260303T093000Z", "end": "20260303T101500Z"}, &v)
+		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Dentist",
+			"start": "20260303T093000Z", "end": "20260303T101500Z"}, &v)
 		var titles []string
 		for _, c := range v.Conflicts {
 			titles = append(titles, string(c.CalendarName)+": "+string(c.Title))
@@ -121,10 +132,11 @@ func TestClashesWithTheOthers(t *testing.T) {
 		if cal.Name != "Team (bob)" {
 			continue
 		}
-		if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-			p.Transparent = false
-			return nil, nil
-		}); err != nil {
+		if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], cal.ID,
+			func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+				p.Transparent = false
+				return nil, nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -65,7 +65,9 @@ func (b toolbox) clashesOf(ctx context.Context, c *call, s subject, now query.In
 
 // clashes compares an event with the calendar it is in, the user's own calendars, and shared ones that count as busy
 // for the user. A token without the read scope gets no conflicts.
-func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned) (clashes, error) {
+func (b toolbox) clashes(
+	ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned,
+) (clashes, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return clashes{}, nil
@@ -75,7 +77,8 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	}
 	during := query.AgendaQuery{
 		Calendars: slices.DeleteFunc(all, func(other calendar.Calendar) bool {
-			concerns := other.ID == cal.ID || other.Access == calendar.OwnerAccess || other.Access >= calendar.ReadAccess && !other.Transparent
+			concerns := other.ID == cal.ID || other.Access == calendar.OwnerAccess ||
+				other.Access >= calendar.ReadAccess && !other.Transparent
 			return !concerns || !other.Kinds.Has(calendar.Event)
 		}),
 		From: made.Start.Time, Until: made.End.Time, Timezone: z.Zone, Limit: mostCompared, Meter: c.meter,
@@ -88,7 +91,8 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	}
 	agenda, err := b.service.Agenda(ctx, c.caller, during)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
-		return clashes{}, nil // the event exists, and the result must say so even if the calendar is too full to compare
+		// the event exists, and the result must say so even if the calendar is too full to compare
+		return clashes{}, nil
 	}
 	m := comparison{who: c.caller, made: made, zone: z}
 	if c.batch != nil {
@@ -153,7 +157,8 @@ func (m *comparison) views(list []query.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {
 		v, at := readViewOf(o.Instance), m.zone.times(o.Instance)
-		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal, at.StartWeekday, at.EndLocal, standing(m.who, o.Calendar, o.Component).Untrusted})
+		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal,
+			at.StartWeekday, at.EndLocal, standing(m.who, o.Calendar, o.Component).Untrusted})
 	}
 	return views
 }

@@ -47,7 +47,8 @@ func (in *eventValues) takesRare() []field {
 	return []field{
 		numberFieldTo(&in.minutes, "duration_minutes", "").between(1, longestLasting),
 		wordTo(&in.endZone, "end_timezone", "If another."),
-		fieldTo(&in.values.Class, "class", "").oneOf(string(edit.Public), string(edit.Private), string(edit.Confidential)),
+		fieldTo(&in.values.Class, "class", "").oneOf(string(edit.Public), string(edit.Private),
+			string(edit.Confidential)),
 		fieldTo(&in.values.Color, "color", "As in CSS: teal.").upTo(longestName),
 		listFieldTo(&in.left, "exdate", "All dates left out.", strings.TrimSpace).items(longestList),
 		listFieldTo(&in.extra, "rdate", "All dates besides.", strings.TrimSpace).items(longestList),
@@ -71,9 +72,12 @@ func (in *eventValues) takesMore() []field {
 			items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
-		fieldTo(&in.values.Status, "status", "").oneOf(string(edit.Tentative), string(edit.Confirmed), string(edit.Cancelled)),
-		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque), string(edit.Transparent)),
-		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).upTo(longestTitle),
+		fieldTo(&in.values.Status, "status", "").oneOf(string(edit.Tentative), string(edit.Confirmed),
+			string(edit.Cancelled)),
+		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque),
+			string(edit.Transparent)),
+		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).
+			upTo(longestTitle),
 		fieldTo(&in.values.URL, "url", "").upTo(longestText),
 	}
 }
@@ -106,7 +110,8 @@ func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], 
 	return readEach(given, func(text string) (ical.Time, error) {
 		at, err := timetext.Parse(text, nil)
 		if err != nil || text == "" {
-			err = errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, wire.Quote(text))
+			err = errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock `+
+				`of the series`, name, wire.Quote(text))
 		}
 		return at, err
 	})
@@ -161,7 +166,8 @@ func guestNamed(there []edit.Attendee, text string) (edit.Attendee, error) {
 		return found[0], nil
 	}
 	return edit.Attendee{}, errArgument(`"remove_attendees": %d attendees are called %s`, len(found), wire.Quote(text)).
-		Advising("name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none"))
+		Advising("name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)],
+			", "), "none"))
 }
 
 // recurs reports whether the call gives a rule or additional dates.
@@ -172,7 +178,8 @@ func (in *eventValues) recurs() bool {
 
 // empty reports whether the call gives nothing.
 func (in *eventValues) empty() bool {
-	return in.start.Left() && in.end.Left() && in.minutes.Left() && in.endZone == "" && in.allDay.Left() && in.attendees.Left() && in.alarms.Left() &&
+	return in.start.Left() && in.end.Left() && in.minutes.Left() && in.endZone == "" && in.allDay.Left() &&
+		in.attendees.Left() && in.alarms.Left() &&
 		in.left.Left() && in.extra.Left() && len(in.more)+len(in.less) == 0 && reflect.ValueOf(in.values).IsZero()
 }
 
@@ -200,7 +207,8 @@ func (in *eventPatch) takes() []field {
 }
 
 func (in *eventPatch) rows(main []field) []field {
-	return slices.Concat(in.takesEvent(), in.takesSeries(), main, []field{in.takesZoneKept()}, in.takesMore(), []field{in.takesMatch()})
+	return slices.Concat(in.takesEvent(), in.takesSeries(), main, []field{in.takesZoneKept()}, in.takesMore(),
+		[]field{in.takesMatch()})
 }
 
 // eventReplacement holds the arguments of update_event.
@@ -237,14 +245,16 @@ func (in *eventMove) takes() []field {
 func (in *eventPatch) check() error {
 	if in.empty() {
 		return errArgument("nothing to change was given").
-			Advising("give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(), in.takesGuests(), in.takesRare())))
+			Advising("give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(),
+				in.takesGuests(), in.takesRare())))
 	}
 	for _, side := range [...]struct {
 		name string
 		edit.Field[string]
 	}{{"start", in.start}, {"end", in.end}} {
 		if !side.Left() && !isTime(side.Field) {
-			return errArgument("%q must not be empty: an event has a start and an end; leave %q out to keep it", side.name, side.name)
+			return errArgument("%q must not be empty: an event has a start and an end; leave %q out to keep it",
+				side.name, side.name)
 		}
 	}
 	return in.checkZone("start or end", in.start, in.end)
@@ -261,7 +271,8 @@ func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 	if in.timezone == "" || slices.ContainsFunc(times, isTime) {
 		return nil
 	}
-	return errArgument(`"timezone" is the zone of the times that you give, and you gave none: on its own it changes nothing`).
+	return errArgument(`"timezone" is the zone of the times that you give, and you gave none: on its own it ` +
+		`changes nothing`).
 		Advising(`leave "timezone" out, or give ` + names + " with it")
 }
 
@@ -299,8 +310,10 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 			continue
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
-			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, wire.Quote(attendeeOf(value).Address), now, wire.Quote(given)).
-				Advising("leave answers out to keep them; attendees answer for themselves, the user with respond_to_event")
+			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`,
+				wire.Quote(attendeeOf(value).Address), now, wire.Quote(given)).
+				Advising("leave answers out to keep them; attendees answer for themselves, the user with " +
+					"respond_to_event")
 		}
 	}
 	return nil

@@ -74,7 +74,8 @@ func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err e
 	}
 	days := cmp.Or(minutes, minutesOfDay) / minutesOfDay
 	if minutes%minutesOfDay != 0 {
-		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is not a whole number of days: give a time, or 1440 for each day`, minutes)
+		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is not a whole number of `+
+			`days: give a time, or 1440 for each day`, minutes)
 	}
 	end.at, end.basic = start.at.AddDate(0, 0, days), true
 	return start, end, nil
@@ -115,7 +116,8 @@ func (z zoned) onClock(m moment) ical.Time {
 	if z.floating {
 		return ical.Floating(civil)
 	}
-	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Bare() || z.Name() == time.UTC.String() {
+	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Bare() ||
+		z.Name() == time.UTC.String() {
 		return utc
 	}
 	return ical.Zoned(civil, z.Name())
@@ -177,7 +179,8 @@ func (z zoned) alarm(text string) (edit.Alarm, error) {
 		minutes, ok = minutesIn(parts[1])
 	}
 	if !ok {
-		return edit.Alarm{}, errArgument(`"alarms" cannot be read: %s; write 10 (minutes before the start), 1 hour before end, 1 day after start or at 2026-03-04T09:00`, wire.Quote(text))
+		return edit.Alarm{}, errArgument(`"alarms" cannot be read: %s; write 10 (minutes before the start), 1 hour `+
+			`before end, 1 day after start or at 2026-03-04T09:00`, wire.Quote(text))
 	}
 	if parts[2] == "after" {
 		minutes = -minutes

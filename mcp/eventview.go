@@ -76,9 +76,11 @@ type moreView struct {
 	Class       string  `json:"class,omitempty"`
 	Color       string  `json:"color,omitempty"`
 	Categories  []shown `json:"categories,omitempty"`
-	Alarms      []int   `json:"alarms,omitempty" doc:"Minutes before the start; of a task without one, before it is due."`
-	Others      []shown `json:"other_alarms,omitempty" doc:"Kept, unless alarms includes such, or is empty."`
-	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"Number not shown: setting alarms would remove them."`
+
+	Alarms []int `json:"alarms,omitempty" doc:"Minutes before the start; of a task without one, before it is due."`
+
+	Others     []shown `json:"other_alarms,omitempty" doc:"Kept, unless alarms includes such, or is empty."`
+	MoreAlarms int     `json:"more_alarms,omitempty" doc:"Number not shown: setting alarms would remove them."`
 }
 
 // detailsView holds all details of an event.
@@ -147,7 +149,8 @@ func viewOfEvent(i query.Instance) eventView {
 
 func readViewOf(i query.Instance) readView {
 	v := readView{
-		UID: shown(i.Object.UID), Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)), ETag: i.Object.ETag,
+		UID: shown(i.Object.UID), Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)),
+		ETag:  i.Object.ETag,
 		Start: stamp(i.Start), End: stamp(i.End),
 	}
 	if i.Component != nil {
@@ -193,7 +196,8 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 	c := i.Component
 	v := detailsView{
 		placedView: z.placed(i), moreView: z.moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
-		Status: wire.Visible(content.WordOf(c, "STATUS")), Transparency: wire.Visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
+		Status: wire.Visible(content.WordOf(c, "STATUS")), Transparency: wire.Visible(content.WordOf(c, "TRANSP")),
+		standingView: standing(who, cal, c),
 	}
 	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
 	return v
@@ -222,7 +226,8 @@ func (z zoned) moreOf(c *ical.Component) moreView {
 	}
 	v.Others = few(each(edit.OtherAlarmsOf(c), z.alarmText))
 	v.Class, v.Color = wire.Visible(content.WordOf(c, "CLASS")), wire.Visible(cut(content.TextOf(c, "COLOR")))
-	v.Left, v.Extra = few(each(edit.DatesOf(c, "EXDATE"), ical.Time.String)), few(each(edit.DatesOf(c, "RDATE"), ical.Time.String))
+	v.Left, v.Extra = few(each(edit.DatesOf(c, "EXDATE"), ical.Time.String)),
+		few(each(edit.DatesOf(c, "RDATE"), ical.Time.String))
 	return v
 }
 
@@ -301,7 +306,8 @@ func parseEventID(text string) (eventID, error) {
 	packed, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
 	parts := strings.Split(string(packed), separator)
 	if err != nil || len(parts) < 2 || len(parts) > 3 {
-		return eventID{}, errArgument("%s is not an event id", wire.Quote(text)).Advising("copy it from search or list_events")
+		return eventID{}, errArgument("%s is not an event id", wire.Quote(text)).
+			Advising("copy it from search or list_events")
 	}
 	id := eventID{Calendar: calendar.CalendarID(parts[0]), UID: calendar.UID(parts[1])}
 	if len(parts) == 3 {

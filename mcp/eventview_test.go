@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar/zone"
 )
 
-// TestFloatingEndIsNeverBeforeItsBegin: from 2:45 on half an hour, as the clock goes from 3 back to 2. The end is the second
-// 2:15, which without an offset would be read as the first.
+// TestFloatingEndIsNeverBeforeItsBegin: from 2:45 on half an hour, as the clock goes from 3 back to 2. The end is the
+// second 2:15, which without an offset would be read as the first.
 func TestFloatingEndIsNeverBeforeItsBegin(t *testing.T) {
 	t.Parallel()
 	berlin, err := zone.Lookup("Europe/Berlin")

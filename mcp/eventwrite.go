@@ -88,7 +88,8 @@ func (b eventTools) moveEvent(ctx context.Context, c *call, in *eventMove) (answ
 		return answer{}, err
 	}
 	if (in.to == "") == (!isTime(in.start) && !isTime(in.end)) {
-		return answer{}, errArgument(`give either "new_start", to move the event to another time, or "to_calendar_id", to move it to another calendar`)
+		return answer{}, errArgument(`give either "new_start", to move the event to another time,` +
+			` or "to_calendar_id", to move it to another calendar`)
 	}
 	s, err := b.aim(ctx, c, anEvent, in.reference)
 	if err != nil {
@@ -118,12 +119,14 @@ func (b eventTools) moveEvent(ctx context.Context, c *call, in *eventMove) (answ
 // moveToCalendar moves or copies an event to another calendar. Instances stay with their series.
 func (b eventTools) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
-		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, wire.Quote(string(s.scope))).
+		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with `+
+			`"to_calendar_id", not %s`, wire.Quote(string(s.scope))).
 			Advising("to have one instance elsewhere, delete it with the scope this and create an event")
 	}
 	carry := b.service.CopyToCalendar
 	if !in.copy {
-		carry = func(ctx context.Context, who calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+		carry = func(ctx context.Context, who calendar.Caller, from calendar.Calendar, uid calendar.UID,
+			to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
 			if err := c.confirmCarry(s, to); s.found.Object.Recurring && err != nil {
 				return calendar.Saved{}, err
 			}
@@ -138,16 +141,20 @@ func (b eventTools) moveToCalendar(ctx context.Context, c *call, s subject, in *
 }
 
 // carry is CopyToCalendar or MoveToCalendar.
-type carry func(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, calendar.Calendar, calendar.Precondition) (calendar.Saved, error)
+type carry func(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, calendar.Calendar,
+	calendar.Precondition) (calendar.Saved, error)
 
 // carried moves or copies an object to another calendar, and returns it as it is there.
-func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.CalendarID, carry carry) (query.Instance, calendar.Calendar, error) {
+func (b toolbox) carried(
+	ctx context.Context, c *call, s subject, id calendar.CalendarID, carry carry,
+) (query.Instance, calendar.Calendar, error) {
 	to, err := b.calendarBy(ctx, c, id)
 	switch {
 	case err != nil:
 		return query.Instance{}, to, err
 	case to.ID == s.cal.ID:
-		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`, wire.Quote(to.Name))
+		return query.Instance{}, to, errArgument(`it is already in %s: "to_calendar_id" must be another calendar's id`,
+			wire.Quote(to.Name))
 	}
 	saved, err := carry(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
 	if err != nil {
@@ -158,7 +165,9 @@ func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.Ca
 }
 
 // changeEvent changes an event and returns all its details.
-func (b eventTools) changeEvent(ctx context.Context, c *call, s subject, in *eventValues, times edit.Times) (answer, error) {
+func (b eventTools) changeEvent(
+	ctx context.Context, c *call, s subject, in *eventValues, times edit.Times,
+) (answer, error) {
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
@@ -197,7 +206,9 @@ func removed(before, after *ical.Component) []string {
 }
 
 // change applies a change and returns the result. rule is set if the change gives a rule.
-func (b eventTools) change(ctx context.Context, c *call, s subject, change edit.Change, rule bool) (changedView, query.Instance, error) {
+func (b eventTools) change(
+	ctx context.Context, c *call, s subject, change edit.Change, rule bool,
+) (changedView, query.Instance, error) {
 	if err := s.zone.serves(change.Times, rule || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
 		return changedView{}, query.Instance{}, err
 	}
@@ -206,7 +217,8 @@ func (b eventTools) change(ctx context.Context, c *call, s subject, change edit.
 	if err != nil {
 		return changedView{}, now, err
 	}
-	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), clashes{}, c.told(edited.Told, now.Component)}
+	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), clashes{}, c.told(edited.Told,
+		now.Component)}
 	if edited.Split != nil {
 		view.SplitFrom = shown(s.found.Object.UID)
 	}
@@ -218,10 +230,13 @@ func (b eventTools) change(ctx context.Context, c *call, s subject, change edit.
 
 // editObject changes an event or a task, and returns its new state. The user confirms a change that moves more than one
 // instance, or that changes the rule.
-func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, query.Instance, error) {
+func (b toolbox) editObject(
+	ctx context.Context, c *call, s subject, change edit.Change,
+) (ledger.Edited, query.Instance, error) {
 	restoreFields(&change.Fields, s.found.Component)
 	edit := func(by changer) (ledger.Edited, error) {
-		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when,
+			Telling: c.telling(), Meter: c.meter})
 	}
 	moves := !change.Times.Start.Left() || !change.Times.End.Left() || !change.Fields.Rule.Left()
 	if s.reaches() && moves {
@@ -264,7 +279,8 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 		return answer{}, err
 	}
 	was, at := readViewOf(s.found), s.zone.times(s.found)
-	v := deletedView{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary, StartLocal: at.StartLocal, StartWeekday: at.StartWeekday}
+	v := deletedView{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary, StartLocal: at.StartLocal,
+		StartWeekday: at.StartWeekday}
 	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
 	v.toldView = c.told(edited.Told, s.found.Component)
 	if !edited.Saved.Object.Deleted {
@@ -276,7 +292,8 @@ func (b eventTools) deleteEvent(ctx context.Context, c *call, s subject, _ *even
 // cancel deletes the target of a call.
 func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
 	cancel := func(by changer) (ledger.Edited, error) {
-		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})
+		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(),
+			When: s.when, Telling: c.telling(), Meter: c.meter})
 	}
 	if s.reaches() {
 		if err := b.confirmSeries(ctx, c, s, cancel); err != nil {

@@ -38,8 +38,10 @@ func TestFaultsAreKeptInside(t *testing.T) {
 			t.Run(name+" at "+version, func(t *testing.T) {
 				t.Parallel()
 				h := newHouse(t, testdb.SQLite(t))
-				g := do(t, request(t, "POST", h.openWith(t, h.config(), failing(err)), "alice", calling(1, "fail"), wire.VersionHeader, version))
-				const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`
+				g := do(t, request(t, "POST", h.openWith(t, h.config(), failing(err)), "alice", calling(1, "fail"),
+					wire.VersionHeader, version))
+				const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log ` +
+					`has the details under request-1"}}`
 				if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 					t.Errorf("status %d, body %s", g.status, g.body)
 				}
@@ -47,7 +49,8 @@ func TestFaultsAreKeptInside(t *testing.T) {
 				if err == nil {
 					told = "panic: string"
 				}
-				if log := h.Log.String(); !strings.Contains(log, told) || !strings.Contains(log, "request=request-1") || strings.Contains(log, "secret of") {
+				if log := h.Log.String(); !strings.Contains(log, told) || !strings.Contains(log, "request=request-1") ||
+					strings.Contains(log, "secret of") {
 					t.Errorf("the log has not what the client lacks:\n%s", log)
 				}
 			})
@@ -81,7 +84,8 @@ func TestRefusals(t *testing.T) {
 			h := newHouse(t, testdb.SQLite(t))
 			door := h.openWith(t, h.config(), failing(c.err))
 			old := do(t, request(t, "POST", door, "alice", calling(1, "fail"), wire.VersionHeader, "2025-03-26"))
-			if want := fmt.Sprintf(`"error":{"code":%d,`, c.code); old.status != c.status || !strings.Contains(old.body, want) {
+			if want := fmt.Sprintf(`"error":{"code":%d,`, c.code); old.status != c.status ||
+				!strings.Contains(old.body, want) {
 				t.Errorf("at 2025-03-26: status %d, body %s", old.status, old.body)
 			}
 			body, modern := modernly(calling(1, "fail"), "Mcp-Method", "tools/call", "Mcp-Name", "fail")
@@ -91,7 +95,8 @@ func TestRefusals(t *testing.T) {
 			} {
 				want := fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m"}}`, c.word)
 				if with := advised(c.err); with.Hint != "" {
-					want = fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m","hint":%q}}`, c.word, with.Hint)
+					want = fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m","hint":%q}}`,
+						c.word, with.Hint)
 				}
 				if c.status != http.StatusOK {
 					want = `"error":{"code":-32603`
@@ -113,13 +118,16 @@ func TestRefusalInAStream(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.openWith(t, h.config(),
-		reporter("refuse", calendar.Errorf(calendar.NotFound, "", "nothing there")), reporter("fail", errors.New("secret")))
+		reporter("refuse", calendar.Errorf(calendar.NotFound, "", "nothing there")),
+		reporter("fail", errors.New("secret")))
 	for name, want := range map[string]string{
 		"refuse": `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"nothing there"}}`,
-		"fail":   `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`,
+		"fail": `data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has ` +
+			`the details under request-1"}}`,
 	} {
 		g := do(t, request(t, "POST", door, "alice", calling(1, name)))
-		if g.header.Get("Content-Type") != "text/event-stream" || !strings.Contains(g.body, "event: message\n"+want+"\n\n") {
+		if g.header.Get("Content-Type") != "text/event-stream" || !strings.Contains(g.body, "event: message\n"+
+			want+"\n\n") {
 			t.Errorf("%s: %s", name, g.body)
 		}
 		if !strings.Contains(g.body, "notifications/progress") || g.header.Get("X-Accel-Buffering") != "no" {
@@ -133,8 +141,10 @@ func TestLogHasNoContent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	const created = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"calendar_id":"%s",` +
-		`"title":"Hush title","description":"Hush notes","location":"Hush place","start":"2026-03-01T09:00:00Z","end":"%s"}}}`
+	const created = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event",` +
+		`"arguments":{"calendar_id":"%s",` +
+		`"title":"Hush title","description":"Hush notes","location":"Hush place","start":"2026-03-01T09:00:00Z",` +
+		`"end":"%s"}}}`
 	for _, args := range [][]any{
 		{"00000000-0000-4000-8000-000000000001", "2026-03-01T10:00:00Z"},
 		{"00000000-0000-4000-8000-000000000001", "Hush hour"},
@@ -144,8 +154,10 @@ func TestLogHasNoContent(t *testing.T) {
 	}
 	do(t, request(t, "POST", door, "alice", strings.Replace(listCalls, "list_calendars", "Hush tool", 1)))
 	log := h.Log.String()
-	const want = `msg="tool called" tool=create_event user=alice token=token-a calendar=00000000-0000-4000-8000-000000000001 outcome=ok duration=0s`
-	if !strings.Contains(log, want) || !strings.Contains(log, "outcome=invalid") || !strings.Contains(log, "outcome=not_found") {
+	const want = `msg="tool called" tool=create_event user=alice token=token-a ` +
+		`calendar=00000000-0000-4000-8000-000000000001 outcome=ok duration=0s`
+	if !strings.Contains(log, want) || !strings.Contains(log, "outcome=invalid") ||
+		!strings.Contains(log, "outcome=not_found") {
 		t.Errorf("the log lacks %s:\n%s", want, log)
 	}
 	for _, word := range []string{"Hush", "Work", "Secret plans"} {
@@ -160,7 +172,8 @@ func TestLargeBody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	body := `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("a", 70<<10) + `"}}`
-	if g := do(t, request(t, "POST", h.open(t, h.config()), "alice", body)); g.status != http.StatusRequestEntityTooLarge {
+	if g := do(t, request(t, "POST", h.open(t, h.config()), "alice",
+		body)); g.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("status %d, body %s", g.status, g.body)
 	}
 }
@@ -169,13 +182,17 @@ func TestLargeBody(t *testing.T) {
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
 		listCalls, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`,
-		`{"jsonrpc":"2.0","id":"x","method":"tools/list","params":{"cursor":"x"}}`, `[]`, `{"jsonrpc":"2.0","id":1,"result":{}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"title":7,"start":[],"x":{}}}}`,
+		`{"jsonrpc":"2.0","id":"x","method":"tools/list","params":{"cursor":"x"}}`, `[]`,
+		`{"jsonrpc":"2.0","id":1,"result":{}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"title":7,` +
+			`"start":[],"x":{}}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_calendars","task":{"ttl":1},"_meta":7}}`,
 		`{"jsonrpc":"2.0","id":1e400,"method":"ping"}`, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}",
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"notifications":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"server/discover",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen",` +
+			`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"notifications":{}}}`,
 	} {
 		f.Add(body, "")
 		f.Add(body, "2026-07-28")

@@ -24,15 +24,17 @@ const (
 
 // dayWords are the weekdays as parameters name them.
 var dayWords = [...]string{
-	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu", time.Friday: "fri", time.Saturday: "sat",
+	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu",
+	time.Friday: "fri", time.Saturday: "sat",
 }
 
 // findRows returns the tool that finds a time to meet.
 func (b busyTools) findRows() []tool {
 	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and everyone named are free, in working hours, best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
-		begin:       doing(b.findTime), gives: slotsView{},
+		description: "Finds times when the user and everyone named are free, in working hours, best first. Without " +
+			"a time: the next 7 days. For busy times only: get_free_busy.",
+		begin: doing(b.findTime), gives: slotsView{},
 	})}
 }
 
@@ -129,7 +131,8 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 		return answer{}, err
 	}
 	found := slot.Find(ask, busy.Periods)
-	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Truncated: len(found) == ask.Limit, Unread: busy.Unread}
+	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days),
+		Truncated: len(found) == ask.Limit, Unread: busy.Unread}
 	if len(found) == 0 {
 		v.Why = slot.Explain(ask)
 	}
@@ -138,7 +141,8 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 	}
 	for _, s := range found {
 		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
-		v.Slots = append(v.Slots, slotView{start.Format(time.RFC3339), end.Format(time.RFC3339), start.Weekday().String(), s.Tentative})
+		v.Slots = append(v.Slots, slotView{start.Format(time.RFC3339), end.Format(time.RFC3339),
+			start.Weekday().String(), s.Tentative})
 	}
 	return answer{v.prose(w, ask, found), v}, nil
 }
@@ -199,7 +203,8 @@ func (b busyTools) ownCalendars(ctx context.Context, c *call) ([]calendar.Calend
 func (b busyTools) hoursElsewhere(text string, days []string) (slot.Hours, error) {
 	words := strings.Fields(text)
 	if len(words) < 2 {
-		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, wire.Quote(text))
+		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`,
+			wire.Quote(text))
 	}
 	z, err := b.zones.Ask(words[len(words)-1])
 	if err != nil {
@@ -216,7 +221,10 @@ func (b busyTools) hoursElsewhere(text string, days []string) (slot.Hours, error
 // hours parses working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, on the given weekdays.
 func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
-	for i, part := range strings.FieldsFunc(strings.ReplaceAll(text, "–", "-"), func(r rune) bool { return r == ',' || r == ';' }) {
+	for i, part := range strings.FieldsFunc(strings.ReplaceAll(text, "–", "-"), func(r rune) bool {
+		return r == ',' ||
+			r == ';'
+	}) {
 		from, until, ok := strings.Cut(part, "-")
 		opens, openErr := clock(from)
 		closes, closeErr := clock(until)
@@ -233,7 +241,8 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 		h.Closes = closes
 	}
 	if h.Closes == 0 {
-		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, wire.Quote(text))
+		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times `+
+			`first, not %s`, name, wire.Quote(text))
 	}
 	for day, word := range dayWords {
 		h.Days[time.Weekday(day)] = slices.Contains(days, word)
@@ -254,7 +263,8 @@ func clock(text string) (time.Duration, error) {
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
 	if len(found) == 0 {
-		text := fmt.Sprintf("No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
+		text := fmt.Sprintf("No slot of %d minutes is free for everyone (%s, within %s on %s): %s.", minutes, w,
+			v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
 		if v.Calendars != nil {
 			text += " Searched: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
 		}

@@ -41,8 +41,9 @@ type busyTools struct{ toolbox }
 func (b busyTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a common time: find_time.",
-		begin:       doing(b.freeBusy), gives: busyView{},
+		description: "Returns when the user, or calendars and people named, are busy, without titles. To find a " +
+			"common time: find_time.",
+		begin: doing(b.freeBusy), gives: busyView{},
 	})}
 }
 
@@ -101,7 +102,8 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 		return answer{}, err
 	}
 	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
-		People: asked.people, Calendars: asked.calendars, From: w.from, Until: w.until, Timezone: z.reader(), Meter: c.meter,
+		People: asked.people, Calendars: asked.calendars, From: w.from, Until: w.until, Timezone: z.reader(),
+		Meter: c.meter,
 	})
 	if err != nil {
 		return answer{}, err
@@ -114,7 +116,8 @@ func (b busyTools) freeBusy(ctx context.Context, c *call, in *busyQuestion) (ans
 	}
 	for _, p := range periods {
 		start, end := p.Start.In(z.Location()), p.End.In(z.Location())
-		v.Busy = append(v.Busy, blockView{start.Format(time.RFC3339), end.Format(time.RFC3339), start.Weekday().String(), busyWords[p.Type]})
+		v.Busy = append(v.Busy, blockView{start.Format(time.RFC3339), end.Format(time.RFC3339),
+			start.Weekday().String(), busyWords[p.Type]})
 	}
 	return answer{v.prose(w, periods), v}, nil
 }
@@ -148,7 +151,8 @@ func unreadProse(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("There may be more: %s could not be read or followed to the end.\n", calendar.Counted(n, "event"))
+	return fmt.Sprintf("There may be more: %s could not be read or followed to the end.\n",
+		calendar.Counted(n, "event"))
 }
 
 // zoneOf returns the time zone of a free/busy call: the argument's, the user's, or the calendars' own if they share
@@ -244,7 +248,8 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 
 func errSeveral(name string, people []calendar.User) error {
 	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return wire.Quote(u.Name) })
-	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), wire.Quote(name), strings.Join(logins, ", "))
+	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), wire.Quote(name),
+		strings.Join(logins, ", "))
 }
 
 // roomFor says how many people fit into a room.

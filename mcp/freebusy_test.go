@@ -21,13 +21,16 @@ func TestTimeOfOthers(t *testing.T) {
 		}
 		door := h.open(t, h.config())
 		var made any
-		use(t, door, "bob", "create_event", map[string]any{"calendar_id": plans, "title": "Coup", "start": "2026-03-02T08:00:00Z", "end": "2026-03-02T10:00:00Z"}, &made)
-		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Mine", "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z"}, &made)
+		use(t, door, "bob", "create_event", map[string]any{"calendar_id": plans, "title": "Coup",
+			"start": "2026-03-02T08:00:00Z", "end": "2026-03-02T10:00:00Z"}, &made)
+		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Mine",
+			"start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z"}, &made)
 
 		var busy busyView
 		day := map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-02", "usernames": []string{"Bob"}}
 		said := use(t, door, "alice", "get_free_busy", day, &busy)
-		if len(busy.Busy) != 1 || busy.Busy[0].Start != "2026-03-02T09:00:00+01:00" || busy.Busy[0].End != "2026-03-02T11:00:00+01:00" {
+		if len(busy.Busy) != 1 || busy.Busy[0].Start != "2026-03-02T09:00:00+01:00" ||
+			busy.Busy[0].End != "2026-03-02T11:00:00+01:00" {
 			t.Errorf("bob is busy at %+v", busy.Busy)
 		}
 		day["calendar_ids"] = []string{plans, string(work)}
@@ -92,7 +95,8 @@ func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	var made any
 	var home calendarView
 	use(t, door, "bob", "create_calendar", map[string]any{"name": "New York", "timezone": "America/New_York"}, &home)
-	use(t, door, "bob", "create_event", map[string]any{"calendar_id": home.ID, "title": "Off", "start": "2026-03-02", "end": "2026-03-02"}, &made)
+	use(t, door, "bob", "create_event", map[string]any{"calendar_id": home.ID, "title": "Off", "start": "2026-03-02",
+		"end": "2026-03-02"}, &made)
 	day := map[string]any{"start_time": "2026-03-01", "end_time": "2026-03-03"}
 	for _, c := range []struct {
 		calendars []string
@@ -116,10 +120,13 @@ func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	h.put(t, work, "chinese", wrapped(calendar.Event, "chinese", "DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
+	h.put(t, work, "chinese", wrapped(calendar.Event, "chinese", "DTSTART:20260302T090000Z", "DURATION:PT1H",
+		"RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
 	var busy busyView
-	said := use(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-03"}, &busy)
-	if busy.Unread != 1 || strings.Contains(said, "Free all the time") || !strings.Contains(said, "1 event could not be") {
+	said := use(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02",
+		"end_time": "2026-03-03"}, &busy)
+	if busy.Unread != 1 || strings.Contains(said, "Free all the time") ||
+		!strings.Contains(said, "1 event could not be") {
 		t.Errorf("%d are unread, and it is said: %s", busy.Unread, said)
 	}
 	var slots slotsView
@@ -129,25 +136,30 @@ func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
 	}
 }
 
-// TestOutlooksDaysAreDays: what Outlook marks as all-day and puts at midnight is listed as whole days, and its text stays.
+// TestOutlooksDaysAreDays: what Outlook marks as all-day and puts at midnight is listed as whole days, and its text
+// stays.
 func TestOutlooksDaysAreDays(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	h.put(t, work, "fair", wrapped(calendar.Event, "fair", "DTSTART;TZID=Europe/Berlin:20260303T000000", "DTEND;TZID=Europe/Berlin:20260305T000000",
+	h.put(t, work, "fair", wrapped(calendar.Event, "fair", "DTSTART;TZID=Europe/Berlin:20260303T000000",
+		"DTEND;TZID=Europe/Berlin:20260305T000000",
 		"SUMMARY:Fair", "X-MICROSOFT-CDO-ALLDAYEVENT:TRUE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"))
 	var list listView
 	use(t, door, "alice", "list_events", params{"start": "2026-03-02", "end": "2026-03-08"}, &list)
-	if len(list.Events) != 1 || !list.Events[0].AllDay || list.Events[0].Start != "2026-03-03" || list.Events[0].End != "2026-03-04" {
+	if len(list.Events) != 1 || !list.Events[0].AllDay || list.Events[0].Start != "2026-03-03" ||
+		list.Events[0].End != "2026-03-04" {
 		t.Errorf("listed as %+v", list.Events)
 	}
 	said := h.say(t, door, "alice", "get_event", params{"calendar_id": work, "event_uid": "fair"})
-	if !strings.Contains(said, `\"all_day\":true`) || !strings.Contains(said, "DTSTART;TZID=Europe/Berlin:20260303T000000") {
+	if !strings.Contains(said, `\"all_day\":true`) ||
+		!strings.Contains(said, "DTSTART;TZID=Europe/Berlin:20260303T000000") {
 		t.Errorf("get_event: %s", said)
 	}
 	var busy busyView
 	use(t, door, "alice", "get_free_busy", params{"start_time": "2026-03-02", "end_time": "2026-03-08"}, &busy)
-	if len(busy.Busy) != 1 || busy.Busy[0].Type != "unavailable" || busy.Busy[0].Start != "2026-03-03T00:00:00+01:00" || busy.Busy[0].End != "2026-03-05T00:00:00+01:00" {
+	if len(busy.Busy) != 1 || busy.Busy[0].Type != "unavailable" || busy.Busy[0].Start != "2026-03-03T00:00:00+01:00" ||
+		busy.Busy[0].End != "2026-03-05T00:00:00+01:00" {
 		t.Errorf("busy at %+v", busy.Busy)
 	}
 }

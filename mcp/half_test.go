@@ -91,14 +91,17 @@ func inWords(item string, want any) any {
 		return want
 	}
 	at, err := time.Parse(time.RFC3339, said)
-	if err != nil || !strings.Contains(item, at.Format("Mon 2006-01-02")) || !strings.Contains(item, at.Format(clockForm)) {
+	if err != nil || !strings.Contains(item, at.Format("Mon 2006-01-02")) ||
+		!strings.Contains(item, at.Format(clockForm)) {
 		return nil
 	}
 	return at.Format("2006-01-02T15:04")
 }
 
 // handedOn are the fields of structures that later calls take, or that tell when something is and whose words it has.
-var handedOn = regexp.MustCompile(`^(id|uid|\w+_uid|calendar_id|change_id|recurrence_id|etag|next_cursor|timezone|my_answer|organizer|untrusted_text_by|name|title|summary|location)$`)
+var handedOn = regexp.MustCompile(
+	`^(id|uid|\w+_uid|calendar_id|change_id|recurrence_id|etag|next_cursor|timezone|my_answer|organizer|` +
+		`untrusted_text_by|name|title|summary|location)$`)
 
 // unsaid lists what of these a structure has and the text has not.
 func unsaid(text, name string, value any) (lacks []string) {
@@ -113,7 +116,8 @@ func unsaid(text, name string, value any) (lacks []string) {
 		}
 	case string:
 		encoded, _ := json.Marshal(v)
-		inJSON := strings.Contains(text, strings.Trim(string(encoded), `"`)) || strings.Contains(text, strings.ReplaceAll(v, `"`, `\"`))
+		inJSON := strings.Contains(text, strings.Trim(string(encoded), `"`)) ||
+			strings.Contains(text, strings.ReplaceAll(v, `"`, `\"`))
 		if handedOn.MatchString(name) && !strings.Contains(strings.ToLower(text), strings.ToLower(v)) && !inJSON {
 			lacks = append(lacks, name+" "+v)
 		}

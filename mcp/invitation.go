@@ -25,7 +25,8 @@ const (
 )
 
 // answers maps the words of respond_to_event to the status in an event.
-var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined, "tentative": schedule.Tentative}
+var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined,
+	"tentative": schedule.Tentative}
 
 // invitationTools are the tools for invitations and proposed times.
 type invitationTools struct{ toolbox }
@@ -35,13 +36,15 @@ func (b invitationTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_invitations", title: "List invitations",
-			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. Then respond_to_event.",
-			begin:       doing(b.listInvitations), gives: invitationsView{},
+			description: "Lists invitations that wait for an answer, with conflicts, and times guests propose. " +
+				"Then respond_to_event.",
+			begin: doing(b.listInvitations), gives: invitationsView{},
 		}), sending(b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite, hints: hints{destructive: true, idempotent: true},
-			begin: about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
+			hints:       hints{destructive: true, idempotent: true},
+			begin:       about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
 		})),
 	}
 }
@@ -116,9 +119,11 @@ func (b invitationTools) respondToEvent(ctx context.Context, c *call, s subject,
 		return b.decide(ctx, c, s, in, open)
 	}
 	if isTime(in.start) || isTime(in.end) {
-		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest proposed: no guest proposed this one`)
+		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest ` +
+			`proposed: no guest proposed this one`)
 	}
-	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer], Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
+	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer],
+		Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
 		said.Instance = s.id
 	}
@@ -172,10 +177,11 @@ type invitationsView struct {
 	Invitations []invitationView `json:"invitations"`
 	Calendars   []legendView     `json:"calendars,omitempty"`
 	zoneView
-	Truncated bool          `json:"truncated"`
-	Unread    int           `json:"unread,omitempty" doc:"Number that can't be followed."`
-	Refused   []shown       `json:"not_followed,omitempty" doc:"Untrusted mails, kept out of calendars."`
-	Offered   []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
+	Truncated bool    `json:"truncated"`
+	Unread    int     `json:"unread,omitempty" doc:"Number that can't be followed."`
+	Refused   []shown `json:"not_followed,omitempty" doc:"Untrusted mails, kept out of calendars."`
+
+	Offered []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
 }
 
 func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
@@ -191,7 +197,8 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 	listed, left := r.list(c, &found.Occurrences)
 	found.More += left
 	v := invitationsView{
-		Invitations: []invitationView{}, Calendars: legend(c.caller, found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
+		Invitations: []invitationView{}, Calendars: legend(c.caller, found.Occurrences), zoneView: z.view(),
+		Truncated: found.More > 0, Unread: found.Unread,
 	}
 	if v.Refused, err = b.unverified(ctx, c, z); err != nil {
 		return answer{}, err
@@ -216,7 +223,9 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 }
 
 // asked returns the events that wait for the user: first events with times proposed by attendees, then invitations.
-func (b invitationTools) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
+func (b invitationTools) asked(
+	ctx context.Context, c *call, z zoned, limit int,
+) (query.Agenda, [][]query.Proposal, error) {
 	found, err := b.waiting(ctx, c, z, limit)
 	if err != nil {
 		return found, nil, err
@@ -266,11 +275,13 @@ func (b invitationTools) waiting(ctx context.Context, c *call, z zoned, limit in
 
 // awaits reports whether an event waits for the user's response.
 func awaits(event *ical.Component, self schedule.Self) bool {
-	if p := event.Property("ORGANIZER"); p != nil && self(schedule.AddressOf(p.Value())) || content.WordOf(event, "STATUS") == string(edit.Cancelled) {
+	if p := event.Property("ORGANIZER"); p != nil && self(schedule.AddressOf(p.Value())) ||
+		content.WordOf(event, "STATUS") == string(edit.Cancelled) {
 		return false
 	}
 	return slices.ContainsFunc(edit.AttendeesOf(event), func(a edit.Attendee) bool {
-		return self(schedule.AddressOf(a.Address)) && (a.Status == "" || strings.EqualFold(a.Status, schedule.NeedsAction))
+		return self(schedule.AddressOf(a.Address)) &&
+			(a.Status == "" || strings.EqualFold(a.Status, schedule.NeedsAction))
 	})
 }
 
@@ -278,7 +289,8 @@ func awaits(event *ical.Component, self schedule.Self) bool {
 func named(all clashes) []shown {
 	var list []shown
 	for _, e := range all.Conflicts {
-		list = append(list, shown(fmt.Sprintf("%s (%s)%s", quotedTitle(string(e.Title)), day(e.StartWeekday, e.StartLocal), e.Untrusted.mark())))
+		list = append(list, shown(fmt.Sprintf("%s (%s)%s", quotedTitle(string(e.Title)), day(e.StartWeekday,
+			e.StartLocal), e.Untrusted.mark())))
 	}
 	if all.More > 0 {
 		list = append(list, shown(moreItems(all.More)))
@@ -351,7 +363,8 @@ func (z zoned) unverified(u calendar.Unverified) string {
 		b.WriteString(" Start: " + z.when(u.Start) + ".")
 	}
 	fmt.Fprintf(&b, " Untrusted text: sender %s, organizer %s, title %s",
-		wire.Quoted(short(string(u.From), longestListedTitle)), wire.Quoted(short(u.Organizer, longestListedTitle)), quotedTitle(short(u.Title, longestListedTitle)))
+		wire.Quoted(short(string(u.From), longestListedTitle)), wire.Quoted(short(u.Organizer, longestListedTitle)),
+		quotedTitle(short(u.Title, longestListedTitle)))
 	return b.String()
 }
 

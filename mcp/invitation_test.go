@@ -75,14 +75,17 @@ func TestDeletedCalendarTellsGuests(t *testing.T) {
 		}
 		use(t, door, "alice", "create_event", meeting, &toldIn{})
 		args := `{"calendar_id":"` + string(work) + `"}`
-		if said := refusalOf(t, door, "alice", "delete_calendar", args); !strings.Contains(said, "is the default calendar") || !strings.Contains(said, "update_calendar with is_default") {
+		if said := refusalOf(t, door, "alice", "delete_calendar", args); !strings.Contains(said,
+			"is the default calendar") || !strings.Contains(said, "update_calendar with is_default") {
 			t.Errorf("the default calendar: %s", said)
 		}
 		h.homeIsDefault(t)
-		if said := refusalOf(t, door, "alice-shy", "delete_calendar", args); !strings.Contains(said, "turns notifications off") {
+		if said := refusalOf(t, door, "alice-shy", "delete_calendar", args); !strings.Contains(said,
+			"turns notifications off") {
 			t.Errorf("without the scope: %s", said)
 		}
-		if said := modernCall(t, door, "alice", "delete_calendar", args, ""); !strings.Contains(said, "told 2 people that their meetings in it are cancelled or declined") {
+		if said := modernCall(t, door, "alice", "delete_calendar", args, ""); !strings.Contains(said,
+			"told 2 people that their meetings in it are cancelled or declined") {
 			t.Errorf("the question: %s", said)
 		}
 		var gone deletedCalendar
@@ -100,11 +103,13 @@ func TestInvitations(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		h.reachable(t, "alice", "bob")
-		h.put(t, work, "dentist", wrapped(calendar.Event, "dentist", "DTSTART:20260304T090000Z", "DTEND:20260304T100000Z", "SUMMARY:Dentist"))
+		h.put(t, work, "dentist", wrapped(calendar.Event, "dentist", "DTSTART:20260304T090000Z",
+			"DTEND:20260304T100000Z", "SUMMARY:Dentist"))
 		door := h.open(t, h.config())
 		bobs := "00000000-0000-4000-8000-000000000004"
 		make := func(title, day string, more params) (v toldIn) {
-			args := params{"calendar_id": bobs, "title": title, "start": day + "T09:30:00Z", "end": day + "T10:30:00Z", "attendees": []string{"alice@example.com", "Eve <eve@example.net>"}}
+			args := params{"calendar_id": bobs, "title": title, "start": day + "T09:30:00Z", "end": day + "T10:30:00Z",
+				"attendees": []string{"alice@example.com", "Eve <eve@example.net>"}}
 			maps.Copy(args, more)
 			use(t, door, "bob", "create_event", args, &v)
 			return v
@@ -112,7 +117,8 @@ func TestInvitations(t *testing.T) {
 		later := make("Lunch", "2026-03-06", nil)
 		daily := make("Standup", "2026-03-03", params{"rrule": "FREQ=DAILY;COUNT=5"})
 		plans := make("Plans", "2026-03-04", nil)
-		if diff := cmp.Diff([]string{"alice@example.com", "eve@example.net (by mail, within a minute)"}, plans.Told); diff != "" {
+		if diff := cmp.Diff([]string{"alice@example.com", "eve@example.net (by mail, within a minute)"},
+			plans.Told); diff != "" {
 			t.Errorf("told of a new event (-want +got):\n%s", diff)
 		}
 		var waiting invitationsOf
@@ -121,13 +127,15 @@ func TestInvitations(t *testing.T) {
 		for _, i := range waiting.Invitations {
 			titles = append(titles, i.Title+" of "+i.Organizer)
 		}
-		if diff := cmp.Diff([]string{"Standup of bob@example.com", "Plans of bob@example.com", "Lunch of bob@example.com"}, titles); diff != "" {
+		if diff := cmp.Diff([]string{"Standup of bob@example.com", "Plans of bob@example.com",
+			"Lunch of bob@example.com"}, titles); diff != "" {
 			t.Fatalf("alice is asked (-want +got):\n%s", diff)
 		}
 		if first := waiting.Invitations[0]; !first.Series || first.UID != daily.UID {
 			t.Errorf("the series is %+v", first)
 		}
-		if beside := waiting.Invitations[1].Conflicts; !slices.ContainsFunc(beside, func(s string) bool { return strings.Contains(s, "Dentist") }) {
+		if beside := waiting.Invitations[1].Conflicts; !slices.ContainsFunc(beside,
+			func(s string) bool { return strings.Contains(s, "Dentist") }) {
 			t.Errorf("beside the plans: %v", beside)
 		}
 		respond := func(i int, more params) (v toldIn) {
@@ -136,7 +144,8 @@ func TestInvitations(t *testing.T) {
 			use(t, door, "alice", "respond_to_event", args, &v)
 			return v
 		}
-		if v := respond(1, params{"answer": "accept", "comment": "Glad to"}); !slices.Equal(v.Told, []string{"bob@example.com"}) {
+		if v := respond(1, params{"answer": "accept", "comment": "Glad to"}); !slices.Equal(v.Told,
+			[]string{"bob@example.com"}) {
 			t.Errorf("told of an answer: %+v", v)
 		}
 		respond(0, params{"answer": "accept", "scope": "all"})
@@ -167,13 +176,15 @@ func TestInvitations(t *testing.T) {
 			t.Errorf("called off: %+v", v)
 		}
 		v = toldIn{}
-		text := contentText(t, use(t, door, "bob", "undo_change", params{"change_id": bobs + "." + lastChange(t, door)}, &v))
+		text := contentText(t, use(t, door, "bob", "undo_change", params{"change_id": bobs + "." +
+			lastChange(t, door)}, &v))
 		if !slices.Contains(v.Told, "alice@example.com") || !strings.Contains(text, "Told: \"alice@example.com\"") {
 			t.Errorf("taken back: %+v\n%s", v, text)
 		}
 		use(t, door, "bob", "delete_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v)
 		v = toldIn{}
-		text = contentText(t, use(t, door, "bob", "restore_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v))
+		text = contentText(t, use(t, door, "bob", "restore_event", params{"calendar_id": bobs,
+			"event_uid": plans.UID}, &v))
 		if v.Why != untoldByTrash || !strings.Contains(text, untoldByTrash) {
 			t.Errorf("out of the trash: %+v\n%s", v, text)
 		}
@@ -191,7 +202,8 @@ func TestTokensThatInviteNobody(t *testing.T) {
 		quiet.Scopes, quiet.Token = calendar.ScopeUsual, "token-q"
 		h.callers["quiet"] = quiet
 		door := h.open(t, h.config())
-		args := params{"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:00", "end": "2026-03-04T10:00", "attendees": []string{"bob@example.com"}}
+		args := params{"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:00", "end": "2026-03-04T10:00",
+			"attendees": []string{"bob@example.com"}}
 		var made, told toldIn
 		use(t, door, "quiet", "create_event", args, &made)
 		if made.Told != nil || !strings.Contains(made.Why, "scope invite") {
@@ -206,8 +218,10 @@ func TestTokensThatInviteNobody(t *testing.T) {
 		if len(waiting.Invitations) != 1 || waiting.Invitations[0].UID != told.UID {
 			t.Errorf("bob was asked to %+v", waiting.Invitations)
 		}
-		of, _ := json.Marshal(params{"calendar_id": work, "event_uid": told.UID, "start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
-		if said := refusalOf(t, door, "quiet", "patch_event", string(of)); !strings.Contains(said, "bob@example.com") || !strings.Contains(said, "scope invite") {
+		of, _ := json.Marshal(params{"calendar_id": work, "event_uid": told.UID, "start": "2026-03-05T09:00",
+			"end": "2026-03-05T10:00"})
+		if said := refusalOf(t, door, "quiet", "patch_event", string(of)); !strings.Contains(said, "bob@example.com") ||
+			!strings.Contains(said, "scope invite") {
 			t.Errorf("moved without the scope: %s", said)
 		}
 		if said := refusalOf(t, door, "quiet", "respond_to_event", string(of)); !strings.Contains(said, "invite") {
@@ -229,41 +243,49 @@ func TestAnswersOfNobody(t *testing.T) {
 	for uid, lines := range map[string][]string{
 		"own":     {"ORGANIZER:mailto:alice@example.com", "ATTENDEE:mailto:bob@example.com"},
 		"foreign": {"ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:mallory@example.net"},
-		"daily":   {"RRULE:FREQ=DAILY;COUNT=2", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"},
+		"daily": {"RRULE:FREQ=DAILY;COUNT=2", "ORGANIZER:mailto:eve@example.net",
+			"ATTENDEE:mailto:alice@example.com"},
 	} {
-		h.put(t, work, uid, wrapped(calendar.Event, uid, append(lines, "DTSTART:20260304T090000Z", "DURATION:PT1H", "SUMMARY:Plans")...))
+		h.put(t, work, uid, wrapped(calendar.Event, uid, append(lines, "DTSTART:20260304T090000Z", "DURATION:PT1H",
+			"SUMMARY:Plans")...))
 	}
 	door := h.open(t, h.config())
-	for more, want := range map[string]string{
-		`"event_uid":"own","answer":"accept"`:                                                           "organizes this event",
-		`"event_uid":"foreign","answer":"accept"`:                                                       "does not invite",
-		`"event_uid":"daily","answer":"accept"`:                                                         "series",
-		`"event_uid":"daily","answer":"accept","scope":"this","recurrence_id":"20260401T090000Z"`:       "no ",
-		`"event_uid":"daily","answer":"delegate","scope":"all"`:                                         "accept",
-		`"event_uid":"daily","answer":"accept","scope":"all","if_match":"0123456789abcdef0123456789ab"`: "has changed",
+	for _, tt := range [...]struct{ more, want string }{
+		{`"event_uid":"own","answer":"accept"`, "organizes this event"},
+		{`"event_uid":"foreign","answer":"accept"`, "does not invite"},
+		{`"event_uid":"daily","answer":"accept"`, "series"},
+		{`"event_uid":"daily","answer":"accept","scope":"this","recurrence_id":"20260401T090000Z"`, "no "},
+		{`"event_uid":"daily","answer":"delegate","scope":"all"`, "accept"},
+		{`"event_uid":"daily","answer":"accept","scope":"all","if_match":"0123456789abcdef0123456789ab"`,
+			"has changed"},
 	} {
-		if said := refusalOf(t, door, "alice", "respond_to_event", `{"calendar_id":"`+string(work)+`",`+more+`}`); !strings.Contains(said, want) {
-			t.Errorf("%s: %s, want %q", more, said, want)
+		if said := refusalOf(t, door, "alice", "respond_to_event", `{"calendar_id":"`+string(work)+`",`+tt.more+
+			`}`); !strings.Contains(said, tt.want) {
+			t.Errorf("%s: %s, want %q", tt.more, said, tt.want)
 		}
 	}
 }
 
-// TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are (mcp C8). By login name
-// and address people are found who share nothing, as at the outbox of CalDAV; by full name they are as unknown as no user.
+// TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are (mcp C8). By login
+// name and address people are found who share nothing, as at the outbox of CalDAV; by full name they are as unknown as
+// no user.
 func TestPeopleGoByMailAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	h.furnishOffice(t)
 	h.reachable(t, "alice", "bob", "carol")
 	full := "Carol Day"
-	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID, auth.UserEdit{DisplayName: &full}); err != nil {
+	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID,
+		auth.UserEdit{DisplayName: &full}); err != nil {
 		t.Fatal(err)
 	}
 	door := h.open(t, h.config())
 	busy := func(who string) string {
-		return h.say(t, door, "alice", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02", "end_time": "2026-03-02"})
+		return h.say(t, door, "alice", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02",
+			"end_time": "2026-03-02"})
 	}
-	if byName, byMail := busy("carol"), busy("mailto:Carol@Example.com"); byName != byMail || !strings.Contains(byMail, "Busy times") {
+	if byName, byMail := busy("carol"), busy("mailto:Carol@Example.com"); byName != byMail ||
+		!strings.Contains(byMail, "Busy times") {
 		t.Errorf("by name:\n%s\nby mail:\n%s", byName, byMail)
 	}
 	if byName, byFullName := busy("carol"), busy("carol DAY"); byName != byFullName {
@@ -279,22 +301,29 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	if err := h.Store.ChangeUser(t.Context(), bob, auth.UserEdit{DisplayName: &day}); err != nil {
 		t.Fatal(err)
 	}
-	if said := refusalOf(t, door, "alice", "get_free_busy", `{"usernames":["Carol Day"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, `\"bob\", \"carol\"`) {
+	if said := refusalOf(t, door, "alice", "get_free_busy",
+		`{"usernames":["Carol Day"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said,
+		`\"bob\", \"carol\"`) {
 		t.Errorf("two of a name: %s", said)
 	}
 	for _, who := range []string{"carol", "Carol@example.com"} {
-		said := h.say(t, door, "bob", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02", "end_time": "2026-03-02"})
+		said := h.say(t, door, "bob", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02",
+			"end_time": "2026-03-02"})
 		if !strings.Contains(said, "12:00–16:00") {
 			t.Errorf("bob asks for %s: %s", who, said)
 		}
 	}
 	night := "Carol Night"
-	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID, auth.UserEdit{DisplayName: &night}); err != nil {
+	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID,
+		auth.UserEdit{DisplayName: &night}); err != nil {
 		t.Fatal(err)
 	}
-	stranger := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["Carol Night"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
-	nobody := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["Quite Nobody"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
-	if want := strings.ReplaceAll(nobody, "Quite Nobody", "Carol Night"); stranger != want || !strings.Contains(nobody, "no user here") {
+	stranger := refusalOf(t, door, "bob", "get_free_busy",
+		`{"usernames":["Carol Night"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
+	nobody := refusalOf(t, door, "bob", "get_free_busy",
+		`{"usernames":["Quite Nobody"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
+	if want := strings.ReplaceAll(nobody, "Quite Nobody", "Carol Night"); stranger != want ||
+		!strings.Contains(nobody, "no user here") {
 		t.Errorf("a stranger's full name is told apart:\n%s\n%s", stranger, want)
 	}
 }
@@ -317,9 +346,12 @@ func TestOwnAddresses(t *testing.T) {
 	t.Parallel()
 	alice := calendar.User{Name: "alice", Email: "Alice@example.com"}
 	for address, own := range map[string]bool{
-		"mailto:alice@example.com": true, "MAILTO:ALICE@EXAMPLE.COM": true, "mailto:alice%40example.com": true, "alice@example.com": true,
-		"mailto:Alice%20<alice@example.com>": true, "/dav/principals/alice/": true, "https://cal.example/dav/principals/alice": false,
-		"mailto:bob@example.com": false, "/dav/principals/bob": false, "": false, "mailto:": false, "urn:uuid:1": false,
+		"mailto:alice@example.com": true, "MAILTO:ALICE@EXAMPLE.COM": true, "mailto:alice%40example.com": true,
+		"alice@example.com":                  true,
+		"mailto:Alice%20<alice@example.com>": true, "/dav/principals/alice/": true,
+		"https://cal.example/dav/principals/alice": false,
+		"mailto:bob@example.com":                   false, "/dav/principals/bob": false, "": false, "mailto:": false,
+		"urn:uuid:1": false,
 	} {
 		if isOwn(alice, address) != own {
 			t.Errorf("isOwn(%q) = %v", address, !own)
@@ -335,24 +367,29 @@ func TestGuestsOfOneDay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	h.reachable(t, "alice", "bob")
-	h.put(t, work, "daily", wrapped(calendar.Event, "daily", "DTSTART:20260303T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
+	h.put(t, work, "daily", wrapped(calendar.Event, "daily", "DTSTART:20260303T090000Z", "DURATION:PT1H",
+		"RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
 	door := h.open(t, h.config())
 	var v toldIn
 	use(t, door, "alice", "patch_event", params{
-		"calendar_id": work, "event_uid": "daily", "recurrence_id": "20260304T090000Z", "scope": "this", "attendees": []string{"bob@example.com"},
+		"calendar_id": work, "event_uid": "daily", "recurrence_id": "20260304T090000Z", "scope": "this",
+		"attendees": []string{"bob@example.com"},
 	}, &v)
 	if !slices.Equal(v.Told, []string{"bob@example.com"}) {
 		t.Errorf("told of one day: %+v", v)
 	}
 	var waiting invitationsOf
 	use(t, door, "bob", "list_invitations", params{}, &waiting)
-	if len(waiting.Invitations) != 1 || waiting.Invitations[0].Series || waiting.Invitations[0].ID != "20260304T090000Z" {
+	if len(waiting.Invitations) != 1 || waiting.Invitations[0].Series ||
+		waiting.Invitations[0].ID != "20260304T090000Z" {
 		t.Fatalf("bob is asked to %+v", waiting.Invitations)
 	}
 	one := waiting.Invitations[0]
-	use(t, door, "bob", "respond_to_event", params{"calendar_id": one.Calendar, "event_uid": one.UID, "recurrence_id": one.ID, "scope": "this", "answer": "tentative"}, &v)
+	use(t, door, "bob", "respond_to_event", params{"calendar_id": one.Calendar, "event_uid": one.UID,
+		"recurrence_id": one.ID, "scope": "this", "answer": "tentative"}, &v)
 	if !slices.Equal(v.Told, []string{"alice@example.com"}) {
 		t.Errorf("told of the answer: %+v", v)
 	}
-	h.expectText(t, work, "daily", "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=TENTATIVE;SCHEDULE-STATUS=2.0:mailto\r\n :bob@example.com")
+	h.expectText(t, work, "daily",
+		"ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=TENTATIVE;SCHEDULE-STATUS=2.0:mailto\r\n :bob@example.com")
 }

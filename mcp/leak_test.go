@@ -19,7 +19,8 @@ func reporter(name string, end error) tool {
 	return plain(name, func(ctx context.Context, _ *call) (answer, error) {
 		s := server.ServerFromContext(ctx)
 		for i := range 5 {
-			if err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": "p", "progress": i}); err != nil {
+			if err := s.SendNotificationToClient(ctx, "notifications/progress", map[string]any{"progressToken": "p",
+				"progress": i}); err != nil {
 				return answer{}, err
 			}
 		}
@@ -28,12 +29,15 @@ func reporter(name string, end error) tool {
 }
 
 func calling(id int, tool string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"_meta":{"progressToken":"p"}}}`, id, tool)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,`+
+		`"_meta":{"progressToken":"p"}}}`, id, tool)
 }
 
 // modernly says the same at 2026-07-28, in the body and in the header.
 func modernly(body string, header ...string) (string, []string) {
-	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"t",` +
+		`"version":"1"},`
 	return strings.Replace(body, `"_meta":{`, meta, 1), append(header, wire.VersionHeader, "2026-07-28")
 }
 
@@ -55,9 +59,11 @@ func TestProgressGoesToItsCaller(t *testing.T) {
 			body, modern := modernly(calling(1, "report"), "Mcp-Method", "tools/call", "Mcp-Name", "report")
 			for _, r := range []*http.Request{
 				request(t, "POST", door, "bob", calling(1, "report")), request(t, "POST", door, "bob", body, modern...),
-				request(t, "POST", door, "bob", calling(1, "report"), wire.SessionHeader, initialize(t, door, "bob", "2025-11-25")),
+				request(t, "POST", door, "bob", calling(1, "report"), wire.SessionHeader, initialize(t, door, "bob",
+					"2025-11-25")),
 			} {
-				if g := do(t, r); !strings.Contains(g.body, "notifications/progress") || !strings.Contains(g.body, "done") {
+				if g := do(t, r); !strings.Contains(g.body, "notifications/progress") ||
+					!strings.Contains(g.body, "done") {
 					t.Errorf("bob got %s", g.body)
 				}
 			}
@@ -85,10 +91,13 @@ func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 		session      bool
 		want         string
 	}{
-		{name: "at 2026-07-28", call: modernCall, as: modernCallHeader, cancel: modernCancel, with: modernHeader, who: "alice", want: "finished"},
-		{name: "from the version before", call: modernCall, as: modernCallHeader, cancel: cancel, who: "alice", want: "finished"},
+		{name: "at 2026-07-28", call: modernCall, as: modernCallHeader, cancel: modernCancel, with: modernHeader,
+			who: "alice", want: "finished"},
+		{name: "from the version before", call: modernCall, as: modernCallHeader, cancel: cancel, who: "alice",
+			want: "finished"},
 		{name: "without a session", call: calling(7, "wait"), cancel: cancel, who: "alice", want: "finished"},
-		{name: "with a session of bob's that is alice's to guess", call: calling(7, "wait"), cancel: cancel, who: "alice", session: true, want: "finished"},
+		{name: "with a session of bob's that is alice's to guess", call: calling(7, "wait"), cancel: cancel,
+			who: "alice", session: true, want: "finished"},
 		{name: "one's own", call: calling(7, "wait"), cancel: cancel, who: "bob", session: true, want: "cancelled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,19 +87,24 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	p := h.converseByLines(t, "alice")
-	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26",` +
+		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 	p.hear(`"protocolVersion":"2025-03-26"`, `"capabilities":{"tools":{"listChanged":false}}`)
 	p.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	p.say(``)
-	p.say(`{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"get_calendar","arguments":{"calendar_id":"Wark"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"get_calendar",` +
+		`"arguments":{"calendar_id":"Wark"}}}`)
 	p.hear(`"id":"two"`, `"code":-32000`, `Work`) // the session says which version it is
 	p.say(`{no JSON`)
 	p.hear(`"id":null`, `-32700`)
 	p.say(`{"jsonrpc":"2.0","method":"notifications/nonsense"}`)
 	p.say(`{"jsonrpc":"2.0","id":3,"method":"nonsense"}`)
 	p.hear(`"id":3`, `-32601`)
-	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
-	p.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list_calendars","arguments":{},` + meta + `}}`)
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}`
+	p.say(`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"list_calendars","arguments":{},` +
+		meta + `}}`)
 	p.hear(`"id":4`, `"resultType":"complete"`, `"structuredContent"`)
 	p.say(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"filler":"` + strings.Repeat("x", 65<<10) + `"}}`)
 	p.hear(`a message has at most 65536 bytes`)
@@ -115,7 +120,8 @@ func TestLinesKeepToScopes(t *testing.T) {
 	if line := p.hear(`"list_calendars"`); strings.Contains(line, `"delete_calendar"`) {
 		t.Error("delete_calendar is listed")
 	}
-	p.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_calendar","arguments":{"calendar_id":"` + string(work) + `"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_calendar",` +
+		`"arguments":{"calendar_id":"` + string(work) + `"}}}`)
 	p.hear(`-32001`)
 	p.hangUp()
 }
@@ -140,7 +146,8 @@ func TestLinesEnd(t *testing.T) {
 	door := New(h.config())
 	gone, out := io.Pipe()
 	_ = gone.Close()
-	if err := door.ServeLines(t.Context(), h.callers["alice"], strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), out); err == nil {
+	if err := door.ServeLines(t.Context(), h.callers["alice"],
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), out); err == nil {
 		t.Error("nobody hears the answers, and all is well")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -28,7 +28,8 @@ func (b accountTools) rows() []tool {
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
 		description: "Refreshes a linked account or feed, or unlinks it; keep keeps its copies, drop deletes them.",
-		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true, hints: hints{destructive: true, openWorld: true},
+		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true,
+		hints: hints{destructive: true, openWorld: true},
 		begin: doing(b.updateLinkedAccount), gives: lookedView{},
 	})}
 }
@@ -137,7 +138,8 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 	for _, a := range all {
 		v.Linked = append(v.Linked, accountView{
 			ID: a.ID, Name: shown(short(a.Name, longestListedTitle)), Kind: a.Kind, Status: string(a.Status),
-			Error: shown(short(a.Error, longestListedTitle)), Checked: z.momentOf(a.Checked), Calendars: len(a.Calendars),
+			Error: shown(short(a.Error, longestListedTitle)), Checked: z.momentOf(a.Checked),
+			Calendars: len(a.Calendars),
 			Untrusted: shown(short(cmp.Or(a.Address, a.Name), longestListedTitle)),
 		})
 	}
@@ -146,7 +148,8 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		return v, err
 	}
 	for _, n := range notes {
-		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle)), shown(short(cmp.Or(n.Shown, n.Name), longestListedTitle))})
+		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle)),
+			shown(short(cmp.Or(n.Shown, n.Name), longestListedTitle))})
 	}
 	if len(b.service.Mirrors.Providers) > 0 {
 		v.LinkAt = b.linkPage()
@@ -168,7 +171,10 @@ func (b toolbox) linkPage() string { return b.page("linked") }
 // accounts returns the user's linked accounts. Mail accounts need the mail scope.
 func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error) {
 	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
-	return slices.DeleteFunc(all, func(a mirror.Linked) bool { return a.Mail && c.caller.Scopes&calendar.ScopeMail == 0 }), err
+	return slices.DeleteFunc(all, func(a mirror.Linked) bool {
+		return a.Mail &&
+			c.caller.Scopes&calendar.ScopeMail == 0
+	}), err
 }
 
 // prose writes the list as text. Names and errors come from outside.
@@ -202,9 +208,11 @@ func (v linkedView) prose() string {
 
 func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
 	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
-	at, link := b.service.Mirrors.AddressOf(n), func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
+	at, link := b.service.Mirrors.AddressOf(n),
+		func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
-	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden { // a token without the read scope must give an address
+	// a token without the read scope must give an address
+	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return answer{}, err
 	}
 	for _, one := range notes {
@@ -229,7 +237,8 @@ func (b accountTools) subscribeCalendar(ctx context.Context, c *call, in *subscr
 	}
 	cal := linked.Calendars[0].Calendar
 	c.calendar = cal.ID
-	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal), arrivedView(arrived)})
+	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal),
+		arrivedView(arrived)})
 }
 
 // accountNamed finds an account by its id or by a unique name.
@@ -268,7 +277,9 @@ func (b accountTools) updateLinkedAccount(ctx context.Context, c *call, in *link
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
 		v.arrivedView = arrivedView(arrived)
 		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
-			asked := c.lead(question{text: quotedShort(a.Name) + " no longer accepts this server's access. Open the page, sign in here, and link it again.", page: b.linkPage()})
+			asked := c.lead(question{text: quotedShort(a.Name) +
+				" no longer accepts this server's access. Open the page, sign in here, and link it again.",
+				page: b.linkPage()})
 			err = cmp.Or(asked, err)
 		}
 		if err != nil {
@@ -289,7 +300,9 @@ func (b accountTools) updateLinkedAccount(ctx context.Context, c *call, in *link
 func (c *call) confirmUnlinking(a mirror.Linked, keep bool) error {
 	what := fmt.Sprintf("unlinked %s; its %d calendars stay here as copies", quotedShort(a.Name), len(a.Calendars))
 	if !keep {
-		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for all users who have them", quotedShort(a.Name), len(a.Calendars))
+		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for all users who have them",
+			quotedShort(a.Name), len(a.Calendars))
 	}
-	return c.confirm(question{text: willHave(what) + "The account itself does not change. To link it again, you need its password or its owner's consent.", state: string(a.ID)})
+	return c.confirm(question{text: willHave(what) + "The account itself does not change. To link it again, you " +
+		"need its password or its owner's consent.", state: string(a.ID)})
 }

@@ -58,15 +58,17 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 		return mirror.Changes{}, mirror.ErrGone
 	}
 	one := func(uid, title string) mirror.Object {
-		return mirror.Object{Ref: uid, Version: title, UID: uid, Data: []byte(wrapped(calendar.Event, uid, "DTSTART:20260305T170000Z", "DTEND:20260305T190000Z", "SUMMARY:"+title))}
+		return mirror.Object{Ref: uid, Version: title, UID: uid, Data: []byte(wrapped(calendar.Event, uid,
+			"DTSTART:20260305T170000Z", "DTEND:20260305T190000Z", "SUMMARY:"+title))}
 	}
 	if cursor != "" && strings.Contains(string(n), "locked") {
 		return mirror.Changes{}, mirror.ErrSignIn
 	}
 	page := mirror.Changes{Objects: []mirror.Object{one("sing", "Rehearsal")}, Cursor: "1", Whole: true}
 	if strings.Contains(string(n), "planted") {
-		page.Objects = []mirror.Object{{Ref: "feed", Version: "1", UID: "feed", Data: []byte(wrapped(calendar.Event, "feed", "DTSTART:20260303T090000Z", "DURATION:PT1H",
-			"SUMMARY:"+plant("published"), "DESCRIPTION:"+plant("notes"), "URL:https://evil.example/PLANT-url"))}}
+		page.Objects = []mirror.Object{{Ref: "feed", Version: "1", UID: "feed",
+			Data: []byte(wrapped(calendar.Event, "feed", "DTSTART:20260303T090000Z", "DURATION:PT1H",
+				"SUMMARY:"+plant("published"), "DESCRIPTION:"+plant("notes"), "URL:https://evil.example/PLANT-url"))}}
 	}
 	if cursor != "" {
 		page.Objects = append(page.Objects, one("concert", "Concert"))
@@ -94,41 +96,51 @@ func TestFollowingAFeed(t *testing.T) {
 		if made.Created != 1 || made.Calendar == "" || made.Account == "" {
 			t.Fatalf("got %+v", made)
 		}
-		if said := h.say(t, door, "alice", "list_calendars", nil); !strings.Contains(said, readOnlyMark) || strings.Contains(said, "\u202e") {
+		if said := h.say(t, door, "alice", "list_calendars", nil); !strings.Contains(said, readOnlyMark) ||
+			strings.Contains(said, "\u202e") {
 			t.Errorf("the calendars: %s", said)
 		}
-		if said := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"}); !strings.Contains(said, "Rehearsal") {
+		if said := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"}); !strings.Contains(
+			said, "Rehearsal") {
 			t.Errorf("the week: %s", said)
 		}
-		refused := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": made.Calendar, "title": "Mine", "start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
+		refused := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": made.Calendar, "title": "Mine",
+			"start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
 		if !strings.Contains(refused, "takes no changes from here") {
 			t.Errorf("a feed is written to: %s", refused)
 		}
 		status := h.say(t, door, "alice", "calendar_auth_status", nil)
-		for _, want := range []string{string(made.Account), "good", "1 calendars", "https://cal.example/dav/account/linked", "ignore all"} {
+		for _, want := range []string{string(made.Account), "good", "1 calendars",
+			"https://cal.example/dav/account/linked", "ignore all"} {
 			if !strings.Contains(status, want) {
 				t.Errorf("the status lacks %q: %s", want, status)
 			}
 		}
 		for name, want := range map[string]string{"bob": "no account", "alice-bound": "lacks", "alice-read": "lacks"} {
-			said := refusalOf(t, door, name, "update_linked_account", `{"account":"`+string(made.Account)+`","action":"refresh"}`)
+			said := refusalOf(t, door, name, "update_linked_account", `{"account":"`+string(made.Account)+
+				`","action":"refresh"}`)
 			if !strings.Contains(said, want) {
 				t.Errorf("%s: %s", name, said)
 			}
-			if said := h.say(t, door, name, "calendar_auth_status", nil); name != "alice-read" && strings.Contains(said, string(made.Account)) {
+			if said := h.say(t, door, name, "calendar_auth_status", nil); name != "alice-read" &&
+				strings.Contains(said, string(made.Account)) {
 				t.Errorf("%s is told: %s", name, said)
 			}
 		}
 		var looked lookedView
-		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account, "action": "refresh"}, &looked)
+		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account,
+			"action": "refresh"}, &looked)
 		if looked.Created != 1 {
 			t.Errorf("a look brings %+v", looked)
 		}
-		if said := h.say(t, door, "alice", "list_changes", nil); !strings.Contains(said, "changed at feeds.example") && !strings.Contains(said, "changed at Choir") {
+		if said := h.say(t, door, "alice", "list_changes", nil); !strings.Contains(said, "changed at feeds.example") &&
+			!strings.Contains(said, "changed at Choir") {
 			t.Errorf("the changes: %s", said)
 		}
-		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account, "action": "unlink_keep"}, &looked)
-		if said := h.say(t, door, "alice", "get_calendar", map[string]any{"calendar_id": made.Calendar}); strings.Contains(said, "linked_to") {
+		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account,
+			"action": "unlink_keep"}, &looked)
+		if said := h.say(t, door, "alice", "get_calendar",
+			map[string]any{"calendar_id": made.Calendar}); strings.Contains(said, "linked_to") {
 			t.Errorf("it is linked still: %s", said)
 		}
 		if all := status + h.Log.String(); strings.Contains(all, "s3cret") {
@@ -137,7 +149,8 @@ func TestFollowingAFeed(t *testing.T) {
 	})
 }
 
-// TestFollowingWhatAnAppFollows: an assistant is told of a feed that only the user's apps see, and follows it by its id.
+// TestFollowingWhatAnAppFollows: an assistant is told of a feed that only the user's apps see, and follows it by its
+// id.
 func TestFollowingWhatAnAppFollows(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -145,7 +158,9 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 		door := h.open(t, h.config())
 		cal, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
 			Subscription: true,
-			Properties:   calendar.Properties{Name: "School"}, DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"}, Value: "https://feeds.example/s3cret"}},
+			Properties:   calendar.Properties{Name: "School"},
+			DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"},
+				Value: "https://feeds.example/s3cret"}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -154,7 +169,8 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 		if !strings.Contains(status, "School") || !strings.Contains(status, string(cal.ID)) {
 			t.Errorf("the status: %s", status)
 		}
-		if said := h.say(t, door, "bob", "calendar_auth_status", nil) + h.say(t, door, "alice", "list_calendars", nil); strings.Contains(said, "School") {
+		if said := h.say(t, door, "bob", "calendar_auth_status", nil) + h.say(t, door, "alice", "list_calendars",
+			nil); strings.Contains(said, "School") {
 			t.Errorf("it is told of to others, or listed: %s", said)
 		}
 		var made subscribedView
@@ -163,13 +179,16 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 			t.Errorf("got %+v", made)
 		}
 		week := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"})
-		busy := h.say(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-08", "timezone": "UTC"})
+		busy := h.say(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02",
+			"end_time": "2026-03-08", "timezone": "UTC"})
 		found := h.say(t, door, "alice", "search_events", map[string]any{"query": "rehearsal"})
 		listed := h.say(t, door, "alice", "list_calendars", nil)
-		if !strings.Contains(week, "Rehearsal") || !strings.Contains(found, "Rehearsal") || !strings.Contains(busy, "2026-03-05, 17:00") || strings.Count(listed, readOnlyMark) != 1 {
+		if !strings.Contains(week, "Rehearsal") || !strings.Contains(found, "Rehearsal") ||
+			!strings.Contains(busy, "2026-03-05, 17:00") || strings.Count(listed, readOnlyMark) != 1 {
 			t.Errorf("the week: %s\nbusy: %s\nfound: %s\nlisted: %s", week, busy, found, listed)
 		}
-		if after := h.say(t, door, "alice", "calendar_auth_status", nil); strings.Contains(after, "alone") || strings.Contains(status+after+week, "s3cret") {
+		if after := h.say(t, door, "alice", "calendar_auth_status", nil); strings.Contains(after, "alone") ||
+			strings.Contains(status+after+week, "s3cret") {
 			t.Errorf("the status: %s", after)
 		}
 	})
@@ -184,7 +203,8 @@ func TestFollowingAFeedWithoutReading(t *testing.T) {
 	c.Scopes = calendar.ScopeWrite
 	h.callers["alice"] = c
 	var made subscribedView
-	if use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/s3cret"}, &made); made.Created != 1 {
+	if use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/s3cret"},
+		&made); made.Created != 1 {
 		t.Errorf("got %+v", made)
 	}
 }
@@ -194,22 +214,29 @@ func TestSigningInAgainIsAskedFor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/locked", "name": "Choir"}, new(subscribedView))
-	opened := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/locked", "name": "Choir"},
+		new(subscribedView))
+	opened := do(t, request(t, "POST", door, "alice",
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+			`"capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
 	session := opened.header.Get(wire.SessionHeader)
-	e := hears(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"update_linked_account","arguments":{"account":"Choir","action":"refresh"}}}`, wire.SessionHeader, session))
+	e := hears(t, request(t, "POST", door, "alice",
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"update_linked_account",`+
+			`"arguments":{"account":"Choir","action":"refresh"}}}`, wire.SessionHeader, session))
 	var asked struct {
 		ID, Method string
 		Params     struct{ Mode, URL string }
 	}
-	if err := json.Unmarshal([]byte(e.next(t)), &asked); err != nil || asked.Method != "elicitation/create" || asked.Params.Mode != "url" || asked.Params.URL != "https://cal.example/dav/account/linked" {
+	if err := json.Unmarshal([]byte(e.next(t)), &asked); err != nil || asked.Method != "elicitation/create" ||
+		asked.Params.Mode != "url" || asked.Params.URL != "https://cal.example/dav/account/linked" {
 		t.Fatalf("asked %+v, %v", asked, err)
 	}
 	asker{e, session}.say(t, door, "alice", session, asked.ID, "accept")
 	if said := e.next(t); !strings.Contains(said, "must be linked again") {
 		t.Errorf("not linked again: %s", said)
 	}
-	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "Choir", "action": "refresh"}); !strings.Contains(said, "Choir") {
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "Choir",
+		"action": "refresh"}); !strings.Contains(said, "Choir") {
 		t.Errorf("a client that opens no pages: %s", said)
 	}
 }
@@ -220,20 +247,26 @@ func TestAccountsAreNamed(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	for i, name := range []string{"Choir", "Club", "club"} {
-		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": fmt.Sprintf("https://feeds.example/vanishing?%d", i), "name": name}, new(subscribedView))
+		use(t, door, "alice", "subscribe_calendar",
+			map[string]any{"url": fmt.Sprintf("https://feeds.example/vanishing?%d", i), "name": name},
+			new(subscribedView))
 	}
 	for account, want := range map[string]string{"Club": "2 accounts", "Nothing": "no account"} {
-		if said := refusalOf(t, door, "alice", "update_linked_account", `{"account":"`+account+`","action":"refresh"}`); !strings.Contains(said, want) || !strings.Contains(said, "calendar_auth_status") {
+		if said := refusalOf(t, door, "alice", "update_linked_account", `{"account":"`+account+
+			`","action":"refresh"}`); !strings.Contains(said, want) || !strings.Contains(said, "calendar_auth_status") {
 			t.Errorf("%s: %s", account, said)
 		}
 	}
-	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "choir", "action": "refresh"}); !strings.Contains(said, "Choir") {
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "choir",
+		"action": "refresh"}); !strings.Contains(said, "Choir") {
 		t.Errorf("a feed that has vanished: %s", said)
 	}
-	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") || !strings.Contains(said, "no longer exists") {
+	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") ||
+		!strings.Contains(said, "no longer exists") {
 		t.Errorf("the status: %s", said)
 	}
-	if said := refusalOf(t, door, "alice", "subscribe_calendar", `{"url":"gopher://x"}`); !strings.Contains(said, "begins with https") {
+	if said := refusalOf(t, door, "alice", "subscribe_calendar", `{"url":"gopher://x"}`); !strings.Contains(said,
+		"begins with https") {
 		t.Errorf("a wrong address: %s", said)
 	}
 }
@@ -244,15 +277,18 @@ func TestLinkingIsAskedAbout(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	said := modernCall(t, door, "alice", "subscribe_calendar", `{"url":"https://feeds.example/s3cret"}`, "")
-	if !strings.Contains(said, "feeds.example") || strings.Contains(said, "account_id") || strings.Contains(said, "s3cret") {
+	if !strings.Contains(said, "feeds.example") || strings.Contains(said, "account_id") ||
+		strings.Contains(said, "s3cret") {
 		t.Errorf("subscribing: %s", said)
 	}
-	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"}, new(subscribedView))
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"},
+		new(subscribedView))
 	writer := h.callers["alice"]
 	writer.Scopes = calendar.ScopeRead | calendar.ScopeWrite
 	h.callers["alice-writer"] = writer
 	for _, action := range []string{unlinkKeep, unlinkDrop} {
-		said = modernCall(t, door, "alice-writer", "update_linked_account", `{"account":"Choir","action":"`+action+`"}`, "")
+		said = modernCall(t, door, "alice-writer", "update_linked_account", `{"account":"Choir","action":"`+
+			action+`"}`, "")
 		if !strings.Contains(said, `lacks \"delete\"`) || strings.Contains(said, "link it again") {
 			t.Errorf("without leave to delete, to %s: %s", action, said)
 		}

@@ -35,8 +35,9 @@ const (
 func (b toolbox) listTools() []tool {
 	return []tool{reading(tool{
 		name: "list_events", title: "List events",
-		description: "Lists events in a time range, in all calendars; each instance of a series with its recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
-		begin:       doing(b.listEvents), gives: listView{},
+		description: "Lists events in a time range, in all calendars; each instance of a series with its " +
+			"recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
+		begin: doing(b.listEvents), gives: listView{},
 	})}
 }
 
@@ -75,7 +76,8 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	q := query.AgendaQuery{Keyword: in.keyword, Attendee: in.attendee, Limit: cmp.Or(in.limit, usualListed), Meter: c.meter}
+	q := query.AgendaQuery{Keyword: in.keyword, Attendee: in.attendee, Limit: cmp.Or(in.limit, usualListed),
+		Meter: c.meter}
 	w, err := b.listWindow(c, in, cal, &q)
 	if err != nil {
 		return answer{}, err
@@ -91,7 +93,8 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	rows := rows{zone: w.zone, who: c.caller, full: in.detail == full}
 	listed, left := rows.list(c, &found.Occurrences)
 	found.More += left
-	v := listView{Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	v := listView{Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(),
+		Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
@@ -161,7 +164,8 @@ type inRange struct {
 
 func (in *inRange) takes() []field {
 	return []field{
-		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next 7 days, rest of the month, 2026-02-20 to 2026-02-27."),
+		wordTo(&in.words, "date_range", "In words: tomorrow morning, next friday (of next week), next 7 days, rest "+
+			"of the month, 2026-02-20 to 2026-02-27."),
 		wordTo(&in.start, "start", timeForm),
 		wordTo(&in.end, "end", "A date counts whole."),
 		in.takesZone(),
@@ -230,7 +234,8 @@ func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, erro
 		if words == "" {
 			words = usualRange
 		}
-		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}.Parse(words)
+		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(),
+			WeekStart: c.caller.User.FirstDay()}.Parse(words)
 		if err != nil {
 			return window{}, errArgument(`"date_range": %s`, err)
 		}
@@ -275,7 +280,8 @@ func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
 
 func (w window) check(most int) error {
 	if w.until.After(w.from.AddDate(0, 0, most)) {
-		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "the time from %s is longer than %d days", w, most).Advising("ask for a part of it")
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches,
+			"the time from %s is longer than %d days", w, most).Advising("ask for a part of it")
 	}
 	return nil
 }

@@ -17,23 +17,27 @@ import (
 	"caldav-mcp-server/mcp/wire"
 )
 
-const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
 // listenBody asks for notifications.
 func listenBody(filter string) string {
-	return `{"jsonrpc":"2.0","id":"sub-1","method":"subscriptions/listen","params":{"notifications":` + filter + `,` + modernMeta + `}}`
+	return `{"jsonrpc":"2.0","id":"sub-1","method":"subscriptions/listen","params":{"notifications":` + filter + `,` +
+		modernMeta + `}}`
 }
 
 func listenRequest(t *testing.T, door, token, filter string) *http.Request {
 	t.Helper()
-	return request(t, "POST", door, token, listenBody(filter), wire.VersionHeader, "2026-07-28", "Mcp-Method", "subscriptions/listen")
+	return request(t, "POST", door, token, listenBody(filter), wire.VersionHeader, "2026-07-28", "Mcp-Method",
+		"subscriptions/listen")
 }
 
 // acknowledged waits for the first message of a subscription, which lists the granted subscriptions.
 func (e *ear) acknowledged(t *testing.T, want string) {
 	t.Helper()
-	all := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"},"notifications":` + want + `}}`
+	all := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
+		`"params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"},"notifications":` + want + `}}`
 	if diff := cmp.Diff(decode(t, all), decode(t, e.next(t))); diff != "" {
 		t.Errorf("the acknowledgement (-want +got):\n%s", diff)
 	}
@@ -42,7 +46,8 @@ func (e *ear) acknowledged(t *testing.T, want string) {
 // ended waits for the result that ends a subscription, and the end of the stream.
 func (e *ear) ended(t *testing.T) {
 	t.Helper()
-	const want = `{"jsonrpc":"2.0","id":"sub-1","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"}}}`
+	const want = `{"jsonrpc":"2.0","id":"sub-1","result":{"resultType":"complete",` +
+		`"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"}}}`
 	if diff := cmp.Diff(decode(t, want), decode(t, e.next(t))); diff != "" {
 		t.Errorf("the end (-want +got):\n%s", diff)
 	}
@@ -60,13 +65,15 @@ func TestListenTells(t *testing.T) {
 		handler := New(c)
 		whole, party := addressOf(work, ""), addressOf(work, "party")
 		e := hears(t, listenRequest(t, h.serve(t, handler), "alice", fmt.Sprintf(
-			`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":[%q,%q,%q]}`, party, whole, party)))
+			`{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true,`+
+				`"resourceSubscriptions":[%q,%q,%q]}`, party, whole, party)))
 		e.acknowledged(t, fmt.Sprintf(`{"resourcesListChanged":true,"resourceSubscriptions":[%q,%q]}`, party, whole))
 		h.put(t, work, "party", event("party", "Another party"))
 		got := []string{e.next(t), e.next(t)}
 		slices.Sort(got) // two looks may find one change
 		for i, uri := range []string{whole, party} {
-			want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"}}}`, uri)
+			want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,`+
+				`"_meta":{"io.modelcontextprotocol/subscriptionId":"sub-1"}}}`, uri)
 			if diff := cmp.Diff(decode(t, want), decode(t, got[i])); diff != "" {
 				t.Errorf("an update (-want +got):\n%s", diff)
 			}
@@ -86,7 +93,8 @@ func TestListenGrantsWhatIsVisible(t *testing.T) {
 	h.put(t, work, "party", event("party", "Party"))
 	door := h.open(t, h.config())
 	const mine = "calendar://00000000-0000-4000-8000-000000000004"
-	foreign := fmt.Sprintf(`%q,%q,"calendar://none","calendar://event/none","http://example.com",""`, addressOf(work, ""), addressOf(work, "party"))
+	foreign := fmt.Sprintf(`%q,%q,"calendar://none","calendar://event/none","http://example.com",""`,
+		addressOf(work, ""), addressOf(work, "party"))
 	for filter, want := range map[string]string{
 		`{}`: `{}`,
 		`{"toolsListChanged":true,"promptsListChanged":true}`: `{}`,
@@ -98,7 +106,8 @@ func TestListenGrantsWhatIsVisible(t *testing.T) {
 	}
 	e := hears(t, listenRequest(t, door, "bob", `{"resourceSubscriptions":[`+foreign+`,"`+mine+`"]}`))
 	e.acknowledged(t, `{"resourceSubscriptions":["`+mine+`"]}`)
-	e = hears(t, listenRequest(t, door, "alice-write", fmt.Sprintf(`{"resourcesListChanged":true,"resourceSubscriptions":[%q]}`, addressOf(work, ""))))
+	e = hears(t, listenRequest(t, door, "alice-write",
+		fmt.Sprintf(`{"resourcesListChanged":true,"resourceSubscriptions":[%q]}`, addressOf(work, ""))))
 	e.acknowledged(t, `{}`) // a token that may not read
 }
 
@@ -116,31 +125,41 @@ func TestListenRefuses(t *testing.T) {
 		code    wire.Code
 	}{
 		"a filter that is none": {listenRequest(t, door, "alice", `[]`), http.StatusBadRequest, wire.CodeParams},
-		"too many":              {listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`), http.StatusBadRequest, wire.CodeParams},
+		"too many": {listenRequest(t, door, "alice", `{"resourceSubscriptions":[`+many+`]}`),
+			http.StatusBadRequest, wire.CodeParams},
 		"no version in the header": {
-			request(t, "POST", door, "alice", listenBody(`{}`), "Mcp-Method", "subscriptions/listen"), http.StatusBadRequest, -32020,
+			request(t, "POST", door, "alice", listenBody(`{}`), "Mcp-Method", "subscriptions/listen"),
+			http.StatusBadRequest, -32020,
 		},
 		"another method in the header": {
-			request(t, "POST", door, "alice", listenBody(`{}`), wire.VersionHeader, "2026-07-28", "Mcp-Method", "tools/list"), http.StatusBadRequest, -32020,
+			request(t, "POST", door, "alice", listenBody(`{}`), wire.VersionHeader, "2026-07-28", "Mcp-Method",
+				"tools/list"), http.StatusBadRequest, -32020,
 		},
 		"a version before": {
-			request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, wire.VersionHeader, "2025-11-25"),
+			request(t, "POST", door, "alice",
+				`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`,
+				wire.VersionHeader, "2025-11-25"),
 			http.StatusOK, wire.CodeMethod,
 		},
 		"resources/subscribe": {
-			request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x",`+modernMeta+`}}`,
+			request(t, "POST", door, "alice",
+				`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x",`+
+					modernMeta+`}}`,
 				wire.VersionHeader, "2026-07-28", "Mcp-Method", "resources/subscribe"),
 			http.StatusNotFound, wire.CodeMethod,
 		},
 	} {
 		g := do(t, r.request)
 		var answered struct{ Error wire.Error }
-		if err := json.Unmarshal([]byte(g.body), &answered); err != nil || g.status != r.status || answered.Error.Code != r.code {
+		if err := json.Unmarshal([]byte(g.body), &answered); err != nil || g.status != r.status ||
+			answered.Error.Code != r.code {
 			t.Errorf("%s: status %d, %s; want %d, %d", name, g.status, g.body, r.status, r.code)
 		}
 	}
-	hears(t, listenRequest(t, door, "alice", `{"resourcesListChanged":true}`)).acknowledged(t, `{"resourcesListChanged":true}`)
-	if g := do(t, listenRequest(t, door, "alice", `{"resourcesListChanged":true}`)); g.status != http.StatusTooManyRequests || g.header.Get("Retry-After") == "" {
+	hears(t, listenRequest(t, door, "alice", `{"resourcesListChanged":true}`)).acknowledged(t,
+		`{"resourcesListChanged":true}`)
+	if g := do(t, listenRequest(t, door, "alice",
+		`{"resourcesListChanged":true}`)); g.status != http.StatusTooManyRequests || g.header.Get("Retry-After") == "" {
 		t.Errorf("one more than the token may have: status %d, %v", g.status, g.header)
 	}
 }
@@ -164,7 +183,8 @@ func TestLinesTell(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	p := h.converseByLines(t, "alice")
-	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
+		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`)
 	p.hear(`"subscribe":true`)
 	p.say(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"` + addressOf(work, "") + `"}}`)
 	p.hear(`"id":2`, `"result":{}`)
@@ -197,8 +217,10 @@ func (h *house) subscriptionsByLines(t *testing.T) int {
 	t.Helper()
 	all := 0
 	for i := range h.IDs() + 1 {
-		s := wire.NewSessions(h.config().SessionKey, time.Hour, h.Now, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
-		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.Begin(peerOf(h.callers["alice"]).Owner, "2025-11-25")), h.Now())
+		s := wire.NewSessions(h.config().SessionKey, time.Hour, h.Now,
+			func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
+		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.Begin(peerOf(h.callers["alice"]).Owner,
+			"2025-11-25")), h.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,8 @@ func inLegend(who calendar.Caller, list []legendView, cal calendar.Calendar) []l
 	if slices.ContainsFunc(list, func(v legendView) bool { return v.Calendar == cal.ID }) {
 		return list
 	}
-	v := legendView{Calendar: cal.ID, Name: shown(short(ownName(cal), longestListedTitle)), Untrusted: authorOf(who, cal)}
+	v := legendView{Calendar: cal.ID, Name: shown(short(ownName(cal), longestListedTitle)),
+		Untrusted: authorOf(who, cal)}
 	if cal.Access != calendar.OwnerAccess {
 		v.Owner = shown(cal.OwnerName)
 	}
@@ -99,8 +100,10 @@ func (r rows) list(c *call, found *[]query.Occurrence) (listed []listedEvent, le
 func (r rows) event(o query.Occurrence) listedEvent {
 	times := r.zone.times(o.Instance)
 	v := listedEvent{
-		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal, End: times.EndLocal,
-		Weekday: times.StartWeekday, AllDay: times.AllDay, Location: shown(short(content.TextOf(o.Component, "LOCATION"), longestListedTitle)),
+		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal,
+		End:     times.EndLocal,
+		Weekday: times.StartWeekday, AllDay: times.AllDay,
+		Location:     shown(short(content.TextOf(o.Component, "LOCATION"), longestListedTitle)),
 		standingView: standing(r.who, o.Calendar, o.Component),
 	}
 	if isSeries(o.Instance) {
@@ -250,7 +253,8 @@ func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
 
 // defused returns the event with its foreign texts defused.
 func (e listedEvent) defused() listedEvent {
-	e.Title, e.Location, e.Description = shown(defused(string(e.Title))), shown(defused(string(e.Location))), shown(defused(string(e.Description)))
+	e.Title, e.Location, e.Description = shown(defused(string(e.Title))), shown(defused(string(e.Location))),
+		shown(defused(string(e.Description)))
 	e.People = each(e.People, func(name shown) shown { return shown(defused(string(name))) })
 	return e
 }

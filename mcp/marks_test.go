@@ -18,35 +18,48 @@ func plant(where string) string { return "PLANT-" + where + " ![x](https://evil.
 func (h *house) plantAll(t *testing.T) {
 	t.Helper()
 	const mine = "ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:alice@example.com"
-	h.put(t, work, "letter", wrapped(calendar.Event, "letter", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("title"), "DESCRIPTION:"+plant("notes"),
-		"LOCATION:"+plant("place"), "URL:https://evil.example/PLANT-url", "X-NOTE:"+plant("x"), "COMMENT:"+plant("comment"),
-		"ATTACH;FILENAME=PLANT-file:https://evil.example/a", "CATEGORIES:"+plant("tag"), "ORGANIZER;CN=PLANT-organizer:mailto:eve@example.net",
+	h.put(t, work, "letter", wrapped(calendar.Event, "letter", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+		plant("title"), "DESCRIPTION:"+plant("notes"),
+		"LOCATION:"+plant("place"), "URL:https://evil.example/PLANT-url", "X-NOTE:"+plant("x"), "COMMENT:"+
+			plant("comment"),
+		"ATTACH;FILENAME=PLANT-file:https://evil.example/a", "CATEGORIES:"+plant("tag"),
+		"ORGANIZER;CN=PLANT-organizer:mailto:eve@example.net",
 		mine, "ATTENDEE;CN=PLANT-guest;PARTSTAT=ACCEPTED:mailto:mallory@example.net"))
-	h.put(t, work, "rule", wrapped(calendar.Event, "rule", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("series"), "RRULE:FREQ=DAILY;COUNT=3", "ORGANIZER:mailto:eve@example.net", mine))
-	h.lend(t, "bob", plant("calendar"), calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("shared"))
-	h.lend(t, "bob", plant("closed"), calendar.ReadAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("shared"))
+	h.put(t, work, "rule", wrapped(calendar.Event, "rule", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+		plant("series"), "RRULE:FREQ=DAILY;COUNT=3", "ORGANIZER:mailto:eve@example.net", mine))
+	h.lend(t, "bob", plant("calendar"), calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+		plant("shared"))
+	h.lend(t, "bob", plant("closed"), calendar.ReadAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+		plant("shared"))
 	_, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
 		Subscription: true, Properties: calendar.Properties{Name: plant("noted")},
-		DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"}, Value: "https://feeds.example/noted"}},
+		DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"},
+			Value: "https://feeds.example/noted"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(wrapped(calendar.Event, "talk", "DTSTART:20260306T093000Z", "SUMMARY:"+plant("refused"), "ORGANIZER:mailto:c@example.net", "ATTENDEE:mailto:alice@example.com"), "VERSION", "METHOD:REQUEST\r\nVERSION", 1)
-	in := calendar.Inbound{From: "zoe@example.net", To: []calendar.MailAddress{"alice@example.com"}, Method: calendar.MethodRequest, Data: []byte(text)}
+	text := strings.Replace(wrapped(calendar.Event, "talk", "DTSTART:20260306T093000Z", "SUMMARY:"+plant("refused"),
+		"ORGANIZER:mailto:c@example.net", "ATTENDEE:mailto:alice@example.com"), "VERSION",
+		"METHOD:REQUEST\r\nVERSION", 1)
+	in := calendar.Inbound{From: "zoe@example.net", To: []calendar.MailAddress{"alice@example.com"},
+		Method: calendar.MethodRequest, Data: []byte(text)}
 	if err := h.service.Refused(t.Context(), in, calendar.NotOrganizer, false); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// plantByTools plants the texts that arrive through tools: a guest's comment on a proposed time, and a feed. It returns the feed's calendar.
+// plantByTools plants the texts that arrive through tools: a guest's comment on a proposed time, and a feed. It returns
+// the feed's calendar.
 func (h *house) plantByTools(t *testing.T, door string) calendar.CalendarID {
 	t.Helper()
-	use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "Mine", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"bob@example.com"}}, &struct{}{})
+	use(t, door, "alice", "create_event", params{"calendar_id": work, "title": "Mine", "start": "2026-03-06T09:30:00Z",
+		"end": "2026-03-06T10:30:00Z", "attendees": []string{"bob@example.com"}}, &struct{}{})
 	var waiting invitationsOf
 	use(t, door, "bob", "list_invitations", params{}, &waiting)
 	use(t, door, "bob", "respond_to_event", params{
-		"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T12:00:00Z", "comment": plant("wish"),
+		"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose",
+		"start": "2026-03-06T12:00:00Z", "comment": plant("wish"),
 	}, &struct{}{})
 	var made subscribedView
 	use(t, door, "alice", "subscribe_calendar", params{"url": "https://feeds.example/planted.ics"}, &made)
@@ -56,7 +69,8 @@ func (h *house) plantByTools(t *testing.T, door string) calendar.CalendarID {
 	return made.Calendar
 }
 
-// unmarked returns the planted strings of a JSON value that have no mark, neither in the string nor as a field of an object around it.
+// unmarked returns the planted strings of a JSON value that have no mark, neither in the string nor as a field of an
+// object around it.
 func unmarked(v any, marked bool) (list []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -112,7 +126,8 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			}
 		}
 		letter := params{"calendar_id": work, "event_uid": "letter"}
-		at := params{"start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z", "title": "Own", "calendar_id": home}
+		at := params{"start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z", "title": "Own",
+			"calendar_id": home}
 		seen := map[string]bool{}
 		for _, call := range []struct {
 			tool string
@@ -142,10 +157,13 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			{"get_event", params{"calendar_id": shared, "event_uid": "none"}},
 			{"change_many", params{"preview": true, "changes": []params{
 				{"tool": "delete_event", "calendar_id": work, "event_uid": "letter"},
-				{"tool": "create_event", "calendar_id": home, "title": "New", "start": "2026-03-03T09:00:00Z", "end": "2026-03-03T10:00:00Z"},
+				{"tool": "create_event", "calendar_id": home, "title": "New", "start": "2026-03-03T09:00:00Z",
+					"end": "2026-03-03T10:00:00Z"},
 			}}},
-			{"change_many", params{"changes": []params{{"tool": "patch_event", "calendar_id": work, "event_uid": "letter", "title": "x", "if_match": "old"}}}},
-			{"find_time", params{"duration_minutes": 30, "date_range": "2026-03-03", "working_hours": "10:00-11:00", "calendar_ids": []calendar.CalendarID{work, shared, feed}}},
+			{"change_many", params{"changes": []params{{"tool": "patch_event", "calendar_id": work,
+				"event_uid": "letter", "title": "x", "if_match": "old"}}}},
+			{"find_time", params{"duration_minutes": 30, "date_range": "2026-03-03", "working_hours": "10:00-11:00",
+				"calendar_ids": []calendar.CalendarID{work, shared, feed}}},
 			{"undo_change", params{"since": "2020-01-01", "preview": true}},
 			{"calendar_auth_status", nil},
 			{"respond_to_event", params{"calendar_id": work, "event_uid": "letter", "answer": "accept"}},
@@ -158,7 +176,9 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			if call.args == nil {
 				data = []byte("{}")
 			}
-			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), wire.VersionHeader, "2025-11-25")).body
+			body := do(t, request(t, "POST", door, "alice",
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+					call.tool, data), wire.VersionHeader, "2025-11-25")).body
 			var r struct {
 				Result struct{ StructuredContent any }
 			}
@@ -175,7 +195,8 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			if told, _, _ := strings.Cut(text, `"ical_data":`); lures.MatchString(told) {
 				t.Errorf("%s %s: not defused: %s", call.tool, data, told)
 			}
-			if call.tool == "list_shared_calendars" { // its keys are those of the first version: the mark is in a block of its own
+			// its keys are those of the first version: the mark is in a block of its own
+			if call.tool == "list_shared_calendars" {
 				if !strings.Contains(contentText(t, body), "untrusted text") {
 					t.Errorf("%s: not marked: %s", call.tool, body)
 				}
@@ -185,7 +206,9 @@ func TestPlantedTextIsMarked(t *testing.T) {
 				t.Errorf("%s %s: not marked: %q", call.tool, data, s)
 			}
 		}
-		for _, tool := range []string{"list_calendars", "list_events", "query_events", "get_event", "search", "fetch", "list_invitations", "create_event", "list_changes", "change_many", "get_task", "patch_event", "delete_event", "restore_event", "calendar_auth_status", "find_time"} {
+		for _, tool := range []string{"list_calendars", "list_events", "query_events", "get_event", "search", "fetch",
+			"list_invitations", "create_event", "list_changes", "change_many", "get_task", "patch_event",
+			"delete_event", "restore_event", "calendar_auth_status", "find_time"} {
 			if !seen[tool] {
 				t.Errorf("%s says nothing of what was planted", tool)
 			}
@@ -193,7 +216,8 @@ func TestPlantedTextIsMarked(t *testing.T) {
 	})
 }
 
-// TestPlantedResourcesAreMarked: the list of resources marks names, and a resource has the mark in a second text: the first is iCalendar.
+// TestPlantedResourcesAreMarked: the list of resources marks names, and a resource has the mark in a second text: the
+// first is iCalendar.
 func TestPlantedResourcesAreMarked(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -228,7 +252,8 @@ func TestPlantedResourcesAreMarked(t *testing.T) {
 		} {
 			var r resourceResult
 			ask(t, door, "alice", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri), &r)
-			if len(r.Contents) == 0 || !strings.Contains(r.Contents[0].Text, "SUMMARY:") || len(r.Contents) > 1 != (by != "") {
+			if len(r.Contents) == 0 || !strings.Contains(r.Contents[0].Text, "SUMMARY:") ||
+				len(r.Contents) > 1 != (by != "") {
 				t.Errorf("%s: %+v", uri, r)
 			} else if by != "" && !strings.Contains(r.Contents[1].Text, `untrusted text by "`+by) {
 				t.Errorf("%s is marked %q", uri, r.Contents[1].Text)
@@ -243,23 +268,27 @@ func TestMeantWordsAreMarked(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
-		h.put(t, work, "eves", wrapped(calendar.Event, "eves", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
+		h.put(t, work, "eves", wrapped(calendar.Event, "eves", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt",
+			"ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
 		var v foundView
 		text := contentText(t, use(t, door, "alice", "search_events", params{"query": "zahnartz"}, &v))
-		if v.Meant != "zahnarzt" || v.Untrusted != "eve@example.net" || !strings.Contains(text, `did you mean "zahnarzt", untrusted text by "eve@example.net"?`) {
+		if v.Meant != "zahnarzt" || v.Untrusted != "eve@example.net" ||
+			!strings.Contains(text, `did you mean "zahnarzt", untrusted text by "eve@example.net"?`) {
 			t.Errorf("meant %q of %q: %s", v.Meant, v.Untrusted, text)
 		}
 	})
 }
 
-// TestPlantedTextIsMarkedAfterwards: the names of other people's programs are marked, and so is what remains of calendars that are gone.
+// TestPlantedTextIsMarkedAfterwards: the names of other people's programs are marked, and so is what remains of
+// calendars that are gone.
 func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		h.reachable(t, "alice", "bob")
 		door := h.open(t, h.config())
-		h.lend(t, "bob", "Lent", calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+plant("shared"))
+		h.lend(t, "bob", "Lent", calendar.WriteAccess, "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+			plant("shared"))
 		var lent calendar.CalendarID
 		for _, cal := range h.seen(t, "alice") {
 			if strings.HasPrefix(cal.Name, "Lent") {
@@ -274,18 +303,21 @@ func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 		bob := h.callers["bob"]
 		bob.Agent, bob.Scopes = plant("program"), calendar.ScopeAll
 		h.put(t, work, "mine", wrapped(calendar.Event, "mine", "DTSTART:20260309T090000Z", "SUMMARY:Mine"))
-		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "mine", "title": "Still mine"}, &struct{}{})
+		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "mine", "title": "Still mine"},
+			&struct{}{})
 		var changes struct {
 			Changes []struct {
 				ID string `json:"change_id"`
 			}
 		}
 		use(t, door, "alice", "list_changes", params{"calendar_id": work, "limit": 1}, &changes)
-		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob", "permission": "read-write"}, &struct{}{})
+		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob",
+			"permission": "read-write"}, &struct{}{})
 		cal, err := h.service.Calendar(t.Context(), bob, work)
 		if err == nil {
 			text := wrapped(calendar.Event, "mine", "DTSTART:20260309T090000Z", "SUMMARY:Theirs")
-			_, err = h.service.Put(t.Context(), bob, cal, calendar.Draft{Name: "mine.ics", Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
+			_, err = h.service.Put(t.Context(), bob, cal, calendar.Draft{Name: "mine.ics",
+				Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
 		}
 		if err == nil {
 			err = h.service.Leave(t.Context(), bob, work)
@@ -307,7 +339,9 @@ func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 			{"list_changes", params{"calendar_id": feed}, "PLANT-feed"},
 		} {
 			data, _ := json.Marshal(call.args)
-			body := do(t, request(t, "POST", door, "alice", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, call.tool, data), wire.VersionHeader, "2025-11-25")).body
+			body := do(t, request(t, "POST", door, "alice",
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+					call.tool, data), wire.VersionHeader, "2025-11-25")).body
 			var r struct {
 				Result struct{ StructuredContent any }
 			}
@@ -317,7 +351,8 @@ func TestPlantedTextIsMarkedAfterwards(t *testing.T) {
 			if !strings.Contains(body, call.says) {
 				t.Errorf("%s %s says nothing of %s: %s", call.tool, data, call.says, body)
 			}
-			for _, s := range append(unmarkedText(contentText(t, body)), unmarked(r.Result.StructuredContent, false)...) {
+			for _, s := range append(unmarkedText(contentText(t, body)), unmarked(r.Result.StructuredContent,
+				false)...) {
 				t.Errorf("%s %s: not marked: %q", call.tool, data, s)
 			}
 		}

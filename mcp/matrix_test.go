@@ -30,8 +30,8 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
-// TestAuthorizationOfGrants is the same for programs that a user let in: they come with access tokens, of grants that the
-// store keeps.
+// TestAuthorizationOfGrants is the same for programs that a user let in: they come with access tokens, of grants that
+// the store keeps.
 func TestAuthorizationOfGrants(t *testing.T) {
 	t.Parallel()
 	for _, s := range stances() {
@@ -59,7 +59,8 @@ func authorize(t *testing.T, url string, s stance, come func(*house, *testing.T,
 		change(&c)
 		h.callers[name] = c
 	}
-	if err := h.Store.InsertUser(t.Context(), calendar.User{ID: "carol-id", Name: "carol", Created: noon}, ""); err != nil {
+	if err := h.Store.InsertUser(t.Context(), calendar.User{ID: "carol-id", Name: "carol", Created: noon},
+		""); err != nil {
 		t.Fatal(err)
 	}
 	door := h.open(t, h.config())
@@ -117,7 +118,8 @@ func (c *cell) try() {
 	}
 	if said := strings.ToLower(got); want == "done" {
 		seen := access >= c.deed.needs
-		if c.deed.shows && strings.Contains(said, eventWord) != (access >= max(c.deed.needs, c.deed.titled)) || c.deed.lists && strings.Contains(said, calendarWord) != seen {
+		if c.deed.shows && strings.Contains(said, eventWord) != (access >= max(c.deed.needs, c.deed.titled)) ||
+			c.deed.lists && strings.Contains(said, calendarWord) != seen {
 			c.t.Errorf("%s tells too much or too little: %s", c.deed, got)
 		}
 		if seen || c.deed.own {
@@ -199,9 +201,11 @@ func (c *cell) looksAbsent() {
 	}
 	for _, v := range []string{"2025-03-26", "2025-11-25"} {
 		got := c.ask(is, v)
-		want := strings.NewReplacer(string(never.cal), string(is.cal), never.id(), is.id(), never.who, is.who, never.token, is.token).Replace(c.ask(never, v))
+		want := strings.NewReplacer(string(never.cal), string(is.cal), never.id(), is.id(), never.who, is.who,
+			never.token, is.token).Replace(c.ask(never, v))
 		if diff := cmp.Diff(want, got); diff != "" {
-			c.t.Errorf("%s at %s tells that there is something (-where nothing is +where something is):\n%s", c.deed, v, diff)
+			c.t.Errorf("%s at %s tells that there is something (-where nothing is +where something is):\n%s",
+				c.deed, v, diff)
 		}
 		if strings.Contains(strings.ToLower(got), calendarWord) {
 			c.t.Errorf("%s at %s names the calendar: %s", c.deed, v, got)
@@ -212,15 +216,18 @@ func (c *cell) looksAbsent() {
 // ask makes the call and returns the answer's body.
 func (c *cell) ask(n names, v string) string {
 	c.t.Helper()
-	fill := strings.NewReplacer("CAL", string(n.cal), "ID", n.id(), "CHANGE", n.change(c.cal.Version), "WHO", n.who, "TOKEN", n.token, "SINCE", c.since, "OWN", string(c.own()), "ERRANDS", string(c.errands()))
+	fill := strings.NewReplacer("CAL", string(n.cal), "ID", n.id(), "CHANGE", n.change(c.cal.Version), "WHO", n.who,
+		"TOKEN", n.token, "SINCE", c.since, "OWN", string(c.own()), "ERRANDS", string(c.errands()))
 	var body string
 	var header []string
 	if c.deed.tool == "" {
-		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, c.deed.method, fill.Replace(c.deed.resource))
+		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, c.deed.method,
+			fill.Replace(c.deed.resource))
 		// Only who has a session is told of changes.
 		header = []string{wire.SessionHeader, initialize(c.t, c.door, c.stance.token, v)}
 	} else {
-		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.deed.tool, fill.Replace(c.deed.arguments))
+		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+			c.deed.tool, fill.Replace(c.deed.arguments))
 	}
 	g := do(c.t, request(c.t, http.MethodPost, c.door, c.stance.token, body, append(header, wire.VersionHeader, v)...))
 	if g.status != http.StatusOK {
@@ -234,9 +241,11 @@ func (c *cell) ask(n names, v string) string {
 func (c *cell) prepare() {
 	bob := c.callers["bob"]
 	var err error
-	c.cal, err = c.service.CreateCalendar(c.t.Context(), bob, calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
+	c.cal, err = c.service.CreateCalendar(c.t.Context(), bob,
+		calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
 	c.must(err)
-	for user, access := range map[calendar.UserID]calendar.Access{"alice-id": c.stance.share, "carol-id": calendar.FreeBusyAccess} {
+	for user, access := range map[calendar.UserID]calendar.Access{"alice-id": c.stance.share,
+		"carol-id": calendar.FreeBusyAccess} {
 		c.must(storetest.Share(c.t.Context(), c.Store, c.cal.ID, user, access))
 	}
 	c.Pass(time.Second)
@@ -246,7 +255,8 @@ func (c *cell) prepare() {
 	c.must(c.service.Delete(c.t.Context(), bob, c.now(), "gone.ics", calendar.Precondition{}))
 	c.write(c.cal.ID, wrapped(calendar.Todo, "task", "DUE:20260303T090000Z", "SUMMARY:Zebra rides"))
 	c.write(c.cal.ID, wrapped(calendar.Event, "a", at, "DURATION:PT1H", "SUMMARY:Zebra rides"))
-	c.write(c.cal.ID, wrapped(calendar.Event, "asked", at, "SUMMARY:Zebra rides", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:/principals/bob"))
+	c.write(c.cal.ID, wrapped(calendar.Event, "asked", at, "SUMMARY:Zebra rides", "ORGANIZER:mailto:eve@example.net",
+		"ATTENDEE:/principals/bob"))
 	c.write(c.own(), wrapped(calendar.Event, "mine", at, "SUMMARY:Errand"))
 	c.cal = c.now()
 }

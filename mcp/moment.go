@@ -129,7 +129,8 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 		return start, end, err
 	}
 	if start.date != end.date {
-		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, wire.Quote(from), wire.Quote(to))
+		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event,`+
+			` or two times`, wire.Quote(from), wire.Quote(to))
 	}
 	// The same day as start and end means that day, in either format.
 	if start.date && start.at.Equal(end.at) {
@@ -155,12 +156,14 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
 	}
-	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"), local: t.Form == ical.FormZoned}
+	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"),
+		local: t.Form == ical.FormZoned}
 	if m.local {
 		m.at, _ = z.Resolve(t.Civil)
 	}
 	if t.Form == ical.FormUTC && z.floating {
-		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, wire.Quote(value))
+		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one",
+			parameter, wire.Quote(value))
 	}
 	if t.Form == ical.FormUTC {
 		err = z.agrees(parameter, value, m.at, timetext.Written(value, t))
@@ -179,8 +182,10 @@ func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil)
 	if now, ok := z.seen[strings.TrimPrefix(parameter, "new_")]; ok && now.Equal(at) {
 		return nil
 	}
-	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, wire.Quote(value), z.Name())
-	e.Hint = fmt.Sprintf("write %s if clocks there should show %s, or %s for exactly that moment; or leave out \"timezone\"",
+	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day",
+		parameter, wire.Quote(value), z.Name())
+	e.Hint = fmt.Sprintf("write %s if clocks there should show %s, or %s for exactly that moment; or leave out "+
+		"\"timezone\"",
 		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
 	return e
 }
@@ -194,7 +199,8 @@ func (z zoned) serves(t edit.Times, series bool) error {
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
 		return nil
 	}
-	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight saving time", wire.Quote(z.Name())).
+	return errArgument("a series needs a named time zone, and \"timezone\" %s is only an offset, without daylight "+
+		"saving time", wire.Quote(z.Name())).
 		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series stays in UTC")
 }
 
@@ -245,7 +251,8 @@ func (b toolbox) land(in *eventValues, z zoned) error {
 // landing is the end of an event in its own time zone.
 func (in *eventValues) landing(end moment) (edit.Field[ical.Time], error) {
 	if end.date {
-		return edit.Field[ical.Time]{}, errArgument(`"end_timezone" is for events with times: this one takes whole days`)
+		return edit.Field[ical.Time]{},
+			errArgument(`"end_timezone" is for events with times: this one takes whole days`)
 	}
 	return edit.To(in.away.onClock(end)), nil
 }
@@ -301,9 +308,12 @@ func (s subject) newTimes(in *eventValues) (edit.Times, error) {
 			return edit.Times{}, errArgument(`give "end" or "duration_minutes", not both`)
 		}
 		if s.found.Start.AllDay && minutes%minutesOfDay != 0 {
-			return edit.Times{}, errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole number of days`, minutes)
+			return edit.Times{},
+				errArgument(`the event takes whole days, and "duration_minutes" (%d) is not a whole `+
+					`number of days`, minutes)
 		}
-		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay, basic: true, local: s.found.Start.Floating}
+		end := moment{at: s.found.Start.Time.Add(time.Duration(minutes) * time.Minute), date: s.found.Start.AllDay,
+			basic: true, local: s.found.Start.Floating}
 		return s.zone.movedTo(s.found.Start, nil, &end), nil
 	}
 	if !in.start.Left() && (!in.end.Left() || !in.minutes.Left()) {

@@ -10,17 +10,20 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestNamesStandForIDs: a calendar's name, and primary, do where its id would, as long as they mean one calendar alone; and an
-// event_id where the parts of it would.
+// TestNamesStandForIDs: a calendar's name, and primary, do where its id would, as long as they mean one calendar alone;
+// and an event_id where the parts of it would.
 func TestNamesStandForIDs(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
-		h.put(t, work, "standup", wrapped(calendar.Event, "standup", "DTSTART:20260302T080000Z", "DURATION:PT15M", "RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
+		h.put(t, work, "standup", wrapped(calendar.Event, "standup", "DTSTART:20260302T080000Z", "DURATION:PT15M",
+			"RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
 		var made createdView
-		for name, want := range map[string]calendar.CalendarID{"work": work, "Home\\u202e": home, "primary": h.first(t, door)} {
-			use(t, door, "alice", "create_event", params{"calendar_id": name, "title": "Lunch", "start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
+		for name, want := range map[string]calendar.CalendarID{"work": work, "Home\\u202e": home,
+			"primary": h.first(t, door)} {
+			use(t, door, "alice", "create_event", params{"calendar_id": name, "title": "Lunch",
+				"start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
 			if made.Calendar != want {
 				t.Errorf("%q is taken for %s, not for %s", name, made.Calendar, want)
 			}
@@ -34,10 +37,12 @@ func TestNamesStandForIDs(t *testing.T) {
 			}
 		}
 		h.calendar(t, "alice", calendar.Properties{Name: "Work"})
-		if said := refusalOf(t, door, "alice", "query_events", `{"calendar_id":"Work"}`); !strings.Contains(said, "2 calendars are called") {
+		if said := refusalOf(t, door, "alice", "query_events", `{"calendar_id":"Work"}`); !strings.Contains(said,
+			"2 calendars are called") {
 			t.Errorf("two of that name: %s", said)
 		}
-		if said := refusalOf(t, door, "alice", "get_event", fmt.Sprintf(`{"event_id":%q,"event_uid":"standup"}`, id)); !strings.Contains(said, "not both") {
+		if said := refusalOf(t, door, "alice", "get_event", fmt.Sprintf(`{"event_id":%q,"event_uid":"standup"}`,
+			id)); !strings.Contains(said, "not both") {
 			t.Errorf("an event named twice: %s", said)
 		}
 	})
@@ -52,7 +57,8 @@ func TestNamesOfOthersTakeNothingOver(t *testing.T) {
 	first := h.first(t, door)
 	h.lend(t, "bob", "primary", calendar.WriteAccess, "DTSTART:20260302T080000Z")
 	var made createdView
-	use(t, door, "alice", "create_event", params{"calendar_id": "primary", "title": "Lunch", "start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
+	use(t, door, "alice", "create_event", params{"calendar_id": "primary", "title": "Lunch",
+		"start": "2026-03-05T12:00", "end": "2026-03-05T13:00"}, &made)
 	if made.Calendar != first {
 		t.Errorf("primary is %s, not %s", made.Calendar, first)
 	}
@@ -89,12 +95,16 @@ func TestForeignMarkdownIsDefused(t *testing.T) {
 		door := h.open(t, h.config())
 		h.reachable(t, "alice")
 		const lure = "![x](https://evil.example/?q=1) <img src=x>"
-		h.put(t, work, "trap", wrapped(calendar.Event, "trap", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+lure, "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
-		h.put(t, work, "own", wrapped(calendar.Event, "own", "DTSTART:20260304T090000Z", "DURATION:PT1H", "SUMMARY:[plan](https://wiki.example)"))
+		h.put(t, work, "trap", wrapped(calendar.Event, "trap", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:"+
+			lure, "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
+		h.put(t, work, "own", wrapped(calendar.Event, "own", "DTSTART:20260304T090000Z", "DURATION:PT1H",
+			"SUMMARY:[plan](https://wiki.example)"))
 		of := params{"calendar_id": work, "event_uid": "trap"}
 		for tool, args := range map[string]params{
-			"list_events": {"date_range": "2026-03-03"}, "search_events": {"query": "evil"}, "query_events": {"calendar_id": work}, "get_event": of,
-			"fetch": {"id": eventID{Calendar: work, UID: "trap"}.String()}, "search": {"query": "evil"}, "list_invitations": {}, "list_changes": {}, "delete_event": of,
+			"list_events": {"date_range": "2026-03-03"}, "search_events": {"query": "evil"},
+			"query_events": {"calendar_id": work}, "get_event": of,
+			"fetch": {"id": eventID{Calendar: work, UID: "trap"}.String()}, "search": {"query": "evil"},
+			"list_invitations": {}, "list_changes": {}, "delete_event": of,
 		} {
 			if tool == "delete_event" {
 				continue // the last
@@ -102,7 +112,8 @@ func TestForeignMarkdownIsDefused(t *testing.T) {
 			h.defused(t, door, tool, args)
 		}
 		h.defused(t, door, "delete_event", of)
-		if text := contentText(t, use(t, door, "alice", "list_events", params{"date_range": "2026-03-04"}, &struct{}{})); !strings.Contains(text, "[plan](https://wiki.example)") {
+		if text := contentText(t, use(t, door, "alice", "list_events", params{"date_range": "2026-03-04"},
+			&struct{}{})); !strings.Contains(text, "[plan](https://wiki.example)") {
 			t.Errorf("one's own words are others: %s", text)
 		}
 	})
@@ -126,9 +137,12 @@ func TestMovesTellConflicts(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
-		h.put(t, work, "board", wrapped(calendar.Event, "board", "DTSTART:20260304T090000Z", "DURATION:PT1H", "SUMMARY:Board"))
-		h.put(t, work, "gym", wrapped(calendar.Event, "gym", "DTSTART:20260310T120000Z", "DURATION:PT1H", "SUMMARY:Gym"))
-		h.put(t, work, "lunch", wrapped(calendar.Event, "lunch", "DTSTART:20260303T120000Z", "DURATION:PT1H", "SUMMARY:Lunch", "RRULE:FREQ=WEEKLY;COUNT=3"))
+		h.put(t, work, "board", wrapped(calendar.Event, "board", "DTSTART:20260304T090000Z", "DURATION:PT1H",
+			"SUMMARY:Board"))
+		h.put(t, work, "gym", wrapped(calendar.Event, "gym", "DTSTART:20260310T120000Z", "DURATION:PT1H",
+			"SUMMARY:Gym"))
+		h.put(t, work, "lunch", wrapped(calendar.Event, "lunch", "DTSTART:20260303T120000Z", "DURATION:PT1H",
+			"SUMMARY:Lunch", "RRULE:FREQ=WEEKLY;COUNT=3"))
 		of := params{"calendar_id": work, "event_uid": "lunch", "recurrence_id": "20260303T120000Z", "scope": "this"}
 		with := func(more params) params {
 			all := params{}
@@ -145,7 +159,8 @@ func TestMovesTellConflicts(t *testing.T) {
 			{"move_event", with(params{"new_start": "2026-03-04T10:30"}), "Board"},
 			{"patch_event", with(params{"title": "Long lunch"}), ""},
 			{"patch_event", with(params{"start": "2026-03-04T10:00", "end": "2026-03-04T10:30"}), "Board"},
-			{"update_event", with(params{"title": "Lunch", "start": "2026-03-05T10:00", "end": "2026-03-05T11:00"}), ""},
+			{"update_event", with(params{"title": "Lunch", "start": "2026-03-05T10:00",
+				"end": "2026-03-05T11:00"}), ""},
 			{"move_event", params{"calendar_id": work, "event_uid": "board", "new_start": "2026-03-10T13:15"}, "Gym"},
 		} {
 			var v changedView
@@ -168,7 +183,9 @@ func TestHoursWithBreaks(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	var v slotsView
-	use(t, door, "alice", "find_time", params{"duration_minutes": 120, "date_range": "2026-03-05", "working_hours": "10:00-12:30, 13:30-16:00", "hours_elsewhere": []string{"Bob Ray 09:00-12:00, 14:00-18:00 Europe/Berlin"}, "limit": 20}, &v)
+	use(t, door, "alice", "find_time", params{"duration_minutes": 120, "date_range": "2026-03-05",
+		"working_hours":   "10:00-12:30, 13:30-16:00",
+		"hours_elsewhere": []string{"Bob Ray 09:00-12:00, 14:00-18:00 Europe/Berlin"}, "limit": 20}, &v)
 	var got []string
 	for _, s := range v.Slots {
 		got = append(got, s.Start[11:16])
@@ -177,7 +194,8 @@ func TestHoursWithBreaks(t *testing.T) {
 		t.Errorf("found %v", got)
 	}
 	for _, hours := range []string{"13:00-18:00, 09:00-12:00", "09:00-12:00, 11:00-13:00", "09:00-12:00, noon", ","} {
-		if said := refusalOf(t, door, "alice", "find_time", fmt.Sprintf(`{"duration_minutes":30,"working_hours":%q}`, hours)); !strings.Contains(said, "earlier times first") {
+		if said := refusalOf(t, door, "alice", "find_time", fmt.Sprintf(`{"duration_minutes":30,"working_hours":%q}`,
+			hours)); !strings.Contains(said, "earlier times first") {
 			t.Errorf("%s: %s", hours, said)
 		}
 	}

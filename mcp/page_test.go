@@ -79,7 +79,8 @@ func writeTools(t *testing.T, examples map[string]string) string {
 		writeParameters(&b, row.begin().takes)
 		calls := examples[tool.Name]
 		if calls == "" {
-			t.Errorf("%s has no example of %s: write a heading ### %s with the call in a json fence below it", pageFile, tool.Name, tool.Name)
+			t.Errorf("%s has no example of %s: write a heading ### %s with the call in a json fence below it", pageFile,
+				tool.Name, tool.Name)
 			continue
 		}
 		fmt.Fprintf(&b, "\n```json\n%s\n```\n\n```text\n%s\n```\n", calls, tryExample(t, tool.Name, calls))
@@ -144,7 +145,8 @@ func tryExample(t *testing.T, name, calls string) string {
 			t.Fatalf("the example of %s: %v", name, err)
 		}
 		last = params.Name
-		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, params.Name, params.Arguments)
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+			params.Name, params.Arguments)
 		g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-03-26"))
 		var r struct {
 			Result struct{ Content []struct{ Text string } }
@@ -166,15 +168,19 @@ func (h *house) furnish(t *testing.T) {
 	t.Helper()
 	h.reachable(t, "alice")
 	h.stock(t)
-	h.put(t, work, "gala", wrapped(calendar.Event, "gala", "DTSTART;TZID=Europe/Berlin:20260508T190000", "DTEND;TZID=Europe/Berlin:20260508T230000",
-		"SUMMARY:Gala", "ORGANIZER;CN=Eve Example:mailto:eve@example.net", "ATTENDEE:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		p.Name = "Home"
-		return nil, nil
-	}); err != nil {
+	h.put(t, work, "gala", wrapped(calendar.Event, "gala", "DTSTART;TZID=Europe/Berlin:20260508T190000",
+		"DTEND;TZID=Europe/Berlin:20260508T230000",
+		"SUMMARY:Gala", "ORGANIZER;CN=Eve Example:mailto:eve@example.net", "ATTENDEE:mailto:eve@example.net",
+		"ATTENDEE:mailto:alice@example.com"))
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home,
+		func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			p.Name = "Home"
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
-	h.put(t, work, "review", wrapped(calendar.Event, "review", "DTSTART;TZID=Europe/Berlin:20260303T140000", "DTEND;TZID=Europe/Berlin:20260303T150000",
+	h.put(t, work, "review", wrapped(calendar.Event, "review", "DTSTART;TZID=Europe/Berlin:20260303T140000",
+		"DTEND;TZID=Europe/Berlin:20260303T150000",
 		"SUMMARY:Budget review", "LOCATION:Room 4", "ATTENDEE;CN=Zoë Example;PARTSTAT=ACCEPTED:mailto:zoe@example.com"))
 }
 

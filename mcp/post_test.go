@@ -28,7 +28,8 @@ func (l lapsing) Read(p []byte) (int, error) {
 func TestRevokedWhileTheMessageArrives(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_calendar","arguments":{"name":"Late"}}}`
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_calendar",` +
+		`"arguments":{"name":"Late"}}}`
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", lapsing{strings.NewReader(call)})
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()

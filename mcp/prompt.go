@@ -68,11 +68,14 @@ func (in *timeToFind) takes() []field {
 
 func (in *timeToFind) lines() []string {
 	return []string{
-		"Find a time for this: " + said(in.what, "") + ", of " + said(in.minutes, "30") + " minutes, with " + said(in.with, "me alone") +
+		"Find a time for this: " + said(in.what, "") + ", of " + said(in.minutes, "30") + " minutes, with " +
+			said(in.with, "me alone") +
 			", in " + said(in.when, usualRange) + ".",
-		"1. Call `find_time` with that length, those people and that range. If a name is not known there, ask me instead of leaving it out.",
+		"1. Call `find_time` with that length, those people and that range. If a name is not known there, ask me " +
+			"instead of leaving it out.",
 		"2. Show me at most three times, each with its weekday and date, and say why it is a good choice.",
-		"3. When I have picked one, book it with `create_event`, in the calendar that I name or otherwise my default one, and tell me about the conflicts that it reports.",
+		"3. When I have picked one, book it with `create_event`, in the calendar that I name or otherwise my " +
+			"default one, and tell me about the conflicts that it reports.",
 	}
 }
 
@@ -88,7 +91,8 @@ func (in *weekPlan) lines() []string {
 		"Plan " + week + " with me.",
 		"1. Read `list_events` with date_range " + week + ", and `list_tasks`.",
 		"2. Show the week day by day, with times, titles and places. Use the weekdays of the results.",
-		"3. Point out conflicts, places that I have no time to travel between, and tasks that are due without time set aside for them.",
+		"3. Point out conflicts, places that I have no time to travel between, and tasks that are due without time " +
+			"set aside for them.",
 		"4. Propose free times for these tasks, and wait for my answer.",
 		"5. Then book the times that I agreed to with `create_event` or `move_event`, and show me the result.",
 	}
@@ -103,30 +107,36 @@ func (in *preparation) takes() []field {
 func (in *preparation) lines() []string {
 	find := "1. Find my next meeting with `list_events`: the first that has other people in it."
 	if in.meeting != "" {
-		find = "1. Find the next meeting about " + said(in.meeting, "") + " with `search_events`. If several match, ask me which one."
+		find = "1. Find the next meeting about " + said(in.meeting, "") +
+			" with `search_events`. If several match, ask me which one."
 	}
 	return []string{
 		"Prepare me for a meeting. Change nothing in my calendars.",
 		find,
 		"2. Read it with `get_event`: attendees, place and notes.",
-		"3. Look for earlier meetings with `search_events` and include_past, by the words of its title and by its attendees, and read the notes of the latest.",
-		"4. Tell me in a few lines: its time and place, who is coming, who has not answered, its subject, open points from earlier meetings, and my events right before and after it.",
+		"3. Look for earlier meetings with `search_events` and include_past, by the words of its title and by its " +
+			"attendees, and read the notes of the latest.",
+		"4. Tell me in a few lines: its time and place, who is coming, who has not answered, its subject, open " +
+			"points from earlier meetings, and my events right before and after it.",
 	}
 }
 
 type cleaning struct{ when string }
 
 func (in *cleaning) takes() []field {
-	return []field{textTo(&in.when, "when", "The days, such as this month. If missing: the next 7 days.").upTo(longestTitle)}
+	return []field{textTo(&in.when, "when", "The days, such as this month. If missing: the next 7 days.").upTo(
+		longestTitle)}
 }
 
 func (in *cleaning) lines() []string {
 	return []string{
 		"Tidy up my calendars with me.",
 		"1. Read `list_events` with date_range " + said(in.when, usualRange) + ", and `list_tasks` with status all.",
-		"2. Look for events that are duplicates, overlap, are cancelled or have no title, and for tasks that are long overdue or long done.",
+		"2. Look for events that are duplicates, overlap, are cancelled or have no title, and for tasks that are " +
+			"long overdue or long done.",
 		"3. Show your findings as a numbered list, each with a suggestion. Change nothing before I have picked.",
-		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done, or `delete_task`. For a series, ask whether I mean this, following or all.",
+		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks " +
+			"them as done, or `delete_task`. For a series, ask whether I mean this, following or all.",
 		"5. Tell me what you did, and offer to undo it with `undo_change`.",
 	}
 }
@@ -140,7 +150,8 @@ func said(value, missing string) string {
 func (p prompt) declare() mcpgo.Prompt {
 	declared := mcpgo.Prompt{Name: p.name, Title: p.title, Description: p.description}
 	for _, f := range p.asks().takes() {
-		declared.Arguments = append(declared.Arguments, mcpgo.PromptArgument{Name: f.name, Description: f.doc, Required: !f.optional})
+		declared.Arguments = append(declared.Arguments, mcpgo.PromptArgument{Name: f.name, Description: f.doc,
+			Required: !f.optional})
 	}
 	return declared
 }
@@ -191,7 +202,8 @@ func (b toolbox) prompt(c *call, f form) (string, error) {
 	}
 	z := b.usualZone(c, calendar.Calendar{})
 	now := b.now().In(z.Location())
-	lines := append([]string{fmt.Sprintf("It is %s, %s in %s.", now.Weekday(), now.Format(time.RFC3339), z.Name())}, f.lines()...)
+	lines := append([]string{fmt.Sprintf("It is %s, %s in %s.", now.Weekday(), now.Format(time.RFC3339), z.Name())},
+		f.lines()...)
 	return strings.Join(lines, "\n"), nil
 }
 
@@ -206,7 +218,9 @@ type completer struct{ h *Handler }
 
 // CompletePromptArgument implements server.PromptCompletionProvider. It offers the words of arguments that have a fixed
 // set of them.
-func (p completer) CompletePromptArgument(ctx context.Context, name string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext) (*mcpgo.Completion, error) {
+func (p completer) CompletePromptArgument(
+	ctx context.Context, name string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext,
+) (*mcpgo.Completion, error) {
 	var offered []string
 	p.h.attend(ctx, func(*call) error {
 		for _, row := range p.h.box.prompts() {
@@ -229,7 +243,9 @@ func (p completer) CompletePromptArgument(ctx context.Context, name string, a mc
 
 // CompleteResourceArgument implements server.ResourceCompletionProvider. It offers ids of calendars and of upcoming
 // events, matched by the start of the id or by part of the name.
-func (p completer) CompleteResourceArgument(ctx context.Context, uri string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext) (*mcpgo.Completion, error) {
+func (p completer) CompleteResourceArgument(
+	ctx context.Context, uri string, a mcpgo.CompleteArgument, _ mcpgo.CompleteContext,
+) (*mcpgo.Completion, error) {
 	var values []string
 	p.h.attend(ctx, func(c *call) (err error) {
 		switch {
@@ -264,7 +280,8 @@ func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]st
 // eventsLike returns the ids of upcoming events that match the typed text.
 func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
 	now := b.now()
-	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays), Limit: mostListed, Meter: c.meter})
+	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays),
+		Limit: mostListed, Meter: c.meter})
 	var ids []string
 	seen := make(map[string]bool)
 	for _, o := range soon.Occurrences {

@@ -24,7 +24,8 @@ const proposing = "propose"
 // propose sends the organizer a proposal for another time.
 func (b invitationTools) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if !isTime(in.start) {
-		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" if its length changes`)
+		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" if its ` +
+			`length changes`)
 	}
 	times, err := s.oneTime("start", in.start, "end", in.end)
 	if err != nil {
@@ -49,7 +50,8 @@ func (c *call) responded(s subject, now query.Instance, said string, told []cale
 func (c *call) respondedView(s subject, now query.Instance, said string, told []calendar.Told) respondedView {
 	v, at := viewOfEvent(now), s.zone.times(now)
 	return respondedView{
-		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, standing(c.caller, s.cal, now.Component).Untrusted, keptView{}, c.told(told, now.Component),
+		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag,
+		standing(c.caller, s.cal, now.Component).Untrusted, keptView{}, c.told(told, now.Component),
 	}
 }
 
@@ -89,7 +91,8 @@ func (b invitationTools) proposed(ctx context.Context, c *call, s subject, in *e
 	}
 	return slices.DeleteFunc(all, func(p query.Proposal) bool {
 		whole := s.scope == edit.All || s.id.IsZero()
-		return p.Occurrence.Calendar.ID != s.cal.ID || p.Object.UID != s.found.Object.UID || p.Which.IsZero() != whole ||
+		return p.Occurrence.Calendar.ID != s.cal.ID || p.Object.UID != s.found.Object.UID ||
+			p.Which.IsZero() != whole ||
 			!whole && !p.RecurrenceID.Time.Equal(s.found.RecurrenceID.Time)
 	}), nil
 }
@@ -111,13 +114,17 @@ func (z zoned) means(m moment, t ical.Time) bool {
 }
 
 // decide accepts or declines the proposals of attendees for an event of the user.
-func (b invitationTools) decide(ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal) (answer, error) {
+func (b invitationTools) decide(
+	ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal,
+) (answer, error) {
 	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
 	if !d.Accept && in.answer != "decline" {
-		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
+		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" ` +
+			`is "accept" or "decline"`)
 	}
 	if d.Accept && !isTime(in.start) {
-		return answer{}, errArgument(`to accept, give the time that the user has seen and chosen: %s`, s.zone.wanted(all)).Advising(`give its "start", and its "end"`)
+		return answer{}, errArgument(`to accept, give the time that the user has seen and chosen: %s`,
+			s.zone.wanted(all)).Advising(`give its "start", and its "end"`)
 	}
 	if err := s.oneWish(all); err != nil {
 		return answer{}, err
@@ -143,7 +150,9 @@ func (b invitationTools) decide(ctx context.Context, c *call, s subject, in *eve
 
 // turnDown declines the proposals of several attendees for the same time. A proposal that was replaced or decided in
 // the meantime does not stop the others; the error names the declined ones.
-func (b invitationTools) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
+func (b invitationTools) turnDown(
+	ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal,
+) ([]calendar.Told, error) {
 	var told []calendar.Told
 	var down []string
 	var failed []error
@@ -194,7 +203,8 @@ func partly(failed []error, down []string) error {
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
 		if p.Proposal.Start != all[0].Proposal.Start || until(p) != until(all[0]) {
-			return errArgument(`guests proposed different times for this event, and the call does not name one: %s`, s.zone.wanted(all)).
+			return errArgument(`guests proposed different times for this event, and the call does not name one: %s`,
+				s.zone.wanted(all)).
 				Advising(`give the "start" and "end" of the one that the user means`)
 		}
 	}

@@ -22,10 +22,13 @@ func TestProposals(t *testing.T) {
 		door := h.open(t, h.config())
 		bobs := "00000000-0000-4000-8000-000000000004"
 		var lunch toldIn
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com", "eve@example.net"}}, &lunch)
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com",
+				"eve@example.net"}}, &lunch)
 		var waiting invitationsOf
 		use(t, door, "alice", "list_invitations", params{}, &waiting)
-		mine := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose"}
+		mine := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
+			"answer": "propose"}
 		with := func(more params) params {
 			made := params{}
 			for _, p := range []params{mine, more} {
@@ -37,7 +40,8 @@ func TestProposals(t *testing.T) {
 			t.Errorf("without a time: %s", said)
 		}
 		var v toldIn
-		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-06T12:00:00Z", "end": "2026-03-06T13:00:00Z", "comment": "I am on a train"}), &v)
+		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-06T12:00:00Z",
+			"end": "2026-03-06T13:00:00Z", "comment": "I am on a train"}), &v)
 		if !slices.Equal(v.Told, []string{"bob@example.com"}) {
 			t.Errorf("told of a proposal: %+v", v)
 		}
@@ -57,36 +61,46 @@ func TestProposals(t *testing.T) {
 			t.Fatalf("bob sees %+v\n%s", bob, text)
 		}
 		line := bob.Invitations[0].Proposed[0]
-		if !strings.HasPrefix(line, "alice@example.com: Friday 2026-03-06T12:00:00Z to Friday 2026-03-06T13:00:00Z") || !strings.Contains(line, `"I am on a train"`) || !strings.Contains(text, line) {
+		if !strings.HasPrefix(line, "alice@example.com: Friday 2026-03-06T12:00:00Z to Friday 2026-03-06T13:00:00Z") ||
+			!strings.Contains(line, `"I am on a train"`) || !strings.Contains(text, line) {
 			t.Errorf("bob sees %q in\n%s", line, text)
 		}
 		of := params{"calendar_id": bob.Invitations[0].Calendar, "event_uid": bob.Invitations[0].UID}
 		mine = of
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "tentative"}))); !strings.Contains(said, "accept") {
+		if said := refusalOf(t, door, "bob", "respond_to_event",
+			written(t, with(params{"answer": "tentative"}))); !strings.Contains(said, "accept") {
 			t.Errorf("neither yes nor no: %s", said)
 		}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
+		if said := refusalOf(t, door, "bob", "respond_to_event",
+			written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said,
+			"no guest proposed") {
 			t.Errorf("another time: %s", said)
 		}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept"}))); !strings.Contains(said, "2026-03-06T12:00:00Z") {
+		if said := refusalOf(t, door, "bob", "respond_to_event",
+			written(t, with(params{"answer": "accept"}))); !strings.Contains(said, "2026-03-06T12:00:00Z") {
 			t.Errorf("no time: %s", said)
 		}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z", "end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
+		if said := refusalOf(t, door, "bob", "respond_to_event",
+			written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z",
+				"end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "no guest proposed") {
 			t.Errorf("another end: %s", said)
 		}
 		var after struct {
 			Start string `json:"start_local"`
 			Told  []string
 		}
-		use(t, door, "bob", "respond_to_event", with(params{"answer": "accept", "start": "2026-03-06T13:00:00+01:00"}), &after)
-		if after.Start != "2026-03-06T12:00:00Z" || !slices.Contains(after.Told, "alice@example.com") || !slices.Contains(after.Told, "eve@example.net (by mail, within a minute)") {
+		use(t, door, "bob", "respond_to_event",
+			with(params{"answer": "accept", "start": "2026-03-06T13:00:00+01:00"}), &after)
+		if after.Start != "2026-03-06T12:00:00Z" || !slices.Contains(after.Told, "alice@example.com") ||
+			!slices.Contains(after.Told, "eve@example.net (by mail, within a minute)") {
 			t.Errorf("taken up: %+v", after)
 		}
 		use(t, door, "bob", "list_invitations", params{}, &bob)
 		if len(bob.Invitations) > 0 {
 			t.Errorf("still there: %+v", bob)
 		}
-		mine = params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose"}
+		mine = params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID,
+			"answer": "propose"}
 		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-07T08:00"}), &v)
 		mine = of
 		use(t, door, "bob", "respond_to_event", with(params{"answer": "decline", "comment": "No"}), &v)
@@ -110,12 +124,16 @@ func TestProposalsAreDecidedOneByOne(t *testing.T) {
 		door := h.open(t, h.config())
 		var lunch toldIn
 		bobs := "00000000-0000-4000-8000-000000000004"
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com", "dan@example.com"}}, &lunch)
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com",
+				"dan@example.com"}}, &lunch)
 		for guest, hour := range map[string]string{"alice": "12", "dan": "15"} {
 			var waiting invitationsOf
 			use(t, door, guest, "list_invitations", params{}, &waiting)
 			var v toldIn
-			use(t, door, guest, "respond_to_event", params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T" + hour + ":00:00Z"}, &v)
+			use(t, door, guest, "respond_to_event", params{"calendar_id": waiting.Invitations[0].Calendar,
+				"event_uid": waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T" + hour +
+					":00:00Z"}, &v)
 		}
 		open := func() []string {
 			t.Helper()
@@ -136,7 +154,9 @@ func TestProposalsAreDecidedOneByOne(t *testing.T) {
 			t.Fatalf("bob sees %q", all)
 		}
 		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}
-		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, says)); !strings.Contains(said, "2026-03-06T12:00:00Z") || !strings.Contains(said, "2026-03-06T15:00:00Z") || !strings.Contains(said, "start") {
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, says)); !strings.Contains(said,
+			"2026-03-06T12:00:00Z") || !strings.Contains(said, "2026-03-06T15:00:00Z") ||
+			!strings.Contains(said, "start") {
 			t.Errorf("which of them was not said: %s", said)
 		}
 		if all := open(); len(all) != 2 {
@@ -154,8 +174,8 @@ func TestProposalsAreDecidedOneByOne(t *testing.T) {
 	})
 }
 
-// TestProposalsThatBeginAlike: of three that begin with each other each can be chosen, one that does not say how long it lasts by
-// the end that the event would have then.
+// TestProposalsThatBeginAlike: of three that begin with each other each can be chosen, one that does not say how long
+// it lasts by the end that the event would have then.
 func TestProposalsThatBeginAlike(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -164,18 +184,25 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 		door := h.open(t, h.config())
 		var lunch toldIn
 		bobs := "00000000-0000-4000-8000-000000000004"
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
-		for guest, end := range map[string]string{"ann": "DTEND:20260306T140000Z", "dan": "X-END:none", "eve": "DURATION:PT30M"} {
-			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T120000Z\r\nDTSTART:20260306T120000Z\r\n" +
-				end + "\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch",
+			"start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net",
+				"dan@example.net", "eve@example.net"}}, &lunch)
+		for guest, end := range map[string]string{"ann": "DTEND:20260306T140000Z", "dan": "X-END:none",
+			"eve": "DURATION:PT30M"} {
+			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" +
+				lunch.UID + "\r\nDTSTAMP:20260305T120000Z\r\nDTSTART:20260306T120000Z\r\n" +
+				end + "\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest +
+				"@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 			err := h.service.Receive(t.Context(), calendar.Inbound{
-				From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
+				From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"},
+				Method: calendar.MethodCounter, Data: []byte(text),
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline", "start": "2026-03-06T12:00:00Z"}
+		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline",
+			"start": "2026-03-06T12:00:00Z"}
 		said := refusalOf(t, door, "bob", "respond_to_event", written(t, says))
 		for guest, end := range map[string]string{"ann": "14:00:00Z", "dan": "13:00:00Z", "eve": "12:30:00Z"} {
 			if !strings.Contains(said, "2026-03-06T12:00:00Z to Friday 2026-03-06T"+end) {
@@ -204,7 +231,9 @@ func (r *replaced) Update(ctx context.Context, do func(calendar.Tx) error) error
 	return err
 }
 
-func (r *replaced) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+func (r *replaced) Proposal(
+	ctx context.Context, user calendar.UserID, name calendar.ObjectName,
+) (calendar.InboxItem, error) {
 	now := r.decided
 	if now {
 		r.armed, r.decided = false, false
@@ -219,8 +248,8 @@ func (r *replaced) Proposal(ctx context.Context, user calendar.UserID, name cale
 	return i, err
 }
 
-// TestProposalsOfWhichOneIsReplaced: of three that are turned down at once the second is replaced in that moment, or has gone. The two others are
-// turned down, and all of it is told.
+// TestProposalsOfWhichOneIsReplaced: of three that are turned down at once the second is replaced in that moment, or
+// has gone. The two others are turned down, and all of it is told.
 func TestProposalsOfWhichOneIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -248,13 +277,18 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 	door := h.open(t, h.config())
 	var lunch toldIn
 	bobs := "00000000-0000-4000-8000-000000000004"
-	use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
+	use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z",
+		"end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net",
+			"eve@example.net"}}, &lunch)
 	proposes := func(guest, hour string) {
 		t.Helper()
-		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T" + hour + "0000Z\r\nDTSTART:20260306T" + hour +
-			"0000Z\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" +
+			lunch.UID + "\r\nDTSTAMP:20260305T" + hour + "0000Z\r\nDTSTART:20260306T" + hour +
+			"0000Z\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest +
+			"@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 		err := h.service.Receive(t.Context(), calendar.Inbound{
-			From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
+			From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"},
+			Method: calendar.MethodCounter, Data: []byte(text),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -278,7 +312,8 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 			}
 		}
 	}
-	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}))
+	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID,
+		"answer": "decline"}))
 	for _, want := range []string{why, "declined were the proposals of ann@example.net, eve@example.net"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("there is no %q in %s", want, said)
@@ -288,7 +323,8 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 	use(t, door, "bob", "list_invitations", params{}, &bob)
 	switch {
 	case gone && len(bob.Invitations) == 0:
-	case !gone && len(bob.Invitations) == 1 && len(bob.Invitations[0].Proposed) == 1 && strings.HasPrefix(bob.Invitations[0].Proposed[0], "dan@example.net: Friday 2026-03-06T15:00:00Z"):
+	case !gone && len(bob.Invitations) == 1 && len(bob.Invitations[0].Proposed) == 1 &&
+		strings.HasPrefix(bob.Invitations[0].Proposed[0], "dan@example.net: Friday 2026-03-06T15:00:00Z"):
 	default:
 		t.Errorf("bob sees %+v", bob)
 	}

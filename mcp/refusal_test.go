@@ -32,7 +32,8 @@ func TestEveryToolRefuses(t *testing.T) {
 			t.Errorf("%s is not refused: %v", f.Name, err)
 			continue
 		}
-		if !slices.Contains([]wire.Code{wire.CodeParams, wire.CodeForbidden, wire.CodeTool}, r.Error.Code) || len(strings.Fields(r.Error.Message)) < 5 {
+		if !slices.Contains([]wire.Code{wire.CodeParams, wire.CodeForbidden, wire.CodeTool}, r.Error.Code) ||
+			len(strings.Fields(r.Error.Message)) < 5 {
 			t.Errorf("%s: %d %s", f.Name, r.Error.Code, r.Error.Message)
 		}
 	}

@@ -33,8 +33,10 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()
 	}
-	h.log.LogAttrs(ctx, slog.LevelInfo, "request handled", slog.String("method", x.Message.Method), slog.String("user", c.caller.User.Name),
-		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome),
+	h.log.LogAttrs(ctx, slog.LevelInfo, "request handled", slog.String("method", x.Message.Method), slog.String("user",
+		c.caller.User.Name),
+		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)),
+		slog.String("outcome", outcome),
 		slog.Duration("duration", h.now().Sub(started)))
 	if err == nil {
 		return
@@ -142,21 +144,25 @@ func render(err error, v wire.Version, faultID string, foreign ...shown) wire.Re
 	reason := reasonOf(err)
 	how := outcomes[reason]
 	e := advised(err)
-	if reason == calendar.Unavailable && (errors.Is(err, calendar.ErrElsewhere) || calendar.RuleOf(err) == calendar.RuleDiskSpace) {
-		how = outcomes[calendar.Stale] // the model must learn which account is unreachable, or that waiting frees no space
+	if reason == calendar.Unavailable && (errors.Is(err, calendar.ErrElsewhere) ||
+		calendar.RuleOf(err) == calendar.RuleDiskSpace) {
+		// the model must learn which account is unreachable, or that waiting frees no space
+		how = outcomes[calendar.Stale]
 	}
 	switch {
 	case reason == calendar.Internal || e == nil:
 		return wire.Refusal{Err: wire.ErrFault(faultID), Status: how.status}
 	case how.status != 0:
-		return wire.Refusal{Err: wire.Errorf(how.code, "the calendars cannot be reached now: try again in %d seconds", wire.RetryAfter), Status: how.status}
+		return wire.Refusal{Err: wire.Errorf(how.code, "the calendars cannot be reached now: try again in %d seconds",
+			wire.RetryAfter), Status: how.status}
 	}
 	text, by := marked(e, foreign)
 	if v.Plain() {
 		return wire.Refusal{Err: wire.Errorf(how.code, "%s", text), Status: http.StatusOK}
 	}
 	result := mcpgo.NewToolResultError(wire.Visible(text))
-	result.StructuredContent = map[string]problem{"error": {reason.String(), wire.Visible(e.Message), wire.Visible(e.Hint), by}}
+	result.StructuredContent = map[string]problem{"error": {reason.String(), wire.Visible(e.Message),
+		wire.Visible(e.Hint), by}}
 	return wire.Refusal{Result: result}
 }
 
@@ -178,7 +184,8 @@ var advice = [...]struct {
 	hint string
 }{
 	{calendar.RulePrivileges, "list_calendars shows the user's access to each; if that is not enough, tell the user"},
-	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask the user which"},
+	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask " +
+		"the user which"},
 	{calendar.RuleSupportedKind, "list_calendars shows the kinds that each calendar holds"},
 	{calendar.RuleDiskSpace, "tell the user that the server's disk is full, and the administrator must free space"},
 }

@@ -50,7 +50,8 @@ func TestResourcesAreRead(t *testing.T) {
 		var list struct{ Resources []struct{ URI string } }
 		ask(t, door, "alice", "resources/list", `{}`, &list)
 		var completed struct{ Completion struct{ Values []string } }
-		ask(t, door, "alice", "completion/complete", `{"ref":{"type":"ref/resource","uri":"calendar://event/{id}"},"argument":{"name":"id","value":"week"}}`, &completed)
+		ask(t, door, "alice", "completion/complete", `{"ref":{"type":"ref/resource","uri":"calendar://event/{id}"},`+
+			`"argument":{"name":"id","value":"week"}}`, &completed)
 		if len(list.Resources) != 3 || len(completed.Completion.Values) != 1 {
 			t.Fatalf("%d calendars, events %v", len(list.Resources), completed.Completion.Values)
 		}
@@ -69,7 +70,8 @@ func TestResourcesAreRead(t *testing.T) {
 					t.Errorf("%s: %s is not in %s", uri, word, r.Contents[0].Text)
 				}
 			}
-			if g := ask(t, door, "bob", "resources/read", params, nil); !strings.Contains(g.body, `-32002`) || strings.Contains(g.body, "Weekly") {
+			if g := ask(t, door, "bob", "resources/read", params, nil); !strings.Contains(g.body, `-32002`) ||
+				strings.Contains(g.body, "Weekly") {
 				t.Errorf("%s as bob: %s", uri, g.body)
 			}
 		}
@@ -82,10 +84,12 @@ func TestResourceIsBounded(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	for i := range 6 {
 		uid := fmt.Sprintf("long-%d", i)
-		h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260302T090000Z", "DURATION:PT1H", "SUMMARY:S", "DESCRIPTION:"+strings.Repeat("x", 100<<10)))
+		h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260302T090000Z", "DURATION:PT1H", "SUMMARY:S",
+			"DESCRIPTION:"+strings.Repeat("x", 100<<10)))
 	}
 	g := ask(t, h.open(t, h.config()), "alice", "resources/read", fmt.Sprintf(`{"uri":"calendar://%s"}`, work), nil)
-	if !strings.Contains(g.body, `-32602`) || !strings.Contains(g.body, "has more than 524288 bytes") || !strings.Contains(g.body, "list_events") {
+	if !strings.Contains(g.body, `-32602`) || !strings.Contains(g.body, "has more than 524288 bytes") ||
+		!strings.Contains(g.body, "list_events") {
 		t.Errorf("%s", g.body)
 	}
 }
@@ -100,10 +104,12 @@ func TestFaultsOfRequests(t *testing.T) {
 	door := h.openWith(t, c, plain("unused", func(context.Context, *call) (answer, error) { return answer{}, nil }))
 	for method, params := range map[string]string{
 		"resources/list": `{}`, "resources/read": `{"uri":"calendar://x"}`,
-		"completion/complete": `{"ref":{"type":"ref/resource","uri":"calendar://{id}"},"argument":{"name":"id","value":""}}`,
+		"completion/complete": `{"ref":{"type":"ref/resource","uri":"calendar://{id}"},"argument":{"name":"id",` +
+			`"value":""}}`,
 	} {
 		g := ask(t, door, "alice", method, params, nil)
-		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the details under request-1"}}`
+		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log has the ` +
+			`details under request-1"}}`
 		if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 			t.Errorf("%s: status %d, body %s", method, g.status, g.body)
 		}
@@ -123,7 +129,8 @@ func TestPromptsNameTools(t *testing.T) {
 		names[row.name] = true
 	}
 	for _, p := range (toolbox{}).prompts() {
-		for _, sent := range []map[string]json.RawMessage{nil, {"meeting": json.RawMessage(`"Budget"`), "what": json.RawMessage(`"Lunch"`)}} {
+		for _, sent := range []map[string]json.RawMessage{nil, {"meeting": json.RawMessage(`"Budget"`),
+			"what": json.RawMessage(`"Lunch"`)}} {
 			filled := p.asks()
 			_ = readArguments(p.name, filled.takes(), sent, false) // each takes some of it
 			found := backticked.FindAllStringSubmatch(strings.Join(filled.lines(), "\n"), -1)
@@ -147,11 +154,13 @@ func TestPromptPanics(t *testing.T) {
 	x := &wire.Exchange{Caller: peerOf(h.callers["alice"]), Version: "2025-11-25", FaultID: "request-1"}
 	broken := prompt{name: "broken", asks: func() form { panic("secret of a panic") }}
 	_, err := door.prompter(broken)(x.Within(t.Context()), mcpgo.GetPromptRequest{})
-	if err != nil || x.Refused == nil || x.Refused.Err.Code != wire.CodeInternal || strings.Contains(x.Refused.Err.Message, "secret") {
+	if err != nil || x.Refused == nil || x.Refused.Err.Code != wire.CodeInternal ||
+		strings.Contains(x.Refused.Err.Message, "secret") {
 		t.Errorf("err %v, refused %+v", err, x.Refused)
 	}
 	// A panic's value may contain user data.
-	if log := h.Log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") || strings.Contains(log, "secret") {
+	if log := h.Log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") ||
+		strings.Contains(log, "secret") {
 		t.Errorf("the log has not what the client lacks, or more:\n%s", log)
 	}
 }
@@ -162,13 +171,15 @@ func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	h.put(t, work, "w", wrapped(calendar.Event, "w", "DTSTART:20260302T090000Z", "SUMMARY:whole"))
-	damaged := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:d\r\nSUMMARY ZZSECRET without colon\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	damaged := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:d\r\nSUMMARY ZZSECRET without " +
+		"colon\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	err := h.Store.Update(t.Context(), func(tx calendar.Tx) error {
 		cal, err := tx.Advance(t.Context(), work)
 		if err != nil {
 			return err
 		}
-		o := calendar.Object{Calendar: work, Name: "d.ics", ETag: calendar.ETagOf([]byte(damaged)), Size: int64(len(damaged)), Data: []byte(damaged), Version: cal.Version}
+		o := calendar.Object{Calendar: work, Name: "d.ics", ETag: calendar.ETagOf([]byte(damaged)),
+			Size: int64(len(damaged)), Data: []byte(damaged), Version: cal.Version}
 		o.UID, o.Kind = "d", calendar.Event
 		return tx.PutObject(t.Context(), o)
 	})
@@ -179,7 +190,8 @@ func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	if !strings.Contains(g.body, "SUMMARY:whole") || strings.Contains(g.body, "ZZSECRET") {
 		t.Errorf("%s", g.body)
 	}
-	if log := h.Log.String(); !strings.Contains(log, "line 6 of an object cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
+	if log := h.Log.String(); !strings.Contains(log, "line 6 of an object cannot be read (syntax)") ||
+		strings.Contains(log, "ZZSECRET") {
 		t.Errorf("the log says %s", log)
 	}
 }

@@ -25,7 +25,8 @@ func spans() map[string][]string {
 		"weekends": {"DTSTART;VALUE=DATE:20260303", "DTEND;VALUE=DATE:20260305", "RRULE:FREQ=WEEKLY;COUNT=3"},
 	}
 	for n := 1; n <= 3; n++ {
-		all[fmt.Sprintf("days%d", n)] = []string{"DTSTART;VALUE=DATE:20260310", fmt.Sprintf("DTEND;VALUE=DATE:202603%d", 10+n)}
+		all[fmt.Sprintf("days%d", n)] = []string{"DTSTART;VALUE=DATE:20260310",
+			fmt.Sprintf("DTEND;VALUE=DATE:202603%d", 10+n)}
 	}
 	return all
 }
@@ -61,7 +62,8 @@ func readings(t *testing.T, door, uid, zone string) []spoken {
 	window := map[string]any{"calendar_id": work, "start": "2026-03-09", "end": "2026-03-14", "timezone": zone}
 	row := rows("list_events", window)
 	say("list_events", row, "start", "end")
-	say("search_events", rows("search_events", map[string]any{"query": uid, "calendar_id": work, "timezone": zone}), "start", "end")
+	say("search_events", rows("search_events", map[string]any{"query": uid, "calendar_id": work, "timezone": zone}),
+		"start", "end")
 	row = rows("query_events", window)
 	say("query_events", row, "dtstart", "dtend")
 	say("query_events", row, "start_local", "end_local")
@@ -118,7 +120,8 @@ func (h *house) writeBack(t *testing.T, door, uid, zone string, r spoken) {
 		scopes = []string{"this", "all"}
 	}
 	for tool, calls := range map[string][]map[string]any{
-		"update_event": {{"title": uid, "start": r.start, "end": r.end}}, "patch_event": both("start", "end"), "move_event": both("new_start", "new_end"),
+		"update_event": {{"title": uid, "start": r.start, "end": r.end}}, "patch_event": both("start", "end"),
+		"move_event": both("new_start", "new_end"),
 	} {
 		for _, times := range calls {
 			for _, scope := range scopes {
@@ -138,7 +141,8 @@ func (h *house) writeBack(t *testing.T, door, uid, zone string, r spoken) {
 	var made, was map[string]any
 	other := map[string]any{"calendar_id": home, "title": "copy", "start": r.start, "end": r.end, "timezone": zone}
 	one := map[string]any{"calendar_id": work, "event_uid": uid, "timezone": zone}
-	if strings.HasSuffix(r.start, "Z") || len(r.start) == len(time.RFC3339) { // of what is not there yet, an offset beside a zone could mean either
+	// of what is not there yet, an offset beside a zone could mean either
+	if strings.HasSuffix(r.start, "Z") || len(r.start) == len(time.RFC3339) {
 		delete(other, "timezone")
 		delete(one, "timezone")
 	}
@@ -149,7 +153,8 @@ func (h *house) writeBack(t *testing.T, door, uid, zone string, r spoken) {
 	use(t, door, "alice", "get_event", one, &was)
 	for _, name := range []string{"start_local", "end_local", "all_day"} {
 		if uid != "floating" && made[name] != was[name] {
-			t.Errorf("%s said %v of %s; create_event with it has the %s %v, want %v", r.by, r, uid, name, made[name], was[name])
+			t.Errorf("%s said %v of %s; create_event with it has the %s %v, want %v", r.by, r, uid, name,
+				made[name], was[name])
 		}
 	}
 }
@@ -196,7 +201,8 @@ func TestEndsOfRanges(t *testing.T) {
 		}
 	}
 	for _, end := range []string{"2026-11-25", "20261125"} {
-		refusal := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "x", "start": "2026-11-26", "end": end})
+		refusal := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "x",
+			"start": "2026-11-26", "end": end})
 		if !strings.Contains(refusal, "must not be before") {
 			t.Errorf("an event that ends on %s: %s", end, refusal)
 		}

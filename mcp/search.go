@@ -30,8 +30,9 @@ type searchTools struct{ toolbox }
 func (b searchTools) rows() []tool {
 	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
-		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), next first. For a time, without words: list_events.",
-		begin:       doing(b.searchEvents), gives: foundView{},
+		description: "Finds events by words in title, notes, place or people (all words, or their beginnings), " +
+			"next first. For a time, without words: list_events.",
+		begin: doing(b.searchEvents), gives: foundView{},
 	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
 		description: "For connectors that call fetch; otherwise search_events. Words or a question; tasks too.",
@@ -75,7 +76,8 @@ type foundView struct {
 	Truncated bool          `json:"truncated"`
 	Window    spanView      `json:"window"`
 	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing matches the words; these were found instead."`
-	Tasks     int           `json:"tasks,omitempty" doc:"No event, but this many tasks match: list_tasks with the same query."`
+
+	Tasks int `json:"tasks,omitempty" doc:"No event, but this many tasks match: list_tasks with the same query."`
 	zoneView
 	// Untrusted covers did_you_mean, whose words come from the events.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
@@ -108,9 +110,13 @@ func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuesti
 	r := rows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
-	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More,
+		Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
 	if found.Meant != nil {
-		v.Untrusted = joined(each(found.Occurrences, func(o query.Occurrence) shown { return standing(c.caller, o.Calendar, o.Component).Untrusted }))
+		v.Untrusted = joined(each(found.Occurrences, func(o query.Occurrence) shown {
+			return standing(c.caller,
+				o.Calendar, o.Component).Untrusted
+		}))
 	}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})
@@ -122,10 +128,12 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	text := q.Text
 	if v.Meant != "" {
-		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", wire.Quote(text), wire.Quote(string(v.Meant)), v.Untrusted.mark())
+		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", wire.Quote(text), wire.Quote(string(v.Meant)),
+			v.Untrusted.mark())
 		text = string(v.Meant)
 	}
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), wire.Quote(text), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), wire.Quote(text),
+		r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:
@@ -172,7 +180,8 @@ func (b searchTools) search(ctx context.Context, c *call, in *wanted) (answer, e
 		} else {
 			when = z.spell(o.Instance)
 		}
-		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task, standing(c.caller, o.Calendar, o.Component).Untrusted}
+		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(),
+			task, standing(c.caller, o.Calendar, o.Component).Untrusted}
 	}
 	return same(v)
 }
@@ -224,7 +233,8 @@ func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, 
 	event := s.found.Component
 	times := s.zone.times(s.found)
 	// Each has its own line, so that no text can forge the next line.
-	title, place := headline(short(content.TextOf(event, "SUMMARY"), maxShown)), short(content.TextOf(event, "LOCATION"), maxShown)
+	title, place := headline(short(content.TextOf(event, "SUMMARY"), maxShown)),
+		short(content.TextOf(event, "LOCATION"), maxShown)
 	lines := []string{
 		"Title: " + title, "Calendar: " + short(s.cal.Name, maxShown),
 		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
@@ -234,7 +244,8 @@ func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, 
 	lines = append(lines, more(details)...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata:  metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
+		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal,
+			Location: shown(place)},
 		Untrusted: details.Untrusted,
 	}
 	return same(v)

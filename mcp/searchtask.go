@@ -54,25 +54,32 @@ func beside(found, tasks query.Finds) query.Finds {
 
 // tasksOf returns only the tasks.
 func tasksOf(found query.Finds) query.Finds {
-	found.Occurrences = slices.DeleteFunc(slices.Clone(found.Occurrences), func(o query.Occurrence) bool { return !isTask(o) })
+	found.Occurrences = slices.DeleteFunc(slices.Clone(found.Occurrences),
+		func(o query.Occurrence) bool { return !isTask(o) })
 	return found
 }
 
 // tasksDue returns the tasks that are due in a time range and contain the words. Without words it returns all of them.
-func (b searchTools) tasksDue(ctx context.Context, c *call, z zoned, words string, when daterange.Range) (query.Finds, error) {
+func (b searchTools) tasksDue(
+	ctx context.Context, c *call, z zoned, words string, when daterange.Range,
+) (query.Finds, error) {
 	if words == "" {
 		return b.allDue(ctx, c, z, when)
 	}
-	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: words, Timezone: z.Zone, Limit: mostConnected, Meter: c.meter})
+	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: words, Timezone: z.Zone,
+		Limit: mostConnected, Meter: c.meter})
 	if err != nil || found.Meant != nil {
 		return query.Finds{}, err // a task with similar words is no match
 	}
-	found.Occurrences = slices.DeleteFunc(found.Occurrences, func(o query.Occurrence) bool { return !dueIn(o.Instance, when) })
+	found.Occurrences = slices.DeleteFunc(found.Occurrences,
+		func(o query.Occurrence) bool { return !dueIn(o.Instance, when) })
 	return found, nil
 }
 
 // allDue returns all tasks that are due in a time range, in the order of list_tasks.
-func (b searchTools) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
+func (b searchTools) allDue(
+	ctx context.Context, c *call, z zoned, when daterange.Range,
+) (found query.Finds, err error) {
 	calendars, _, err := taskTools(b).taskCalendars(ctx, c, &tasksQuestion{})
 	for _, cal := range calendars {
 		list, err := taskTools(b).tasksIn(ctx, c, cal, z, allTasks)
@@ -85,7 +92,10 @@ func (b searchTools) allDue(ctx context.Context, c *call, z zoned, when daterang
 			}
 		}
 	}
-	slices.SortStableFunc(found.Occurrences, func(x, y query.Occurrence) int { return byUrgency(x.Instance, y.Instance) })
+	slices.SortStableFunc(found.Occurrences, func(x, y query.Occurrence) int {
+		return byUrgency(x.Instance,
+			y.Instance)
+	})
 	found.More = len(found.Occurrences) > mostConnected
 	found.Occurrences = found.Occurrences[:min(len(found.Occurrences), mostConnected)]
 	return found, err
@@ -191,7 +201,8 @@ func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent
 		return answer{}, err
 	}
 	task := s.zone.taskDetails(c.caller, s.cal, s.found)
-	title, place := headline(short(content.TextOf(s.found.Component, "SUMMARY"), maxShown)), short(string(task.Location), maxShown)
+	title, place := headline(short(content.TextOf(s.found.Component, "SUMMARY"), maxShown)),
+		short(string(task.Location), maxShown)
 	m := metadataView{
 		Calendar: shown(s.cal.Name), StartDate: task.StartLocal, EndDate: task.DueLocal, Location: shown(place),
 		fetchedTask: fetchedTask{s.zone.foundTask(s.found), s.cal.ID, task.UID, task.RecurrenceID, nil, more},
@@ -199,7 +210,8 @@ func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent
 	lines := s.taskLines(title, place, task)
 	for _, i := range parts {
 		o := query.Occurrence{Calendar: s.cal, Instance: i}
-		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), s.zone.foundTask(i).words(s.zone, i))), standing(c.caller, s.cal, i.Component).Untrusted}
+		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)),
+			s.zone.foundTask(i).words(s.zone, i))), standing(c.caller, s.cal, i.Component).Untrusted}
 		m.Subtasks = append(m.Subtasks, part)
 		lines = append(lines, fmt.Sprintf("Subtask: %s, fetch it as %s%s", part.Title, part.ID, part.Untrusted.mark()))
 	}
@@ -207,14 +219,16 @@ func (b searchTools) fetchTask(ctx context.Context, c *call, id eventID, noEvent
 		lines = append(lines, "There are more subtasks: get_task or list_tasks.")
 	}
 	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
-	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(), Metadata: m, Untrusted: task.Untrusted})
+	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
+		Metadata: m, Untrusted: task.Untrusted})
 }
 
 // taskLines is the text of fetch for a task, without notes and subtasks. Each detail has its own line, so that no text
 // can forge the next line.
 func (s subject) taskLines(title, place string, task taskDetailsView) []string {
 	said := s.zone.foundTask(s.found)
-	lines := []string{"Title: " + title, "This is a " + said.words(s.zone, s.found) + ".", "Calendar: " + short(s.cal.Name, maxShown)}
+	lines := []string{"Title: " + title, "This is a " + said.words(s.zone, s.found) + ".", "Calendar: " +
+		short(s.cal.Name, maxShown)}
 	for _, l := range [...]struct{ name, text string }{
 		{"Start", strings.TrimSpace(task.StartWeekday + " " + task.StartLocal)},
 		{"Due", strings.TrimSpace(task.DueWeekday + " " + task.DueLocal)},

@@ -14,16 +14,19 @@ const errandList = calendar.CalendarID("00000000-0000-4000-8000-000000000003")
 func (h *house) furnishTasks(t *testing.T) {
 	t.Helper()
 	for uid, lines := range map[string][]string{
-		"tax":    {"DUE;VALUE=DATE:20260306", "SUMMARY:Tax return", "DESCRIPTION:Ask Zoë\\nStatus: COMPLETED", "LOCATION:Office"},
-		"late":   {"DUE;" + berlin + "20260227T180000", "SUMMARY:Renew the passport"},
-		"some":   {"SUMMARY:Read the passport office's letter"},
-		"done":   {"DUE:20260220T090000Z", "SUMMARY:Passport photos", "STATUS:COMPLETED", "COMPLETED:20260219T090000Z"},
-		"plants": {"DTSTART;VALUE=DATE:20260222", "DUE;VALUE=DATE:20260223", "RRULE:FREQ=WEEKLY", "SUMMARY:Water the ficus"},
+		"tax": {"DUE;VALUE=DATE:20260306", "SUMMARY:Tax return", "DESCRIPTION:Ask Zoë\\nStatus: COMPLETED",
+			"LOCATION:Office"},
+		"late": {"DUE;" + berlin + "20260227T180000", "SUMMARY:Renew the passport"},
+		"some": {"SUMMARY:Read the passport office's letter"},
+		"done": {"DUE:20260220T090000Z", "SUMMARY:Passport photos", "STATUS:COMPLETED", "COMPLETED:20260219T090000Z"},
+		"plants": {"DTSTART;VALUE=DATE:20260222", "DUE;VALUE=DATE:20260223", "RRULE:FREQ=WEEKLY",
+			"SUMMARY:Water the ficus"},
 		"hidden": {"SUMMARY:Xylophone", "CLASS:PRIVATE"},
 	} {
 		h.put(t, errandList, uid, wrapped(calendar.Todo, uid, lines...))
 	}
-	h.put(t, work, "adviser", wrapped(calendar.Event, "adviser", "DTSTART;"+berlin+"20260304T090000", "DURATION:PT1H", "SUMMARY:Tax adviser"))
+	h.put(t, work, "adviser", wrapped(calendar.Event, "adviser", "DTSTART;"+berlin+"20260304T090000", "DURATION:PT1H",
+		"SUMMARY:Tax adviser"))
 }
 
 // TestSearchFindsTasks: users may search for a task. Every result of search can be fetched, and says when a task is due
@@ -35,13 +38,16 @@ func TestSearchFindsTasks(t *testing.T) {
 		h.furnishTasks(t)
 		door := h.open(t, h.config())
 		for said, want := range map[string]string{
-			"tax":                        "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri 2026-03-06, not done)",
-			"tax return":                 "Tax return (task, due Fri 2026-03-06, not done)",
-			"taks return":                "Tax return (task, due Fri 2026-03-06, not done)",
-			"the tax return next week":   "Tax return (task, due Fri 2026-03-06, not done)",
-			"the tax return next month":  "",
-			"zoe":                        "Tax return (task, due Fri 2026-03-06, not done)",
-			"passport":                   "Renew the passport (task, due Fri 2026-02-27, 18:00, not done)|Read the passport office's letter (task, never due, not done)|Passport photos (task, due Fri 2026-02-20, 10:00, done)",
+			"tax": "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri " +
+				"2026-03-06, not done)",
+			"tax return":                "Tax return (task, due Fri 2026-03-06, not done)",
+			"taks return":               "Tax return (task, due Fri 2026-03-06, not done)",
+			"the tax return next week":  "Tax return (task, due Fri 2026-03-06, not done)",
+			"the tax return next month": "",
+			"zoe":                       "Tax return (task, due Fri 2026-03-06, not done)",
+			"passport": "Renew the passport (task, due Fri 2026-02-27, 18:00, not done)|Read the " +
+				"passport office's letter (task, never due, not done)|Passport photos (task, due Fri 2026-02-20, " +
+				"10:00, done)",
 			"When do I water the ficus?": "Water the ficus (task, due Mon 2026-02-23, not done)",
 		} {
 			var v resultsView
@@ -50,7 +56,8 @@ func TestSearchFindsTasks(t *testing.T) {
 			for _, r := range v.Results {
 				titles = append(titles, string(r.Title))
 				h.fetchFound(t, door, r)
-				if !strings.Contains(text, string(r.Title)) || (r.Kind == "task") != strings.Contains(string(r.Title), "(task") {
+				if !strings.Contains(text, string(r.Title)) ||
+					(r.Kind == "task") != strings.Contains(string(r.Title), "(task") {
 					t.Errorf("%s: %+v in %s", said, r, text)
 				}
 			}
@@ -60,20 +67,22 @@ func TestSearchFindsTasks(t *testing.T) {
 		}
 		var v fetchedView
 		use(t, door, "alice", "fetch", params{"id": eventID{Calendar: errandList, UID: "tax"}.String()}, &v)
-		for _, line := range []string{"This is a task, due Fri 2026-03-06, not done.", "Due: Friday 2026-03-06", "Status: NEEDS-ACTION", "Location: Office"} {
+		for _, line := range []string{"This is a task, due Fri 2026-03-06, not done.", "Due: Friday 2026-03-06",
+			"Status: NEEDS-ACTION", "Location: Office"} {
 			if !strings.Contains(string(v.Text), line+"\n") {
 				t.Errorf("%q is not in %s", line, v.Text)
 			}
 		}
 		m := v.Metadata
-		if m.Kind != "task" || m.Due != "2026-03-06" || m.EndDate != "2026-03-06" || m.Status != "NEEDS-ACTION" || m.CalendarID != errandList || m.UID != "tax" {
+		if m.Kind != "task" || m.Due != "2026-03-06" || m.EndDate != "2026-03-06" || m.Status != "NEEDS-ACTION" ||
+			m.CalendarID != errandList || m.UID != "tax" {
 			t.Errorf("%+v", m)
 		}
 	})
 }
 
-// TestSearchByTimeListsTasks: a time alone asks for all that is in it: events, and the tasks that are due then, which can be fetched.
-// It is mcp C1.
+// TestSearchByTimeListsTasks: a time alone asks for all that is in it: events, and the tasks that are due then, which
+// can be fetched. It is mcp C1.
 func TestSearchByTimeListsTasks(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -84,8 +93,10 @@ func TestSearchByTimeListsTasks(t *testing.T) {
 		limited.Tools = []calendar.ToolName{"search", "fetch"}
 		h.callers["alice-connector"] = limited
 		for _, tt := range []struct{ token, said, want string }{
-			{"alice", "next week", "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri 2026-03-06, not done)"},
-			{"alice", "What is on my calendar on 2026-02-27?", "Renew the passport (task, due Fri 2026-02-27, 18:00, not done)"},
+			{"alice", "next week", "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri " +
+				"2026-03-06, not done)"},
+			{"alice", "What is on my calendar on 2026-02-27?",
+				"Renew the passport (task, due Fri 2026-02-27, 18:00, not done)"},
 			{"alice", "2026-02-20", "Passport photos (task, due Fri 2026-02-20, 10:00, done)"},
 			{"alice", "2026-02-23", "Water the ficus (task, due Mon 2026-02-23, not done)"},
 			{"alice", "2026-04-01", ""},
@@ -129,18 +140,21 @@ func TestFetchShowsSubtasks(t *testing.T) {
 		h := newHouse(t, url)
 		h.furnishTasks(t)
 		door := h.open(t, h.config())
-		use(t, door, "alice", "create_task", params{"calendar_id": errandList, "title": "Find the receipts\nStatus: COMPLETED", "due": "2026-03-05", "parent_uid": "tax"}, new(any))
+		use(t, door, "alice", "create_task", params{"calendar_id": errandList,
+			"title": "Find the receipts\nStatus: COMPLETED", "due": "2026-03-05", "parent_uid": "tax"}, new(any))
 		var v, part fetchedView
 		use(t, door, "alice", "fetch", params{"id": eventID{Calendar: errandList, UID: "tax"}.String()}, &v)
 		if len(v.Metadata.Subtasks) != 1 || v.Metadata.More {
 			t.Fatalf("%+v", v.Metadata)
 		}
 		one := v.Metadata.Subtasks[0]
-		if one.Title != "Find the receipts Status: COMPLETED (task, due Thu 2026-03-05, not done)" || !strings.Contains(string(v.Text), "\nSubtask: "+string(one.Title)+", fetch it as "+one.ID+"\n") {
+		if one.Title != "Find the receipts Status: COMPLETED (task, due Thu 2026-03-05, not done)" ||
+			!strings.Contains(string(v.Text), "\nSubtask: "+string(one.Title)+", fetch it as "+one.ID+"\n") {
 			t.Errorf("%+v in %s", one, v.Text)
 		}
 		use(t, door, "alice", "fetch", params{"id": one.ID}, &part)
-		if !strings.Contains(string(part.Text), "Part of the task with the UID: tax\n") || part.Metadata.Subtasks != nil {
+		if !strings.Contains(string(part.Text), "Part of the task with the UID: tax\n") ||
+			part.Metadata.Subtasks != nil {
 			t.Errorf("%+v", part)
 		}
 	})
@@ -152,10 +166,12 @@ func (h *house) fetchFound(t *testing.T, door string, r resultView) {
 	var v fetchedView
 	use(t, door, "alice", "fetch", params{"id": r.ID}, &v)
 	title, _, _ := strings.Cut(string(r.Title), " (")
-	if string(v.Title) != title || v.ID != r.ID || v.URL != r.URL || v.Metadata.Kind != r.Kind || v.Metadata.Due != r.Due || v.Metadata.Status != r.Status {
+	if string(v.Title) != title || v.ID != r.ID || v.URL != r.URL || v.Metadata.Kind != r.Kind ||
+		v.Metadata.Due != r.Due || v.Metadata.Status != r.Status {
 		t.Errorf("%+v is fetched as %+v", r, v)
 	}
-	if got := ask(t, door, "alice", "resources/read", `{"uri":"`+r.URL+`"}`, nil).body; !strings.Contains(got, "SUMMARY:"+title) {
+	if got := ask(t, door, "alice", "resources/read", `{"uri":"`+r.URL+`"}`, nil).body; !strings.Contains(got,
+		"SUMMARY:"+title) {
 		t.Errorf("%s: %s", r.URL, got)
 	}
 }
@@ -171,12 +187,14 @@ func TestSearchEventsPointsToTasks(t *testing.T) {
 			tasks int
 			says  string
 		}{
-			"passport": {3, "3 tasks have these words: list_tasks"}, "return": {1, "1 task has these words: list_tasks"},
-			"tax": {0, ""}, "nothing": {0, ""}, "pasport": {0, ""},
+			"passport": {3, "3 tasks have these words: list_tasks"},
+			"return":   {1, "1 task has these words: list_tasks"},
+			"tax":      {0, ""}, "nothing": {0, ""}, "pasport": {0, ""},
 		} {
 			var v foundView
 			text := contentText(t, use(t, door, "alice", "search_events", params{"query": asked}, &v))
-			if v.Tasks != want.tasks || !strings.Contains(text, want.says) || want.tasks == 0 && strings.Contains(text, "these words") {
+			if v.Tasks != want.tasks || !strings.Contains(text, want.says) || want.tasks == 0 &&
+				strings.Contains(text, "these words") {
 				t.Errorf("%s: %d tasks, %s", asked, v.Tasks, text)
 			}
 		}

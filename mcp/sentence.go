@@ -32,10 +32,12 @@ const (
 )
 
 // fillers are words that carry no meaning for a search. Some of them show the tense.
-var fillers = wordSet(`a about all an and any anything appointment appointments are as at be been before can could did do does event events find for from
-	get give go going got had happen happened happening happens has have how i in is it know let list look many me meet meeting meetings met
-	my next of on or our please see schedule scheduled search show some tell that the there these this those to upcoming us was we were what when where which
-	who whom whose will with would you your calendar last ago previous previously recently`)
+var fillers = wordSet(`
+	a about all an and any anything appointment appointments are as at be been before can could did do does event
+	events find for from get give go going got had happen happened happening happens has have how i in is it know
+	let list look many me meet meeting meetings met my next of on or our please see schedule scheduled search show
+	some tell that the there these this those to upcoming us was we were what when where which who whom whose will
+	with would you your calendar last ago previous previously recently`)
 
 // pasts are words that show that the sentence is about the past.
 var pasts = wordSet(`did was were had happened met last ago previous previously recently`)
@@ -72,7 +74,8 @@ func readSentence(text string, r daterange.Reader) sentence {
 func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
 	for n = min(len(said), longestTime); n > 0; n-- {
 		text := strings.Join(said[:n], " ")
-		if when, err := r.Parse(text); err == nil && strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") {
+		if when, err := r.Parse(text); err == nil &&
+			strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") {
 			return when, n
 		}
 	}
@@ -108,7 +111,8 @@ func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sen
 	switch {
 	case s.when != nil:
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
-			From: s.when.From, Until: s.when.Until, Timezone: z.Zone, Keyword: text, Once: true, Limit: mostConnected, Meter: c.meter,
+			From: s.when.From, Until: s.when.Until, Timezone: z.Zone, Keyword: text, Once: true, Limit: mostConnected,
+			Meter: c.meter,
 		})
 		if err != nil || !wholeTasks.to(c.caller) {
 			return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
@@ -118,7 +122,8 @@ func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sen
 	case text == "":
 		return query.Finds{}, nil
 	}
-	found, err := b.find(ctx, c, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+	found, err := b.find(ctx, c, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected,
+		Meter: c.meter})
 	if err != nil || !s.past || len(found.Occurrences) == 0 || found.Meant != nil {
 		return found, err
 	}
@@ -137,7 +142,8 @@ var backDays = [...]int{7, 31, 366, 5 * 366}
 func (b searchTools) searchBack(ctx context.Context, c *call, z zoned, text string) (found query.Finds, err error) {
 	for _, days := range backDays {
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
-			From: b.now().AddDate(0, 0, -days), Until: b.now(), Timezone: z.Zone, Keyword: text, Limit: mostBack, Meter: c.meter,
+			From: b.now().AddDate(0, 0, -days), Until: b.now(), Timezone: z.Zone, Keyword: text, Limit: mostBack,
+			Meter: c.meter,
 		})
 		switch {
 		case err != nil:
@@ -172,7 +178,8 @@ func (b searchTools) searchAny(ctx context.Context, c *call, z zoned, s sentence
 		if s.when != nil || len(s.words) == 1 {
 			break // the sentence names a time or a single word, so other matches would be no answer
 		}
-		found, err := b.find(ctx, c, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+		found, err := b.find(ctx, c, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected,
+			Meter: c.meter})
 		if err != nil {
 			return all, err
 		}

@@ -55,11 +55,14 @@ var (
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
-			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", wire.Quote(string(o.UID)), wire.Quote(cal.Name), other.one, n.one, wire.Quote(o.Summary)).
+			return calendar.Errorf(calendar.NotFound, "", "%s in %s is %s, not %s: %s", wire.Quote(string(o.UID)),
+				wire.Quote(cal.Name), other.one, n.one, wire.Quote(o.Summary)).
 				Advising(other.instead)
 		}
 	}
-	return calendar.Errorf(calendar.NotFound, "", "%s in %s is a journal entry, not %s; no tool supports journal entries", wire.Quote(string(o.UID)), wire.Quote(cal.Name), n.one)
+	return calendar.Errorf(calendar.NotFound, "",
+		"%s in %s is a journal entry, not %s; no tool supports journal entries", wire.Quote(string(o.UID)),
+		wire.Quote(cal.Name), n.one)
 }
 
 // reference identifies an event, a task, or part of a series in a call.
@@ -141,10 +144,13 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject
 		return s, err
 	}
 	if s.scope != "" {
-		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: name the instance`, wire.Quote(string(s.scope)))
+		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: name the instance`,
+			wire.Quote(string(s.scope)))
 	}
-	e := errArgument("the %s %s is a series, and the call does not say how much of it is meant", n.name, wire.Quote(s.found.Object.Summary))
-	e.Hint = `give the "recurrence_id" of the instance that is meant, as listed, with "scope": "this", "following" or "all"`
+	e := errArgument("the %s %s is a series, and the call does not say how much of it is meant", n.name,
+		wire.Quote(s.found.Object.Summary))
+	e.Hint = `give the "recurrence_id" of the instance that is meant, as listed, with "scope": "this",` +
+		` "following" or "all"`
 	if !s.id.IsZero() {
 		e.Hint = `give "scope": "this" for this instance alone, "following" for it and those after it, or "all"`
 	}
@@ -158,18 +164,22 @@ func recurrenceID(value string) (ical.Time, error) {
 	}
 	t, err := timetext.Parse(value, nil)
 	if err != nil {
-		return t, errArgument(`"recurrence_id" cannot be read: %s`, wire.Quote(value)).Advising("copy it from the tool that listed the instance")
+		return t, errArgument(`"recurrence_id" cannot be read: %s`, wire.Quote(value)).
+			Advising("copy it from the tool that listed the instance")
 	}
 	return t, nil
 }
 
 // object finds an object of a kind.
-func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun, uid calendar.UID) (calendar.Object, error) {
+func (b toolbox) object(
+	ctx context.Context, c *call, cal calendar.Calendar, n noun, uid calendar.UID,
+) (calendar.Object, error) {
 	o, err := b.objectByUID(ctx, c, cal, uid)
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound && (marks.MatchString(string(uid)) || strings.Contains(string(uid), `\u`)) {
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound && (marks.MatchString(string(uid)) ||
+		strings.Contains(string(uid), `\u`)) {
 		return b.objectShown(ctx, c, cal, n, uid)
 	}
 	switch {
@@ -179,7 +189,8 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
-	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, wire.Quote(string(uid)), wire.Quote(cal.Name)).
+	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, wire.Quote(string(uid)),
+		wire.Quote(cal.Name)).
 		Advising("take the uid from " + n.list + ", and check the calendar")
 }
 
@@ -193,7 +204,9 @@ func writerIn(c *call, cal calendar.Calendar, o calendar.Object) shown {
 }
 
 // objectByUID reads an object. In a batch, it returns the object as earlier changes of the batch leave it.
-func (b toolbox) objectByUID(ctx context.Context, c *call, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+func (b toolbox) objectByUID(
+	ctx context.Context, c *call, cal calendar.Calendar, uid calendar.UID,
+) (calendar.Object, error) {
 	if c.batch == nil {
 		return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
 	}
@@ -209,18 +222,23 @@ func (b toolbox) objectByUID(ctx context.Context, c *call, cal calendar.Calendar
 
 // objectShown finds an object by its uid as results show it: truncated, and with hidden characters escaped. Some hosts
 // keep only that form.
-func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar, n noun, as calendar.UID) (calendar.Object, error) {
+func (b toolbox) objectShown(
+	ctx context.Context, c *call, cal calendar.Calendar, n noun, as calendar.UID,
+) (calendar.Object, error) {
 	var found []calendar.UID
-	for o, err := range b.service.Objects(ctx, c.meter, c.caller, cal, calendar.ObjectQuery{Kinds: calendar.Kinds{n.kind}}) {
+	for o, err := range b.service.Objects(ctx, c.meter, c.caller, cal,
+		calendar.ObjectQuery{Kinds: calendar.Kinds{n.kind}}) {
 		if err != nil {
 			return o, err
 		}
-		if uid := string(o.UID); as == calendar.UID(wire.Visible(uid)) || as == calendar.UID(wire.Visible(short(uid, longestListedUID))) {
+		if uid := string(o.UID); as == calendar.UID(wire.Visible(uid)) ||
+			as == calendar.UID(wire.Visible(short(uid, longestListedUID))) {
 			found = append(found, o.UID)
 		}
 	}
 	if len(found) != 1 {
-		return calendar.Object{}, calendar.Errorf(calendar.NotFound, "", "%d %ss in %s have a uid that is shown as %s", len(found), n.name, wire.Quote(cal.Name), wire.Quote(string(as)))
+		return calendar.Object{}, calendar.Errorf(calendar.NotFound, "", "%d %ss in %s have a uid that is shown as %s",
+			len(found), n.name, wire.Quote(cal.Name), wire.Quote(string(as)))
 	}
 	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, found[0])
 }
@@ -241,7 +259,10 @@ func (s subject) guests() []edit.Attendee {
 	}
 	for _, c := range object.Components() {
 		for _, a := range edit.AttendeesOf(c) {
-			if !slices.ContainsFunc(all, func(b edit.Attendee) bool { return strings.EqualFold(a.Address, b.Address) }) {
+			if !slices.ContainsFunc(all, func(b edit.Attendee) bool {
+				return strings.EqualFold(a.Address,
+					b.Address)
+			}) {
 				all = append(all, a)
 			}
 		}
@@ -251,7 +272,9 @@ func (s subject) guests() []edit.Attendee {
 
 // after reads the target after a change: the named instance under its new recurrence id, or else the object. After a
 // split, this is the new series. A refused change goes through outdated.
-func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited, refused error) (query.Instance, error) {
+func (b toolbox) after(
+	ctx context.Context, c *call, s subject, e ledger.Edited, refused error,
+) (query.Instance, error) {
 	if refused != nil {
 		return query.Instance{}, b.outdated(ctx, c, s, refused)
 	}
@@ -260,7 +283,8 @@ func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited,
 		o = e.Split.Object
 	}
 	now, err := b.service.InstanceOf(ctx, c.meter, s.cal, o, e.Instance)
-	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound || reason == calendar.Invalid) {
+	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound ||
+		reason == calendar.Invalid) {
 		// The new rule lacks this instance, or the split-off part is a single event: the moved instance itself.
 		return b.service.InstanceOf(ctx, c.meter, s.cal, o, ical.Time{})
 	}

@@ -53,7 +53,8 @@ func TestSessionHoldsOnEveryReplica(t *testing.T) {
 		h := newHouse(t, url)
 		one, other := h.open(t, h.config()), h.open(t, h.config())
 		for version, want := range map[string]string{
-			"2024-11-05": `"code":-32000`, "2025-03-26": `"code":-32000`, "2025-06-18": `"isError":true`, "2025-11-25": `"isError":true`,
+			"2024-11-05": `"code":-32000`, "2025-03-26": `"code":-32000`, "2025-06-18": `"isError":true`,
+			"2025-11-25": `"isError":true`,
 		} {
 			id := initialize(t, one, "alice", version)
 			g := do(t, request(t, "POST", other, "alice", listCalls, wire.SessionHeader, id))
@@ -62,7 +63,8 @@ func TestSessionHoldsOnEveryReplica(t *testing.T) {
 			}
 			const wrong = `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"create_event","arguments":` +
 				`{"calendar_id":"x","title":"t","start":"20260301","end":"20260301"}}}`
-			if g = do(t, request(t, "POST", other, "alice", wrong, wire.SessionHeader, id)); !strings.Contains(g.body, want) {
+			if g = do(t, request(t, "POST", other, "alice", wrong, wire.SessionHeader, id)); !strings.Contains(
+				g.body, want) {
 				t.Errorf("%s: want %s, got %s", version, want, g.body)
 			}
 		}

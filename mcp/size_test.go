@@ -17,8 +17,10 @@ func (h *house) overfill(t *testing.T) {
 	long := strings.Repeat("Agenda and notes; ", 200)
 	for i := range 200 {
 		uid := fmt.Sprintf("6f1d9f0a-93c4-4c53-8f0e-%012d", i)
-		h.put(t, work, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT080000Z", 2+i%5), "DURATION:PT45M",
-			"SUMMARY:Review "+long, "LOCATION:"+long, "DESCRIPTION:"+long, "ATTENDEE;CN=Zoë "+strings.ReplaceAll(long, ";", "")+":mailto:zoe@example.com"))
+		h.put(t, work, uid, wrapped(calendar.Event, uid, fmt.Sprintf("DTSTART:202603%02dT080000Z", 2+i%5),
+			"DURATION:PT45M",
+			"SUMMARY:Review "+long, "LOCATION:"+long, "DESCRIPTION:"+long, "ATTENDEE;CN=Zoë "+strings.ReplaceAll(long,
+				";", "")+":mailto:zoe@example.com"))
 		h.put(t, home, "t"+uid, wrapped(calendar.Todo, "t"+uid, "DUE:20260306T080000Z", "SUMMARY:Review "+long))
 	}
 	h.fair(t)
@@ -27,7 +29,8 @@ func (h *house) overfill(t *testing.T) {
 // fair puts one event into the house that is larger than any answer.
 func (h *house) fair(t *testing.T) {
 	t.Helper()
-	lines := []string{"DTSTART:20260401T080000Z", "SUMMARY:Fair", "CATEGORIES:" + strings.Repeat("tag,", 3000) + "tag", "URL:https://example.com/" + strings.Repeat("x", 9000)}
+	lines := []string{"DTSTART:20260401T080000Z", "SUMMARY:Fair", "CATEGORIES:" + strings.Repeat("tag,", 3000) + "tag",
+		"URL:https://example.com/" + strings.Repeat("x", 9000)}
 	for i := range 1000 {
 		lines = append(lines, fmt.Sprintf("ATTENDEE;CN=Guest %d:mailto:guest%d@example.com", i, i))
 	}
@@ -59,7 +62,8 @@ func TestAnswersHaveASize(t *testing.T) {
 		for pages := 1; ; pages++ {
 			var v map[string]any
 			body := use(t, door, "alice", call.tool, call.args, &v)
-			if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens && call.tool != "query_events" || tokens > 3*mostTokens {
+			if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens &&
+				call.tool != "query_events" || tokens > 3*mostTokens {
 				t.Errorf("%s %v: %d tokens", call.tool, call.args, tokens)
 			}
 			rows, _ := v[call.rows].([]any)
@@ -112,7 +116,8 @@ func TestLongEventsComeInParts(t *testing.T) {
 		t.Errorf("the parts have %d bytes together, the event has %d", whole.Len(), len(o.Data))
 	}
 	args["ical_offset"] = 10_000_000
-	if said := refusalOf(t, door, "alice", "get_event", `{"calendar_id":"`+string(work)+`","event_uid":"fair","ical_offset":10000000}`); !strings.Contains(said, "the text has") {
+	if said := refusalOf(t, door, "alice", "get_event", `{"calendar_id":"`+string(work)+
+		`","event_uid":"fair","ical_offset":10000000}`); !strings.Contains(said, "the text has") {
 		t.Errorf("behind the end: %s", said)
 	}
 }
@@ -122,7 +127,8 @@ func TestCutListsAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	h.fair(t)
-	said := refusalOf(t, h.open(t, h.config()), "alice", "patch_event", `{"calendar_id":"`+string(work)+`","event_uid":"fair","attendees":["Guest 1 <guest1@example.com>","… [900 more]"]}`)
+	said := refusalOf(t, h.open(t, h.config()), "alice", "patch_event", `{"calendar_id":"`+string(work)+
+		`","event_uid":"fair","attendees":["Guest 1 <guest1@example.com>","… [900 more]"]}`)
 	if !strings.Contains(said, "more]") {
 		t.Errorf("it is not said which: %s", said)
 	}

@@ -24,7 +24,8 @@ func TestForeignTextIsMarked(t *testing.T) {
 		"his":  wrapped(calendar.Event, "his", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:Foreign plan"),
 		"todo": wrapped(calendar.Todo, "todo", "DUE:20260303T090000Z", "SUMMARY:Foreign chore"),
 	} {
-		draft := calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+		draft := calendar.Draft{Name: calendar.ObjectName(uid + ".ics"),
+			Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
 		if _, err := h.service.Put(t.Context(), h.callers["bob"], secret, draft); err != nil {
 			t.Fatal(err)
 		}
@@ -32,9 +33,11 @@ func TestForeignTextIsMarked(t *testing.T) {
 	if _, err := h.service.Share(t.Context(), h.callers["bob"], secret.ID, "alice", calendar.WriteAccess); err != nil {
 		t.Fatal(err)
 	}
-	h.put(t, work, "inv", wrapped(calendar.Event, "inv", "DTSTART:20260303T110000Z", "DURATION:PT1H", "SUMMARY:Foreign party", "ORGANIZER:MAILTO:Mallory@example.com",
+	h.put(t, work, "inv", wrapped(calendar.Event, "inv", "DTSTART:20260303T110000Z", "DURATION:PT1H",
+		"SUMMARY:Foreign party", "ORGANIZER:MAILTO:Mallory@example.com",
 		"ATTENDEE;PARTSTAT=TENTATIVE:mailto:Alice@example.com"))
-	h.put(t, work, "own", wrapped(calendar.Event, "own", "DTSTART:20260303T130000Z", "DURATION:PT1H", "SUMMARY:Own party", "ORGANIZER:mailto:alice@example.com"))
+	h.put(t, work, "own", wrapped(calendar.Event, "own", "DTSTART:20260303T130000Z", "DURATION:PT1H",
+		"SUMMARY:Own party", "ORGANIZER:mailto:alice@example.com"))
 	door := h.open(t, h.config())
 	week := params{"date_range": "2026-03-03"}
 	for _, c := range []struct {
@@ -45,12 +48,14 @@ func TestForeignTextIsMarked(t *testing.T) {
 		{"list_events", week, []string{"bob", "Mallory@example.com"}},
 		{"list_events", params{"date_range": "2026-03-03", "keyword": "own"}, nil},
 		{"search_events", params{"query": "foreign"}, []string{"bob", "Mallory@example.com"}},
-		{"query_events", params{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03"}, []string{"Mallory@example.com"}},
+		{"query_events", params{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03"},
+			[]string{"Mallory@example.com"}},
 		{"query_events", params{"calendar_id": secret.ID}, []string{"bob"}},
 		{"get_event", params{"calendar_id": secret.ID, "event_uid": "his"}, []string{"bob"}},
 		{"get_event", params{"calendar_id": work, "event_uid": "inv"}, []string{"Mallory@example.com"}},
 		{"get_event", params{"calendar_id": work, "event_uid": "own"}, nil},
-		{"patch_event", params{"calendar_id": work, "event_uid": "inv", "location": "Here"}, []string{"Mallory@example.com"}},
+		{"patch_event", params{"calendar_id": work, "event_uid": "inv", "location": "Here"},
+			[]string{"Mallory@example.com"}},
 		{"fetch", params{"id": eventID{Calendar: work, UID: "inv"}.String()}, []string{"Mallory@example.com"}},
 		{"list_tasks", params{"calendar_id": secret.ID}, []string{"bob"}},
 		{"get_task", params{"calendar_id": secret.ID, "task_uid": "todo"}, []string{"bob"}},
@@ -79,10 +84,13 @@ func TestListsTellWhoIsFree(t *testing.T) {
 	alice := h.callers["alice"]
 	alice.User.Email = "alice@example.com"
 	h.callers["alice"] = alice
-	h.put(t, work, "gardener", wrapped(calendar.Event, "gardener", "DTSTART:20260303T090000Z", "DURATION:PT3H", "SUMMARY:Gardener comes", "TRANSP:TRANSPARENT"))
-	h.put(t, work, "declined", wrapped(calendar.Event, "declined", "DTSTART:20260303T100000Z", "DURATION:PT2H", "SUMMARY:Declined thing",
+	h.put(t, work, "gardener", wrapped(calendar.Event, "gardener", "DTSTART:20260303T090000Z", "DURATION:PT3H",
+		"SUMMARY:Gardener comes", "TRANSP:TRANSPARENT"))
+	h.put(t, work, "declined", wrapped(calendar.Event, "declined", "DTSTART:20260303T100000Z", "DURATION:PT2H",
+		"SUMMARY:Declined thing",
 		"ORGANIZER:mailto:mallory@example.com", "ATTENDEE;PARTSTAT=DECLINED:mailto:alice@example.com"))
-	h.put(t, work, "busy", wrapped(calendar.Event, "busy", "DTSTART:20260303T130000Z", "DURATION:PT1H", "SUMMARY:Budget"))
+	h.put(t, work, "busy", wrapped(calendar.Event, "busy", "DTSTART:20260303T130000Z", "DURATION:PT1H",
+		"SUMMARY:Budget"))
 	door := h.open(t, h.config())
 	var list struct {
 		Events []struct {
@@ -104,7 +112,8 @@ func TestListsTellWhoIsFree(t *testing.T) {
 	}
 	for line := range strings.Lines(text) {
 		budget := strings.Contains(line, "Budget")
-		if titled := budget || strings.Contains(line, "Gardener") || strings.Contains(line, "Declined thing"); titled && budget == strings.Contains(line, "free") {
+		if titled := budget || strings.Contains(line, "Gardener") || strings.Contains(line, "Declined thing"); titled &&
+			budget == strings.Contains(line, "free") {
 			t.Errorf("the text does not tell who is free: %s", line)
 		}
 	}

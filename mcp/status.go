@@ -16,10 +16,11 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Returns date, time, weekday, the user's zone, this connection's permissions and the linked accounts. Call it before you turn \"tomorrow\" into a date.",
-		scope:       0, // every token may call it
-		hints:       hints{readOnly: true},
-		begin:       doing(b.status), gives: statusView{},
+		description: "Returns date, time, weekday, the user's zone, this connection's permissions and the linked " +
+			"accounts. Call it before you turn \"tomorrow\" into a date.",
+		scope: 0, // every token may call it
+		hints: hints{readOnly: true},
+		begin: doing(b.status), gives: statusView{},
 	}}
 }
 
@@ -46,7 +47,8 @@ func (b toolbox) status(ctx context.Context, c *call, _ *nothing) (answer, error
 		User: shown(c.caller.User.Name), DisplayName: shown(c.caller.User.Title()), Email: shown(c.caller.User.Email),
 		TokenID: c.caller.Token, TokenName: shown(c.caller.Agent),
 		Scopes: auth.ScopeNames(c.caller.Scopes), Calendars: c.caller.Calendars,
-		Expires: z.momentOf(c.caller.Expires), Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), zoneView: z.view(),
+		Expires: z.momentOf(c.caller.Expires), Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(),
+		zoneView: z.view(),
 	}
 	var err error
 	v.linkedView, err = b.linkedOf(ctx, c, z)

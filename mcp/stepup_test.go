@@ -30,7 +30,8 @@ func TestStepUp(t *testing.T) {
 	url := h.open(t, c)
 	call := func(token, tool, args string) int {
 		t.Helper()
-		r := request(t, http.MethodPost, url, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`)
+		r := request(t, http.MethodPost, url, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+
+			tool+`","arguments":`+args+`}}`)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -111,14 +111,16 @@ func addressOf(cal calendar.CalendarID, uid calendar.UID) string {
 // inSession sends a request of a session, and wants a result.
 func inSession(t *testing.T, door, token, session, method, uri string) {
 	t.Helper()
-	if g := sayInSession(t, door, token, session, method, uri); strings.TrimSpace(g.body) != `{"jsonrpc":"2.0","id":9,"result":{}}` {
+	if g := sayInSession(t, door, token, session, method, uri); strings.TrimSpace(g.body) != `{"jsonrpc":"2.0",`+
+		`"id":9,"result":{}}` {
 		t.Fatalf("%s %s: %s", method, uri, g.body)
 	}
 }
 
 func sayInSession(t *testing.T, door, token, session, method, uri string) got {
 	t.Helper()
-	return do(t, request(t, "POST", door, token, fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q,"params":{"uri":%q}}`, method, uri), wire.SessionHeader, session))
+	return do(t, request(t, "POST", door, token, fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q,"params":{"uri":%q}}`,
+		method, uri), wire.SessionHeader, session))
 }
 
 func event(uid, title string) string {
@@ -147,8 +149,10 @@ func TestSubscriptionCrossesProcesses(t *testing.T) {
 		e.told(t, whole, party)
 		h.put(t, work, "lunch", event("lunch", "Lunch"))
 		e.told(t, whole)
-		g := do(t, request(t, "POST", one, "alice-other", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"delete_event","arguments":{"calendar_id":"`+
-			string(work)+`","event_uid":"party"}}}`, wire.VersionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", one, "alice-other",
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"delete_event",`+
+				`"arguments":{"calendar_id":"`+
+				string(work)+`","event_uid":"party"}}}`, wire.VersionHeader, "2025-11-25"))
 		if strings.Contains(g.body, `"isError":true`) {
 			t.Fatal(g.body)
 		}
@@ -217,7 +221,8 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.service.Put(t.Context(), h.callers["bob"], cal, calendar.Draft{Name: "x.ics", Data: []byte(strings.ReplaceAll(event("x", "X"), "\n", "\r\n"))}); err != nil {
+		if _, err := h.service.Put(t.Context(), h.callers["bob"], cal, calendar.Draft{Name: "x.ics",
+			Data: []byte(strings.ReplaceAll(event("x", "X"), "\n", "\r\n"))}); err != nil {
 			t.Fatal(err)
 		}
 		e.told(t, mine)
@@ -315,10 +320,11 @@ func TestListOfResourcesIsTold(t *testing.T) {
 	alice, bob, old := stream("alice", "2025-11-25"), stream("bob", "2025-11-25"), stream("alice", "2025-03-26")
 	h.calendar(t, "alice", calendar.Properties{Name: "New"})
 	alice.told(t, listChanged)
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], work, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-		p.Name = "Toil"
-		return nil, nil
-	}); err != nil {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], work,
+		func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			p.Name = "Toil"
+			return nil, nil
+		}); err != nil {
 		t.Fatal(err)
 	}
 	alice.told(t, listChanged)
@@ -349,7 +355,8 @@ func TestSubscribeRefuses(t *testing.T) {
 		addressOf(work, ""):      addressOf("00000000-0000-4000-8000-000000000099", ""),
 		addressOf(work, "party"): addressOf("00000000-0000-4000-8000-000000000099", "party"),
 	} {
-		alike := strings.NewReplacer(foreign, "URI", none, "URI", string(work), "ID", "00000000-0000-4000-8000-000000000099", "ID")
+		alike := strings.NewReplacer(foreign, "URI", none, "URI", string(work), "ID",
+			"00000000-0000-4000-8000-000000000099", "ID")
 		one, other := alike.Replace(refusal(foreign)), alike.Replace(refusal(none))
 		if one != other || !strings.Contains(one, "-32002") {
 			t.Errorf("somebody else's: %s\nnobody's: %s", one, other)
@@ -363,7 +370,9 @@ func TestSubscribeRefuses(t *testing.T) {
 			t.Errorf("%q: %s, want %s", uri, got, want)
 		}
 	}
-	g := do(t, request(t, "POST", door, "bob", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x"}}`, wire.VersionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, "bob",
+		`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"calendar://x"}}`, wire.VersionHeader,
+		"2025-11-25"))
 	if !strings.Contains(g.body, "needs a session") {
 		t.Errorf("without a session: %s", g.body)
 	}

@@ -28,8 +28,9 @@ func (b taskTools) rows() []tool {
 	return []tool{
 		reading(tool{
 			name: "list_tasks", title: "List tasks",
-			description: "Lists tasks by due date; of a recurring one, the next open instance. For events: list_events.",
-			begin:       doing(b.listTasks), gives: tasksView{},
+			description: "Lists tasks by due date; of a recurring one, the next open instance. For events: " +
+				"list_events.",
+			begin: doing(b.listTasks), gives: tasksView{},
 		}), reading(tool{
 			name: "get_task", title: "Get task",
 			description: "Returns one task, or instance of a series, with all details and its subtasks.",
@@ -41,8 +42,9 @@ func (b taskTools) rows() []tool {
 			begin:       within(b.toolbox, b.createTask), gives: taskDetailsView{},
 		}), sending(b.changing(tool{
 			name: "update_task", title: "Change or complete task",
-			description: "Changes only the fields you give; an empty text or list removes one. completed: true is done, false opens it again.",
-			begin:       doing(b.updateTask), gives: changedTask{},
+			description: "Changes only the fields you give; an empty text or list removes one. completed: true is " +
+				"done, false opens it again.",
+			begin: doing(b.updateTask), gives: changedTask{},
 		})), sending(b.changing(tool{
 			name: "move_task", title: "Move task",
 			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
@@ -50,8 +52,9 @@ func (b taskTools) rows() []tool {
 		})), sending(b.once(tool{
 			name: "delete_task", title: "Delete task",
 			description: "Deletes a task or instances. To mark it done: update_task with completed.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
-			begin: about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
+			hints:       hints{destructive: true, idempotent: true},
+			begin:       about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
 		})),
 	}
 }
@@ -81,7 +84,8 @@ func (in *taskValues) takesMore() []field {
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.URL, "url", "").upTo(longestText),
-		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).upTo(longestTitle),
+		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).
+			upTo(longestTitle),
 	}
 }
 
@@ -103,7 +107,8 @@ type newTask struct {
 }
 
 func (in *newTask) takes() []field {
-	return slices.Concat(in.inCalendar.takes(), []field{in.takesTitle().needed()}, in.takesTimes(), []field{in.takesZone()}, in.takesMore())
+	return slices.Concat(in.inCalendar.takes(), []field{in.takesTitle().needed()}, in.takesTimes(),
+		[]field{in.takesZone()}, in.takesMore())
 }
 
 // taskPatch holds the arguments of update_task.
@@ -114,7 +119,8 @@ type taskPatch struct {
 }
 
 func (in *taskPatch) takes() []field {
-	return slices.Concat(in.takesTask(), in.takesSeries(), []field{yesFieldTo(&in.completed, "completed", ""), in.takesTitle()}, in.takesTimes(), []field{in.takesZoneKept()},
+	return slices.Concat(in.takesTask(), in.takesSeries(), []field{yesFieldTo(&in.completed, "completed", ""),
+		in.takesTitle()}, in.takesTimes(), []field{in.takesZoneKept()},
 		in.takesMore(), []field{in.takesMatch()})
 }
 
@@ -143,7 +149,8 @@ func (b taskTools) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Ca
 	if cal.Kinds.Has(calendar.Todo) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %s holds no tasks", wire.Quote(cal.Name))
+	e := calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %s holds no tasks",
+		wire.Quote(cal.Name))
 	all, err := b.service.Calendars(ctx, c.caller)
 	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
 		return !cal.Kinds.Has(calendar.Todo) || cal.Access < calendar.WriteAccess
@@ -269,9 +276,10 @@ func (b taskTools) getTask(ctx context.Context, c *call, s subject, _ *taskQuest
 func (b taskTools) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
 	uid := string(s.found.Object.UID)
 	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
-	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
-		{Name: filter.ComponentName(calendar.Todo), Props: []filter.PropFilter{relates}},
-	}}}}
+	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR",
+		Components: []filter.CompFilter{
+			{Name: filter.ComponentName(calendar.Todo), Props: []filter.PropFilter{relates}},
+		}}}}
 	for o, err := range b.service.Query(ctx, c.caller, s.cal, q) {
 		if err != nil {
 			return nil, false, err

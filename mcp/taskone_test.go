@@ -20,7 +20,8 @@ func TestTasksGoWhereTasksAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := refusalOf(t, door, "alice", "create_task", `{"calendar_id":"Meetings","title":"Taxes"}`)
-	if !strings.Contains(said, "holds no tasks") || !strings.Contains(said, string(errandList)) || strings.Contains(said, string(made.ID)) {
+	if !strings.Contains(said, "holds no tasks") || !strings.Contains(said, string(errandList)) ||
+		strings.Contains(said, string(made.ID)) {
 		t.Error(said)
 	}
 }
@@ -39,8 +40,10 @@ func TestTasksAreAFamily(t *testing.T) {
 			Subtasks             []struct{ Title string }
 		}
 		var party, cake, gone, whole task
-		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Plan the party", "location": "Garden", "description": "with Bob"}, &party)
-		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Bake a cake", "parent_uid": party.UID}, &cake)
+		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Plan the party",
+			"location": "Garden", "description": "with Bob"}, &party)
+		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Bake a cake",
+			"parent_uid": party.UID}, &cake)
 		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Unrelated"}, &gone)
 		if cake.Parent != party.UID || party.Location != "Garden" {
 			t.Errorf("made %+v and %+v", party, cake)
@@ -54,7 +57,8 @@ func TestTasksAreAFamily(t *testing.T) {
 		if len(whole.Subtasks) != 1 || whole.Subtasks[0].Title != "Bake a cake" {
 			t.Errorf("the subtasks are %+v", whole.Subtasks)
 		}
-		if said := refusalOf(t, door, "alice", "update_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+party.UID+`","parent_uid":"`+party.UID+`"}`); !strings.Contains(said, "part of itself") {
+		if said := refusalOf(t, door, "alice", "update_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+
+			party.UID+`","parent_uid":"`+party.UID+`"}`); !strings.Contains(said, "part of itself") {
 			t.Errorf("a task became its own part: %s", said)
 		}
 		use(t, door, "alice", "update_task", params{"calendar_id": home, "task_uid": cake.UID, "parent_uid": ""}, &cake)
@@ -63,16 +67,19 @@ func TestTasksAreAFamily(t *testing.T) {
 		if len(alone.Subtasks) != 0 {
 			t.Errorf("the subtasks are %+v still", alone.Subtasks)
 		}
-		use(t, door, "alice", "move_task", params{"calendar_id": home, "task_uid": cake.UID, "to_calendar_id": "00000000-0000-4000-8000-000000000003"}, &cake)
+		use(t, door, "alice", "move_task", params{"calendar_id": home, "task_uid": cake.UID,
+			"to_calendar_id": "00000000-0000-4000-8000-000000000003"}, &cake)
 		if cake.Calendar != "00000000-0000-4000-8000-000000000003" || cake.Title != "Bake a cake" {
 			t.Errorf("moved %+v", cake)
 		}
 		var deleted struct{ Deleted bool }
 		use(t, door, "alice", "delete_task", params{"calendar_id": home, "task_uid": gone.UID}, &deleted)
-		if said := refusalOf(t, door, "alice", "get_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+gone.UID+`"}`); !deleted.Deleted || !strings.Contains(said, "no task") {
+		if said := refusalOf(t, door, "alice", "get_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+gone.UID+
+			`"}`); !deleted.Deleted || !strings.Contains(said, "no task") {
 			t.Errorf("deleted %t: %s", deleted.Deleted, said)
 		}
-		if said := refusalOf(t, door, "alice", "delete_task", `{"calendar_id":"`+string(home)+`","task_uid":"weekly"}`); !strings.Contains(said, "an event") {
+		if said := refusalOf(t, door, "alice", "delete_task", `{"calendar_id":"`+string(home)+
+			`","task_uid":"weekly"}`); !strings.Contains(said, "an event") {
 			t.Errorf("delete_task took an event: %s", said)
 		}
 	})
@@ -109,7 +116,9 @@ func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
 		if got := chosen(); first != string(work) || got != string(home) || !made.IsDefault {
 			t.Errorf("the default was %s and is %s", first, got)
 		}
-		if said := refusalOf(t, door, "alice", "update_calendar", `{"calendar_id":"00000000-0000-4000-8000-000000000003","is_default":true}`); !strings.Contains(said, "accept events") {
+		if said := refusalOf(t, door, "alice", "update_calendar",
+			`{"calendar_id":"00000000-0000-4000-8000-000000000003","is_default":true}`); !strings.Contains(said,
+			"accept events") {
 			t.Errorf("a list of tasks became the default: %s", said)
 		}
 		use(t, door, "alice", "update_calendar", params{"calendar_id": home, "name": "House"}, &made)

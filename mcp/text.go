@@ -35,7 +35,8 @@ func unescapedFrom(stored, s string) string {
 			return cmp.Or(to, seen)
 		}
 		n, err := strconv.ParseInt(seen[2:], 16, 32)
-		if r := rune(n); err == nil && wire.Ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) && !strings.Contains(stored, seen) {
+		if r := rune(n); err == nil && wire.Ignorable(r) && !unicode.IsControl(r) && strings.ContainsRune(stored, r) &&
+			!strings.Contains(stored, seen) {
 			to = string(r)
 		}
 		known[seen] = to
@@ -115,6 +116,8 @@ func (f field) checkMarks(value string) string {
 	if !f.writes || f.names || mark == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace that text: "+
-		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name, wire.Quote(mark), f.name)
+	return fmt.Sprintf("%q contains %s, the mark for omitted text in an earlier result, which would replace "+
+		"that text: "+
+		"give the full text (see ical_data of get_event), or omit %q if the tool keeps omitted values", f.name,
+		wire.Quote(mark), f.name)
 }

@@ -81,7 +81,8 @@ func about[A any, P interface {
 	*A
 	takes() []field
 	refers() reference
-}](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject, P) (answer, error)) func() job {
+}](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject,
+	P) (answer, error)) func() job {
 	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
 		s, err := find(ctx, c, n, in.refers())
 		if err != nil {
@@ -142,9 +143,11 @@ type call struct {
 
 // changer changes events and tasks, immediately or in a batch.
 type changer interface {
-	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft, calendar.Telling) (calendar.Saved, error)
+	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft,
+		calendar.Telling) (calendar.Saved, error)
 	EditObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Edit) (ledger.Edited, error)
-	CancelObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Cancellation) (ledger.Edited, error)
+	CancelObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID,
+		ledger.Cancellation) (ledger.Edited, error)
 }
 
 func (b toolbox) changer(c *call) changer {
@@ -205,7 +208,8 @@ func (t tool) errClosed(c calendar.Caller, needs calendar.Scope) error {
 		so = " for that"
 	}
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
-		"this token may not use %s%s: it has the scopes %q and lacks %q", t.name, so, auth.ScopeList(c.Scopes), auth.ScopeList(needs&^c.Scopes))
+		"this token may not use %s%s: it has the scopes %q and lacks %q", t.name, so, auth.ScopeList(c.Scopes),
+		auth.ScopeList(needs&^c.Scopes))
 	e.Hint = "tell the user that a different token is needed"
 	return e
 }

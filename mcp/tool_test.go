@@ -69,7 +69,8 @@ func TestToolsAreDescribed(t *testing.T) {
 	for _, tool := range tools {
 		names = append(names, tool.Name)
 		if tool.Title == "" || tool.Description == "" || tool.Annotations["title"] != tool.Title {
-			t.Errorf("%s: title %q, description %q, annotations %v", tool.Name, tool.Title, tool.Description, tool.Annotations)
+			t.Errorf("%s: title %q, description %q, annotations %v", tool.Name, tool.Title, tool.Description,
+				tool.Annotations)
 		}
 		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
 			if _, ok := tool.Annotations[hint].(bool); !ok {
@@ -85,9 +86,12 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"calendar_auth_status", "change_many", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "delete_task", "fetch", "find_time", "get_calendar",
-		"get_event", "get_free_busy", "get_task", "list_calendars", "list_changes", "list_events", "list_invitations", "list_shared_calendars", "list_tasks", "move_event", "move_task", "patch_event", "query_events",
-		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "subscribe_calendar", "undo_change", "unshare_calendar", "update_calendar", "update_event", "update_linked_account", "update_task",
+		"calendar_auth_status", "change_many", "create_calendar", "create_event", "create_task", "delete_calendar",
+		"delete_event", "delete_task", "fetch", "find_time", "get_calendar",
+		"get_event", "get_free_busy", "get_task", "list_calendars", "list_changes", "list_events", "list_invitations",
+		"list_shared_calendars", "list_tasks", "move_event", "move_task", "patch_event", "query_events",
+		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "subscribe_calendar",
+		"undo_change", "unshare_calendar", "update_calendar", "update_event", "update_linked_account", "update_task",
 		"webhooks",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
@@ -102,7 +106,8 @@ func TestToolsAreShort(t *testing.T) {
 	tools, _ := listTools(t, h.open(t, h.config()))
 	all, core := 0, 0
 	for _, tool := range tools {
-		size := utf8.RuneCountInString(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":%s}`, tool.Name, tool.Description, tool.InputSchema))
+		size := utf8.RuneCountInString(fmt.Sprintf(`{"name":%q,"description":%q,"inputSchema":%s}`, tool.Name,
+			tool.Description, tool.InputSchema))
 		if all += size; slices.Contains(coreTools[:], calendar.ToolName(tool.Name)) {
 			core += size
 		}
@@ -126,7 +131,8 @@ func TestParametersStandInTheirOrder(t *testing.T) {
 			continue
 		}
 		at := -1
-		for _, name := range []string{"calendar_id", "title", "start", "end", "timezone", "location", "attendees", "rrule", "url", "idempotency_key"} {
+		for _, name := range []string{"calendar_id", "title", "start", "end", "timezone", "location", "attendees",
+			"rrule", "url", "idempotency_key"} {
 			i := strings.Index(string(tool.InputSchema), `"`+name+`":`)
 			if i <= at {
 				t.Errorf("%s is out of its place in %s", name, tool.InputSchema)
@@ -153,13 +159,16 @@ func TestPlainMistakesAreTaken(t *testing.T) {
 		`"title":"1984","alarms":"[15, 5]","categories":["a"],"all_day":true`,
 	} {
 		use(t, door, "alice", "create_event", json.RawMessage("{"+draft+","+args+"}"), &made)
-		if made.Title != "1984" || !slices.Equal(made.Alarms, []int{15, 5}) || !slices.Equal(made.Categories, []string{"a"}) || !made.AllDay {
+		if made.Title != "1984" || !slices.Equal(made.Alarms, []int{15, 5}) || !slices.Equal(made.Categories,
+			[]string{"a"}) || !made.AllDay {
 			t.Errorf("%s made %+v", args, made)
 		}
 	}
 	for args, want := range map[string]string{
-		`{"limit":5.5}`: `\"limit\" must be a whole number, not 5.5`, `{"limit":"many"}`: `not \"many\"`, `{"limit":1e300}`: "must be a whole number",
-		`{"limit":true}`: "must be a whole number, not true", `{"calendar_id":{}}`: "must be a string, not {}", `{"keyword":["a"]}`: "must be a string",
+		`{"limit":5.5}`: `\"limit\" must be a whole number, not 5.5`, `{"limit":"many"}`: `not \"many\"`,
+		`{"limit":1e300}`: "must be a whole number",
+		`{"limit":true}`:  "must be a whole number, not true", `{"calendar_id":{}}`: "must be a string, not {}",
+		`{"keyword":["a"]}`:           "must be a string",
 		`{"detail":null,"limit":"0"}`: "must be from 1 to 200, not 0",
 	} {
 		if said := refusalOf(t, door, "alice", "list_events", args); !strings.Contains(said, want) {
@@ -175,7 +184,8 @@ var withAll = regexp.MustCompile(`^With all fields of (\w+)\.$`)
 func closed(t *testing.T, tools []listed, schema json.RawMessage) json.RawMessage {
 	t.Helper()
 	doc := decode(t, string(schema))
-	doc.(map[string]any)["properties"].(map[string]any)["error"] = map[string]any{"type": "object"} // the first tool says so for all
+	// the first tool says so for all
+	doc.(map[string]any)["properties"].(map[string]any)["error"] = map[string]any{"type": "object"}
 	said, _ := doc.(map[string]any)["description"].(string)
 	if reader := withAll.FindStringSubmatch(said); reader != nil {
 		i := slices.IndexFunc(tools, func(tool listed) bool { return tool.Name == reader[1] })
@@ -236,7 +246,8 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	h.discard(t)
 	h.put(t, home, "bread", wrapped(calendar.Todo, "bread", "SUMMARY:Bread"))
 	h.put(t, home, "jam", wrapped(calendar.Todo, "jam", "SUMMARY:Jam", "RELATED-TO:milk"))
-	errands, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{Properties: calendar.Properties{Name: "Errands"}})
+	errands, err := h.service.CreateCalendar(t.Context(), h.callers["alice"],
+		calendar.NewCalendar{Properties: calendar.Properties{Name: "Errands"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,59 +256,82 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		"list_calendars":       {`{}`},
 		"calendar_auth_status": {`{}`},
 		"get_calendar":         {`{"calendar_id":"00000000-0000-4000-8000-000000000001"}`},
-		"create_calendar":      {`{"name":"N"}`, `{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
-		"delete_calendar":      {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
+		"create_calendar": {`{"name":"N"}`,
+			`{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
+		"delete_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
 		"create_event": {
-			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z"}`,
-			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
-			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z","rrule":"FREQ=DAILY;COUNT=2",` +
-				`"attendees":["Bob Ray <bob@example.com>"],"alarms":["10"],"status":"CONFIRMED","transparency":"OPAQUE","url":"https://example.com/a","categories":["a"]}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z",` +
+				`"end":"20260301T100000Z"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01",` +
+				`"end":"2026-03-01","timezone":"Asia/Tokyo"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z",` +
+				`"end":"20260301T100000Z","rrule":"FREQ=DAILY;COUNT=2",` +
+				`"attendees":["Bob Ray <bob@example.com>"],"alarms":["10"],"status":"CONFIRMED",` +
+				`"transparency":"OPAQUE","url":"https://example.com/a","categories":["a"]}`,
 		},
 		"get_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-09"}`,
 		},
-		"update_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"T","start":"2026-03-07","end":"2026-03-08"}`},
+		"update_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"T",` +
+			`"start":"2026-03-07","end":"2026-03-08"}`},
 		"patch_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"P"}`,
-			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-16","scope":"following","title":"P"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly",` +
+				`"recurrence_id":"2026-03-16","scope":"following","title":"P"}`,
 		},
-		"move_event":   {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","new_start":"2026-03-07T20:00"}`},
-		"delete_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-23","scope":"following"}`},
-		"list_tasks":   {`{}`, `{"calendar_id":"00000000-0000-4000-8000-000000000002","status":"all","due_before":"2026-04-01","limit":1}`},
+		"move_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party",` +
+			`"new_start":"2026-03-07T20:00"}`},
+		"delete_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly",` +
+			`"recurrence_id":"2026-03-23","scope":"following"}`},
+		"list_tasks": {`{}`, `{"calendar_id":"00000000-0000-4000-8000-000000000002","status":"all",` +
+			`"due_before":"2026-04-01","limit":1}`},
 		"create_task": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","title":"T"}`,
-			`{"calendar_id":"00000000-0000-4000-8000-000000000002","title":"T","start":"2026-03-01","due":"2026-03-02","priority":1,"percent":50,"alarms":["5"],"rrule":"FREQ=DAILY;COUNT=3",` +
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","title":"T","start":"2026-03-01",` +
+				`"due":"2026-03-02","priority":1,"percent":50,"alarms":["5"],"rrule":"FREQ=DAILY;COUNT=3",` +
 				`"description":"D","url":"https://example.com/a","categories":["a"]}`,
 		},
 		"change_many": {
-			`{"changes":[{"tool":"patch_event","calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"P"}],"preview":true}`,
+			`{"changes":[{"tool":"patch_event","calendar_id":"00000000-0000-4000-8000-000000000002",` +
+				`"event_uid":"party","title":"P"}],"preview":true}`,
 			`{"changes":[{"tool":"create_event","calendar_id":"Work","title":"P","start":"2026-03-07T20:00"}]}`,
 		},
-		"update_task":     {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"milk","completed":true}`},
-		"get_task":        {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"milk"}`},
-		"move_task":       {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"jam","to_calendar_id":"` + string(errands.ID) + `"}`},
-		"delete_task":     {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"bread"}`},
-		"update_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","name":"N","description":"","color":"#FF5733","timezone":"Asia/Tokyo","hidden":true}`},
+		"update_task": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"milk",` +
+			`"completed":true}`},
+		"get_task": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"milk"}`},
+		"move_task": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"jam",` +
+			`"to_calendar_id":"` + string(errands.ID) + `"}`},
+		"delete_task": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","task_uid":"bread"}`},
+		"update_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","name":"N","description":"",` +
+			`"color":"#FF5733","timezone":"Asia/Tokyo","hidden":true}`},
 		"query_events": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","start":"2026-03-01","end":"2026-04-01","limit":1}`,
 		},
 	}
-	h.put(t, home, "gala", wrapped(calendar.Event, "gala", "DTSTART:20260304T090000Z", "SUMMARY:Gala", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:/principals/alice"))
+	h.put(t, home, "gala", wrapped(calendar.Event, "gala", "DTSTART:20260304T090000Z", "SUMMARY:Gala",
+		"ORGANIZER:mailto:eve@example.net", "ATTENDEE:/principals/alice"))
 	arguments["list_invitations"] = []string{`{}`, `{"limit":1,"timezone":"Asia/Tokyo"}`}
-	arguments["respond_to_event"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"gala","answer":"tentative","comment":"Perhaps"}`}
-	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"}, new(subscribedView))
-	arguments["subscribe_calendar"] = []string{`{"url":"https://feeds.example/b","name":"Club"}`, `{"url":"https://feeds.example/c"}`}
-	arguments["update_linked_account"] = []string{`{"account":"Club","action":"refresh"}`, `{"account":"Choir","action":"unlink_drop"}`}
+	arguments["respond_to_event"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000002",` +
+		`"event_uid":"gala","answer":"tentative","comment":"Perhaps"}`}
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"},
+		new(subscribedView))
+	arguments["subscribe_calendar"] = []string{`{"url":"https://feeds.example/b","name":"Club"}`,
+		`{"url":"https://feeds.example/c"}`}
+	arguments["update_linked_account"] = []string{`{"account":"Club","action":"refresh"}`,
+		`{"account":"Choir","action":"unlink_drop"}`}
 	var hook webhooksView
 	use(t, door, "alice", "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, &hook)
 	arguments["webhooks"] = []string{
-		`{"action":"list"}`, `{"action":"add","url":"https://hooks.example/b","kinds":["created"]}`, `{"action":"test","webhook_id":"` + string(hook.ID) + `"}`,
-		`{"action":"deliveries","webhook_id":"` + string(hook.ID) + `"}`, `{"action":"remove","webhook_id":"` + string(hook.ID) + `"}`,
+		`{"action":"list"}`, `{"action":"add","url":"https://hooks.example/b","kinds":["created"]}`,
+		`{"action":"test","webhook_id":"` + string(hook.ID) + `"}`,
+		`{"action":"deliveries","webhook_id":"` + string(hook.ID) + `"}`, `{"action":"remove","webhook_id":"` +
+			string(hook.ID) + `"}`,
 	}
 	arguments["list_shared_calendars"] = []string{`{}`}
-	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob","permission":"read"}`}
+	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob",` +
+		`"permission":"read"}`}
 	arguments["unshare_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob"}`}
 	maps.Copy(arguments, readingArguments())
 	maps.Copy(arguments, changeArguments())
@@ -325,7 +359,8 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 			if err := in.Validate(decode(t, args)); err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
-			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool.Name, args)
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`,
+				tool.Name, args)
 			g := do(t, request(t, "POST", door, "alice", body, wire.VersionHeader, "2025-11-25"))
 			result := keeps(t, out, g)
 			for _, name := range always[tool.Name] {
@@ -360,8 +395,10 @@ func TestEventIsStored(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
-		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"calendar_id":"00000000-0000-4000-8000-000000000001",` +
-			`"title":"Plan; then, act","start":"2026-03-02T09:00:00","end":"2026-03-02T10:00:00","description":"one\ntwo","location":"Room"}}}`
+		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event",` +
+			`"arguments":{"calendar_id":"00000000-0000-4000-8000-000000000001",` +
+			`"title":"Plan; then, act","start":"2026-03-02T09:00:00","end":"2026-03-02T10:00:00",` +
+			`"description":"one\ntwo","location":"Room"}}}`
 		g := do(t, request(t, "POST", h.open(t, h.config()), "alice", body, wire.VersionHeader, "2025-11-25"))
 		var r struct {
 			Result struct {
@@ -379,14 +416,16 @@ func TestEventIsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := h.service.Object(t.Context(), nil, h.callers["alice"], cal, calendar.ObjectName(string(made.UID)+".ics"))
+		o, err := h.service.Object(t.Context(), nil, h.callers["alice"], cal,
+			calendar.ObjectName(string(made.UID)+".ics"))
 		if err != nil {
 			t.Fatalf("%v; the tool said %s", err, g.body)
 		}
 		if o.ETag != made.ETag || o.Summary != "Plan; then, act" || o.Kind != calendar.Event {
 			t.Errorf("stored %+v", o)
 		}
-		for _, line := range []string{"DTSTART", `SUMMARY:Plan\; then\, act`, `DESCRIPTION:one\ntwo`, "LOCATION:Room", "UID:" + string(made.UID)} {
+		for _, line := range []string{"DTSTART", `SUMMARY:Plan\; then\, act`, `DESCRIPTION:one\ntwo`, "LOCATION:Room",
+			"UID:" + string(made.UID)} {
 			if !strings.Contains(string(o.Data), line) {
 				t.Errorf("%s is not in\n%s", line, o.Data)
 			}
@@ -410,15 +449,17 @@ func TestVisible(t *testing.T) {
 		"👩\u200d👧 שלום\u200f می\u200cخواهم": "👩\u200d👧 שלום\u200f می\u200cخواهم",
 		"":                                 "",
 		"zero\u200bwidth\ufeff so\u00adft": `zero\u200bwidth\ufeff so\u00adft`,
-		"\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f": `\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f`,
-		"😀\U000e0154\U000e0155\ufe01":                                        `😀\U000e0154\U000e0155\ufe01`,
-		"❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e":                                      "❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e",
-		"❤\ufe0f\ufe0f a\ufe0f 1\ufe0f":                                      "❤\ufe0f" + `\ufe0f a\ufe0f 1\ufe0f`,
-		"👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰":                                      "👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰",
-		"क\u094d\u200dष می\u200c\u200cخ":                                     "क\u094d\u200dष می\u200c" + `\u200c` + "خ",
-		"a\u200cb\u200dc\u200ed\u200f":                                       `a\u200cb\u200dc\u200ed` + "\u200f",
-		"\u200e(שלום)\u200e\u200f":                                           "\u200e(שלום)\u200e" + `\u200f`,
-		"\u0600 ١٢ \U00013000\U00013430":                                     "\u0600 ١٢ \U00013000\U00013430",
+
+		"\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f": "" +
+			`\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f`,
+		"😀\U000e0154\U000e0155\ufe01":    `😀\U000e0154\U000e0155\ufe01`,
+		"❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e":  "❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e",
+		"❤\ufe0f\ufe0f a\ufe0f 1\ufe0f":  "❤\ufe0f" + `\ufe0f a\ufe0f 1\ufe0f`,
+		"👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰":  "👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰",
+		"क\u094d\u200dष می\u200c\u200cخ": "क\u094d\u200dष می\u200c" + `\u200c` + "خ",
+		"a\u200cb\u200dc\u200ed\u200f":   `a\u200cb\u200dc\u200ed` + "\u200f",
+		"\u200e(שלום)\u200e\u200f":       "\u200e(שלום)\u200e" + `\u200f`,
+		"\u0600 ١٢ \U00013000\U00013430": "\u0600 ١٢ \U00013000\U00013430",
 	} {
 		if got := wire.Visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)

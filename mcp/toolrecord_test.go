@@ -44,7 +44,8 @@ func TestToolsRecord(t *testing.T) {
 // toolList is the answer to alice who asks for the tools at 2025-11-25.
 func toolList(t *testing.T, door string) string {
 	t.Helper()
-	g := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
+	g := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader,
+		"2025-11-25"))
 	if toolsIn(g.body) == nil {
 		t.Fatalf("no tools: %d %s", g.status, g.body)
 	}

@@ -67,7 +67,8 @@ func (b besides) check(c calendar.Caller) error {
 	if b.to(c) {
 		return nil
 	}
-	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may only use certain tools, and none of them returns this resource").
+	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"this token may only use certain tools, and none of them returns this resource").
 		Advising("use the listed tools, or tell the user that a different token is needed")
 }
 

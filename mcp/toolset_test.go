@@ -18,7 +18,8 @@ func TestToolsOfAToken(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	for _, v := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
-		g := do(t, request(t, "POST", door, "alice-few", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, v))
+		g := do(t, request(t, "POST", door, "alice-few", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+			wire.VersionHeader, v))
 		var r struct{ Result struct{ Tools []listed } }
 		if err := json.Unmarshal([]byte(g.body), &r); err != nil {
 			t.Fatal(err)
@@ -38,16 +39,19 @@ func TestToolsOfAToken(t *testing.T) {
 func TestFewToolsExplainThemselves(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	for tool, want := range map[string]string{"patch_event": `"items":{"type":"object","properties":`, "search_events": `"items":{"type":"object","properties":{`, "update_event": `"recurring":`} {
+	for tool, want := range map[string]string{"patch_event": `"items":{"type":"object","properties":`,
+		"search_events": `"items":{"type":"object","properties":{`, "update_event": `"recurring":`} {
 		one := h.callers["alice"]
 		one.Token, one.Tools = calendar.TokenID("token-"+tool), []calendar.ToolName{calendar.ToolName(tool)}
 		h.callers["alice-"+tool] = one
-		g := do(t, request(t, "POST", h.open(t, h.config()), "alice-"+tool, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
+		g := do(t, request(t, "POST", h.open(t, h.config()), "alice-"+tool,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
 		var r struct{ Result struct{ Tools []listed } }
 		if err := json.Unmarshal([]byte(g.body), &r); err != nil || len(r.Result.Tools) != 1 {
 			t.Fatalf("%v: %s", err, g.body)
 		}
-		if schema := string(r.Result.Tools[0].OutputSchema); !strings.Contains(schema, want) || strings.Contains(schema, "With all fields of") || !strings.Contains(schema, "Of all tools") {
+		if schema := string(r.Result.Tools[0].OutputSchema); !strings.Contains(schema, want) ||
+			strings.Contains(schema, "With all fields of") || !strings.Contains(schema, "Of all tools") {
 			t.Errorf("%s alone gives %s", tool, schema)
 		}
 	}
@@ -65,8 +69,10 @@ func TestToolsOfABoundToken(t *testing.T) {
 		who  string
 		want bool
 	}{{"alice", true}, {"alice-within", false}} {
-		g := do(t, request(t, "POST", door, c.who, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader, "2025-11-25"))
-		if !strings.Contains(g.body, `"name":"create_event"`) || strings.Contains(g.body, `"name":"create_calendar"`) != c.want {
+		g := do(t, request(t, "POST", door, c.who, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, wire.VersionHeader,
+			"2025-11-25"))
+		if !strings.Contains(g.body, `"name":"create_event"`) ||
+			strings.Contains(g.body, `"name":"create_calendar"`) != c.want {
 			t.Errorf("%s is offered %s", c.who, g.body)
 		}
 	}
@@ -86,7 +92,8 @@ func TestCoreTools(t *testing.T) {
 		}
 	}
 	want := []string{
-		"calendar_auth_status", "create_event", "create_task", "delete_event", "find_time", "get_event", "get_free_busy", "list_calendars",
+		"calendar_auth_status", "create_event", "create_task", "delete_event", "find_time", "get_event",
+		"get_free_busy", "list_calendars",
 		"list_events", "list_tasks", "move_event", "patch_event", "search_events", "undo_change", "update_task",
 	}
 	if diff := cmp.Diff(want, core); diff != "" {

@@ -76,7 +76,10 @@ func (p probe) due(set []calendar.ToolName) bool {
 		return true
 	}
 	for _, row := range p.rows {
-		if !slices.ContainsFunc(strings.Fields(row), func(name string) bool { return slices.Contains(set, calendar.ToolName(name)) }) {
+		if !slices.ContainsFunc(strings.Fields(row), func(name string) bool {
+			return slices.Contains(set,
+				calendar.ToolName(name))
+		}) {
 			return false
 		}
 	}
@@ -88,22 +91,29 @@ func probes() map[string]probe {
 	events, all := []string{"get_event"}, []string{"list_calendars", "list_events query_events", "get_event"}
 	cal, party, milk := addressOf(home, ""), addressOf(home, "party"), addressOf(home, "milk")
 	return map[string]probe{
-		"the list of calendars":    {rows: names, given: says("resources/list", `{}`, addressOf(home, ""))},
-		"the template of calendar": {rows: all, given: says("resources/templates/list", `{}`, `"`+calendarTemplate+`"`)},
-		"the template of event":    {rows: events, given: says("resources/templates/list", `{}`, `"`+eventTemplate+`"`)},
-		"a calendar":               {rows: all, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, cal), "SUMMARY:Party")},
-		"a calendar's tasks":       {never: true, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, cal), "SUMMARY:Milk")},
-		"an event":                 {rows: events, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, party), "SUMMARY:Party")},
-		"a task":                   {never: true, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, milk), "SUMMARY:Milk")},
-		"the ids of calendars":     {rows: names, given: says("completion/complete", completes(calendarTemplate, "Ho"), string(home))},
-		"the ids of events":        {rows: ids, given: says("completion/complete", completes(eventTemplate, "Part"), strings.TrimPrefix(party, eventAddress))},
-		"changes of calendars":     {rows: names, given: hearsOf(`{"resourcesListChanged":true}`)},
-		"changes of a calendar":    {rows: all, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, cal))},
-		"changes of an event":      {rows: events, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, party))},
-		"changes of a task":        {never: true, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, milk))},
-		"updates of a calendar":    {rows: all, given: subscribesTo(cal)},
-		"updates of an event":      {rows: events, given: subscribesTo(party)},
-		"updates of a task":        {never: true, given: subscribesTo(milk)},
+		"the list of calendars": {rows: names, given: says("resources/list", `{}`, addressOf(home, ""))},
+		"the template of calendar": {rows: all, given: says("resources/templates/list", `{}`, `"`+
+			calendarTemplate+`"`)},
+		"the template of event": {rows: events, given: says("resources/templates/list", `{}`, `"`+eventTemplate+`"`)},
+		"a calendar": {rows: all, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, cal),
+			"SUMMARY:Party")},
+		"a calendar's tasks": {never: true, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, cal),
+			"SUMMARY:Milk")},
+		"an event": {rows: events, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, party),
+			"SUMMARY:Party")},
+		"a task": {never: true, given: says("resources/read", fmt.Sprintf(`{"uri":%q}`, milk),
+			"SUMMARY:Milk")},
+		"the ids of calendars": {rows: names, given: says("completion/complete", completes(calendarTemplate, "Ho"),
+			string(home))},
+		"the ids of events": {rows: ids, given: says("completion/complete", completes(eventTemplate, "Part"),
+			strings.TrimPrefix(party, eventAddress))},
+		"changes of calendars":  {rows: names, given: hearsOf(`{"resourcesListChanged":true}`)},
+		"changes of a calendar": {rows: all, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, cal))},
+		"changes of an event":   {rows: events, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, party))},
+		"changes of a task":     {never: true, given: hearsOf(fmt.Sprintf(`{"resourceSubscriptions":[%q]}`, milk))},
+		"updates of a calendar": {rows: all, given: subscribesTo(cal)},
+		"updates of an event":   {rows: events, given: subscribesTo(party)},
+		"updates of a task":     {never: true, given: subscribesTo(milk)},
 	}
 }
 
@@ -141,6 +151,7 @@ func subscribesTo(uri string) func(*testing.T, string, string) bool {
 		t.Helper()
 		session := initialize(t, door, token, "2025-11-25")
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"resources/subscribe","params":{"uri":%q}}`, uri)
-		return strings.Contains(do(t, request(t, "POST", door, token, body, wire.SessionHeader, session)).body, `"result"`)
+		return strings.Contains(do(t, request(t, "POST", door, token, body, wire.SessionHeader, session)).body,
+			`"result"`)
 	}
 }

@@ -26,8 +26,10 @@ func (b webhookTools) rows() []tool {
 	}
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
-		description: "Notifies an https address of each change in the user's calendars. add shows the signing secret, once; resume turns a webhook on again. Use only an address that the user gave.",
-		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: hints{destructive: true, openWorld: true},
+		description: "Notifies an https address of each change in the user's calendars. add shows the signing " +
+			"secret, once; resume turns a webhook on again. Use only an address that the user gave.",
+		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: hints{destructive: true,
+			openWorld: true},
 		begin: doing(b.webhooks), gives: webhooksView{},
 	}}
 }
@@ -45,7 +47,8 @@ func (in *webhookCall) takes() []field {
 	id.names, address.writes = true, true
 	return []field{
 		textTo(&in.action, "action", "").needed().oneOf(webhookActions...), id, address,
-		listTo(&in.kinds, "kinds", "").oneOf(string(calendar.Created), string(calendar.Modified), string(calendar.Deleted)),
+		listTo(&in.kinds, "kinds", "").oneOf(string(calendar.Created), string(calendar.Modified),
+			string(calendar.Deleted)),
 		yesTo(&in.titles, "titles", "Not only ids."),
 	}
 }
@@ -137,7 +140,8 @@ func (b webhookTools) listDeliveries(ctx context.Context, c *call, in *webhookCa
 	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.WebhookDeliveries(ctx, c.caller, in.id, mostDeliveries)
 	for _, d := range all {
-		one := deliveryView{Made: z.momentOf(d.Made), Calendar: d.Calendar, State: d.State, Tries: int(d.Tries), Answer: shown(short(d.Answer, longestListedTitle))}
+		one := deliveryView{Made: z.momentOf(d.Made), Calendar: d.Calendar, State: d.State, Tries: int(d.Tries),
+			Answer: shown(short(d.Answer, longestListedTitle))}
 		if d.State == calendar.DeliveryWaiting {
 			one.Next = z.momentOf(d.Due)
 		}
@@ -159,7 +163,8 @@ func (b webhookTools) addWebhook(ctx context.Context, c *call, in *webhookCall, 
 		if at := b.page("webhooks"); at != "" {
 			where = " at " + at
 		}
-		return calendar.Errorf(calendar.Forbidden, "", "titles are sent only if the user agrees, and this client cannot ask the user").
+		return calendar.Errorf(calendar.Forbidden, "",
+			"titles are sent only if the user agrees, and this client cannot ask the user").
 			Advising("leave titles out, or let the user create the webhook" + where)
 	}
 	if err := c.confirmWebhook(in); err != nil {
@@ -181,8 +186,10 @@ func (c *call) confirmWebhook(in *webhookCall) error {
 		what = "with the titles of the changed objects"
 	}
 	return c.confirm(question{
-		text: willHave(fmt.Sprintf("a program at %s notified of each change in the calendars that you read, %s", quotedShort(hostOf(in.url)), what)) +
-			"Its full URL is " + quotedShort(in.url) + ". Removing the webhook stops further messages; sent messages cannot be taken back.",
+		text: willHave(fmt.Sprintf("a program at %s notified of each change in the calendars that you read, %s",
+			quotedShort(hostOf(in.url)), what)) +
+			"Its full URL is " + quotedShort(in.url) +
+			". Removing the webhook stops further messages; sent messages cannot be taken back.",
 		state: fmt.Sprintf("%q %q %t", in.url, in.kinds, in.titles),
 	})
 }

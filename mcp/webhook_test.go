@@ -20,8 +20,8 @@ func (h *house) hooksOf(t *testing.T) []calendar.Webhook {
 	return all
 }
 
-// TestWebhooksByTool: one is made, tried, listed with its messages, turned on again and removed; its address, which may hold a secret,
-// is not told again, and its secret once.
+// TestWebhooksByTool: one is made, tried, listed with its messages, turned on again and removed; its address, which may
+// hold a secret, is not told again, and its secret once.
 func TestWebhooksByTool(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -36,10 +36,13 @@ func TestWebhooksByTool(t *testing.T) {
 		if made.ID == "" || made.Secret != "whsec_"+string(made.ID)+"-1" {
 			t.Fatalf("made %+v", made)
 		}
-		if all := h.hooksOf(t); len(all) != 1 || all[0].URL != "https://hooks.example/in/s3cret" || len(all[0].Kinds) != 1 || all[0].Content {
+		if all := h.hooksOf(t); len(all) != 1 || all[0].URL != "https://hooks.example/in/s3cret" ||
+			len(all[0].Kinds) != 1 || all[0].Content {
 			t.Fatalf("there are %+v", all)
 		}
-		if said := refusalOf(t, door, "alice", "webhooks", `{"action":"add","url":"https://hooks.example/in/s3cret"}`); !strings.Contains(said, string(made.ID)) || strings.Contains(said, "whsec_") {
+		if said := refusalOf(t, door, "alice", "webhooks",
+			`{"action":"add","url":"https://hooks.example/in/s3cret"}`); !strings.Contains(said, string(made.ID)) ||
+			strings.Contains(said, "whsec_") {
 			t.Errorf("the same again: %s", said)
 		}
 		call(params{"action": "test", "webhook_id": made.ID})
@@ -49,15 +52,19 @@ func TestWebhooksByTool(t *testing.T) {
 		}
 		d := due[0].Delivery
 		d.State, d.Ended, d.Tries, d.Answer = calendar.DeliveryFailed, h.Now(), 1, "410 Gone\u202e"
-		if _, err := h.Store.SettleDelivery(t.Context(), d, calendar.Settling{Result: calendar.TryGone, Now: h.Now()}); err != nil {
+		if _, err := h.Store.SettleDelivery(t.Context(), d, calendar.Settling{Result: calendar.TryGone,
+			Now: h.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		list, said := call(params{"action": "list"})
-		if len(list.Webhooks) != 1 || list.Webhooks[0].Host != "hooks.example" || list.Webhooks[0].State != calendar.WebhookGone || strings.Contains(said, "s3cret") || strings.Contains(said, "whsec_") {
+		if len(list.Webhooks) != 1 || list.Webhooks[0].Host != "hooks.example" ||
+			list.Webhooks[0].State != calendar.WebhookGone || strings.Contains(said, "s3cret") ||
+			strings.Contains(said, "whsec_") {
 			t.Errorf("the list is %s", said)
 		}
 		messages, said := call(params{"action": "deliveries", "webhook_id": made.ID})
-		if len(messages.Deliveries) != 1 || messages.Deliveries[0].State != calendar.DeliveryFailed || messages.Deliveries[0].Made != "2026-03-01T13:00:00+01:00" || strings.Contains(said, "\u202e") {
+		if len(messages.Deliveries) != 1 || messages.Deliveries[0].State != calendar.DeliveryFailed ||
+			messages.Deliveries[0].Made != "2026-03-01T13:00:00+01:00" || strings.Contains(said, "\u202e") {
 			t.Errorf("the messages are %s", said)
 		}
 		call(params{"action": "resume", "webhook_id": made.ID})
@@ -76,7 +83,8 @@ func TestWebhooksByTool(t *testing.T) {
 func TestWebhooksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.callers["alice-sharing"] = calendar.Caller{User: h.callers["alice"].User, Scopes: calendar.ScopeAll, Token: "t-sharing", Calendars: []calendar.CalendarID{work}}
+	h.callers["alice-sharing"] = calendar.Caller{User: h.callers["alice"].User, Scopes: calendar.ScopeAll,
+		Token: "t-sharing", Calendars: []calendar.CalendarID{work}}
 	door := h.open(t, h.config())
 	var made webhooksView
 	use(t, door, "alice", "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, &made)
@@ -86,7 +94,8 @@ func TestWebhooksAreRefused(t *testing.T) {
 		{"alice", `{"action":"rotate"}`, "must be one of"},
 		{"alice", `{"action":"add","url":"http://hooks.example/b"}`, "https"},
 		{"alice", `{"action":"add","url":"https://hooks.example/b","kinds":["shared"]}`, "kinds"},
-		{"alice", `{"action":"add","url":"https://hooks.example/b","titles":true}`, "https://cal.example/dav/account/webhooks"},
+		{"alice", `{"action":"add","url":"https://hooks.example/b","titles":true}`,
+			"https://cal.example/dav/account/webhooks"},
 		{"alice-write", `{"action":"list"}`, "share"},
 		{"alice-sharing", `{"action":"list"}`, "certain calendars"},
 		{"alice-sharing", `{"action":"add","url":"https://hooks.example/b"}`, "certain calendars"},
@@ -123,13 +132,16 @@ func TestWebhookIsAgreedTo(t *testing.T) {
 			t.Errorf("%q is not in %s", want, said)
 		}
 	}
-	agreed := fmt.Sprintf(`,"inputResponses":{"confirm":{"action":"accept","content":{}}},"requestState":%q`, r.Result.RequestState)
-	for _, other := range []string{strings.Replace(args, "hooks", "hook", 1), strings.Replace(args, `,"titles":true`, "", 1)} {
+	agreed := fmt.Sprintf(`,"inputResponses":{"confirm":{"action":"accept","content":{}}},"requestState":%q`,
+		r.Result.RequestState)
+	for _, other := range []string{strings.Replace(args, "hooks", "hook", 1), strings.Replace(args,
+		`,"titles":true`, "", 1)} {
 		if said := modernCall(t, door, "alice", "webhooks", other, agreed); !strings.Contains(said, "input_required") {
 			t.Errorf("%s: %s", other, said)
 		}
 	}
-	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline", 1)); !strings.Contains(said, "declined") || len(h.hooksOf(t)) > 0 {
+	if said := modernCall(t, door, "alice", "webhooks", args, strings.Replace(agreed, "accept", "decline",
+		1)); !strings.Contains(said, "declined") || len(h.hooksOf(t)) > 0 {
 		t.Errorf("after a no: %s", said)
 	}
 	if said := modernCall(t, door, "alice", "webhooks", args, agreed); !strings.Contains(said, "whsec_") {

@@ -55,7 +55,8 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	case n > mostCounted:
 		holds = fmt.Sprintf("more than %d events, tasks and notes", mostCounted)
 	}
-	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for all users who have it, with " + holds + " in it"}
+	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for all users who have it, with " +
+		holds + " in it"}
 	if people.People > 0 {
 		deeds = append(deeds, "told "+people.String()+" that their meetings in it are cancelled or declined")
 	}
@@ -83,7 +84,8 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	}
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
-		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar ends the share; anything seen until then stays known.",
+		text: willHave(share.Describe(time.UTC, quotedShort)) +
+			"unshare_calendar ends the share; anything seen until then stays known.",
 		state: stateOf(cal),
 	})
 }
@@ -91,7 +93,8 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 // confirmAccept asks before the user accepts a calendar that another user offers.
 func (c *call) confirmAccept(o calendar.Offer) error {
 	return c.confirm(question{
-		text: willHave(fmt.Sprintf("accepted the calendar %s, which %s shares with you (%s)", quotedShort(o.Name()), quotedShort(o.From.OwnerName), permissions[o.Access])) +
+		text: willHave(fmt.Sprintf("accepted the calendar %s, which %s shares with you (%s)", quotedShort(o.Name()),
+			quotedShort(o.From.OwnerName), permissions[o.Access])) +
 			"unshare_calendar removes it again.",
 		state: string(o.Calendar),
 	})
@@ -102,7 +105,9 @@ func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != 
 
 // confirmSeries asks before a series, or an instance and all that follow it, is deleted or moved. To describe the
 // effect, it plans the change in a batch that is never committed.
-func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan func(changer) (ledger.Edited, error)) error {
+func (b toolbox) confirmSeries(
+	ctx context.Context, c *call, s subject, plan func(changer) (ledger.Edited, error),
+) error {
 	if c.consent.parts != nil {
 		*c.consent.parts = true
 		return nil
@@ -120,7 +125,8 @@ func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan fun
 		deed, about = b.deedFrom(ctx, c, s, planned), "This is about that one and all that follow"
 	}
 	return c.confirm(question{
-		text:  willHave(deed+", in the calendar "+quotedShort(s.cal.Name)) + about + "; times are in " + s.zone.Name() + ".",
+		text: willHave(deed+", in the calendar "+quotedShort(s.cal.Name)) + about + "; times are in " +
+			s.zone.Name() + ".",
 		state: string(s.found.Object.ETag) + " " + string(s.scope) + " " + stamp(s.found.RecurrenceID),
 	})
 }
@@ -167,7 +173,8 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 		n += len(s.Undoes)
 		state = append(state, fmt.Sprint(s.In.ID, s.Undoes))
 		if i < mostInQuestion {
-			deeds = append(deeds, fmt.Sprintf("undone %s: %s in %s %s", calendar.Counted(len(s.Undoes), "change"), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
+			deeds = append(deeds, fmt.Sprintf("undone %s: %s in %s %s", calendar.Counted(len(s.Undoes), "change"),
+				quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
 		}
 	}
 	if n <= mostUnasked {
@@ -176,14 +183,16 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 	if more := len(would.Steps) - len(deeds); more > 0 {
 		deeds = append(deeds, fmt.Sprintf("undone changes to %d more", more))
 	}
-	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.", state: strings.Join(state, " ")})
+	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.",
+		state: strings.Join(state, " ")})
 }
 
 // confirmCarry asks before a series is moved to another calendar.
 func (c *call) confirmCarry(s subject, to calendar.Calendar) error {
 	return c.confirm(question{
 		text: willHave(fmt.Sprintf("moved %s, with all its instances, from the calendar %s to %s",
-			quotedShort(s.found.Object.Summary), quotedShort(s.cal.Name), quotedShort(to.Name))) + "This is about the whole series.",
+			quotedShort(s.found.Object.Summary), quotedShort(s.cal.Name), quotedShort(to.Name))) +
+			"This is about the whole series.",
 		state: string(s.found.Object.ETag) + " " + string(to.ID),
 	})
 }
@@ -204,7 +213,8 @@ func (c *call) checkRecipients(all []calendar.Recipient) error {
 	if slices.Equal(all, c.consent.cleared) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this change differed when it was repeated: nothing was changed").Advising("try it again")
+	e := calendar.Errorf(calendar.Invalid, "", "the recipients of this change differed when it was repeated: "+
+		"nothing was changed").Advising("try it again")
 	e.Cause = &recipientsError{all}
 	return e
 }
@@ -235,7 +245,8 @@ func (b toolbox) confirmStrangers(ctx context.Context, c *call, all []calendar.R
 	}
 	return c.confirm(question{
 		text: willHave("sent a message about an event to "+strings.Join(shown, ", ")) +
-			"You have never written to these addresses before. They get the event with its title, time, place and notes.",
+			"You have never written to these addresses before. They get the event with its title, time, " +
+			"place and notes.",
 		state: strings.Join(strangers, " "),
 	})
 }
@@ -253,7 +264,8 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 	}
 	own, err := b.service.Calendars(ctx, c.caller)
 	own = slices.DeleteFunc(own, func(cal calendar.Calendar) bool {
-		return cal.Access != calendar.OwnerAccess || cal.Origin.Mirrors() && !cal.Origin.Writable || !cal.Kinds.Has(calendar.Event)
+		return cal.Access != calendar.OwnerAccess || cal.Origin.Mirrors() && !cal.Origin.Writable ||
+			!cal.Kinds.Has(calendar.Event)
 	})
 	if len(own) == 0 || err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return false, nil // the token may not read
@@ -261,11 +273,15 @@ func (b toolbox) hasWritten(ctx context.Context, c *call, r calendar.Recipient) 
 	if err != nil {
 		return false, err
 	}
-	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: string(r.To), Calendars: own, Past: true, Limit: mostRecalled, Meter: c.meter})
+	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: string(r.To), Calendars: own,
+		Past: true, Limit: mostRecalled, Meter: c.meter})
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return false, nil
 	}
-	return slices.ContainsFunc(found.Occurrences, func(o query.Occurrence) bool { return invitedBy(c.caller.User, o, r.To) }), err
+	return slices.ContainsFunc(found.Occurrences, func(o query.Occurrence) bool {
+		return invitedBy(c.caller.User, o,
+			r.To)
+	}), err
 }
 
 // invitedBy reports whether a user invited an address to an event. A cancelled event does not count, nor does one that

@@ -37,9 +37,11 @@ func (e *Endpoint) dress(w http.ResponseWriter, x *Exchange, body []byte) ([]byt
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
-		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed, x.Message)...)))
+		w.Header().Set(SessionHeader, string(e.sessions.Begin(x.Caller.Owner, agreed, abilitiesOf(agreed,
+			x.Message)...)))
 	}
-	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.Version))) // read from JSON, so it marshals
+	// read from JSON, so it marshals
+	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.Version)))
 	return json.Marshal(a)
 }
 

@@ -66,11 +66,14 @@ func (a *askings) begin(of Owner, id string) (asking, error) {
 	case a.closed:
 		return asking{}, errNotAsked("try again in a minute", "the server is shutting down, so it cannot ask the user")
 	case ofToken >= MostAskedAtOnce:
-		return asking{}, errNotAsked("wait until the user has answered those", "the user already has %d open questions", ofToken)
+		return asking{}, errNotAsked("wait until the user has answered those",
+			"the user already has %d open questions", ofToken)
 	case ofUser >= mostOfUser:
-		return asking{}, errNotAsked("wait until the user has answered those", "over all their assistants, the user already has %d open questions", ofUser)
+		return asking{}, errNotAsked("wait until the user has answered those",
+			"over all their assistants, the user already has %d open questions", ofUser)
 	case len(a.open) >= mostOpen:
-		return asking{}, errNotAsked("try again in a few minutes", "the server is waiting for the answers of many users, and cannot ask more now")
+		return asking{}, errNotAsked("try again in a few minutes",
+			"the server is waiting for the answers of many users, and cannot ask more now")
 	}
 	if a.open == nil {
 		a.open = make(map[string]asking)
@@ -150,7 +153,8 @@ func (e *Endpoint) Ask(ctx context.Context, x *Exchange, q Elicitation) (action 
 	defer box.Close(context.WithoutCancel(ctx))
 	ctx, cancel := context.WithTimeoutCause(ctx, AnswerAge, errSilent)
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.Params(id)}); err != nil {
+	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate),
+		q.Params(id)}); err != nil {
 		return "", err
 	}
 	action, err = e.await(ctx, x, one, box)

@@ -19,7 +19,8 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 	}
 	for i := range 64 * MostAskedAtOnce {
 		err := ask(0, i/MostAskedAtOnce)
-		if i < mostOfUser && err != nil || i >= mostOfUser && (err == nil || !strings.Contains(err.Error(), "all their assistants")) {
+		if i < mostOfUser && err != nil || i >= mostOfUser &&
+			(err == nil || !strings.Contains(err.Error(), "all their assistants")) {
 			t.Fatalf("question %d of one user: %v", i, err)
 		}
 	}

@@ -83,7 +83,8 @@ func (g gate) knowsOrigin(origin, host string) bool {
 		return true
 	}
 	u, err := url.Parse(origin)
-	return err == nil && strings.EqualFold(origin, u.Scheme+"://"+u.Host) && strings.EqualFold(u.Host, host) && isLoopback(u.Host)
+	return err == nil && strings.EqualFold(origin, u.Scheme+"://"+u.Host) && strings.EqualFold(u.Host, host) &&
+		isLoopback(u.Host)
 }
 
 // answerOptions answers a preflight request (Fetch §3.2.2) from an admitted origin.
@@ -92,7 +93,8 @@ func answerOptions(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Origin") != "" {
 		w.Header().Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
 		w.Header().Set("Access-Control-Allow-Headers",
-			"Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID")
+			"Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, "+
+				"Last-Event-ID")
 		w.Header().Set("Access-Control-Max-Age", "7200")
 	}
 	w.WriteHeader(http.StatusNoContent)

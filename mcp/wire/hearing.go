@@ -98,7 +98,8 @@ func (e *Endpoint) tell(ctx context.Context, s *hearing) error {
 		s.watch.Again()
 		return nil
 	case err != nil && ctx.Err() == nil && !e.content.Revoked(err):
-		e.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.Name), slog.String("error", e.content.ForLog(err)))
+		e.log.ErrorContext(ctx, "changes could not be sent to a stream", slog.String("user", s.caller.Name),
+			slog.String("error", e.content.ForLog(err)))
 	}
 	for _, one := range changed {
 		if err != nil {
@@ -127,7 +128,8 @@ func (e *Endpoint) closeWatch(ctx context.Context, s *hearing) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		e.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again", slog.String("error", e.content.ForLog(err)))
+		e.log.WarnContext(ctx, "the position of a stream was not stored: its session may get some notifications again",
+			slog.String("error", e.content.ForLog(err)))
 	}
 }
 

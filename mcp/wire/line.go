@@ -47,7 +47,8 @@ type lines struct {
 func (e *Endpoint) ServeLines(ctx context.Context, caller Peer, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &lines{
-		endpoint: e, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
+		endpoint: e, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce),
+		open: make(map[string]context.CancelFunc),
 	}
 	defer func() {
 		cancel()

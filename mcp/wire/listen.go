@@ -32,17 +32,22 @@ func (e *Endpoint) listenTo(w http.ResponseWriter, r *http.Request, x *Exchange,
 }
 
 // serveSubscription runs the stream of a subscription. It ends at once if nothing was granted.
-func (e *Endpoint) serveSubscription(w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter) {
+func (e *Endpoint) serveSubscription(
+	w http.ResponseWriter, r *http.Request, s *hearing, granted mcpgo.SubscriptionFilter,
+) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	s.begin = func() error {
 		if granted.IsEmpty() {
 			cancel()
 		}
-		return s.out.send(s.notify(mcpgo.MethodNotificationSubscriptionsAcknowledged, map[string]any{"notifications": granted}))
+		return s.out.send(s.notify(mcpgo.MethodNotificationSubscriptionsAcknowledged,
+			map[string]any{"notifications": granted}))
 	}
 	if e.serveStream(ctx, w, s) && r.Context().Err() == nil {
-		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete", "_meta": subscriptionMeta(s.tag)}}) // the client may have disconnected
+		// the client may have disconnected
+		_ = s.out.send(resultReply{mcpgo.JSONRPC_VERSION, s.tag, map[string]any{"resultType": "complete",
+			"_meta": subscriptionMeta(s.tag)}})
 	}
 }
 
@@ -86,7 +91,10 @@ func (e *Endpoint) unsubscribe(w http.ResponseWriter, r *http.Request, x *Exchan
 }
 
 // serveSession serves a request about a resource that needs a session; the transport knows no sessions.
-func (e *Endpoint) serveSession(w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header, work func(context.Context, *Exchange, Session, string)) {
+func (e *Endpoint) serveSession(
+	w http.ResponseWriter, r *http.Request, x *Exchange, header http.Header, work func(context.Context, *Exchange,
+		Session, string),
+) {
 	if x.Version.Modern() {
 		e.forward(w, r, x, header) // it knows no such method in this version
 		return
@@ -95,12 +103,14 @@ func (e *Endpoint) serveSession(w http.ResponseWriter, r *http.Request, x *Excha
 		URI string `json:"uri"`
 	}
 	if json.Unmarshal(x.Message.Params, &params) != nil || params.URI == "" {
-		sendError(w, StatusOf(x.Version, CodeParams), x.Message.id, Errorf(CodeParams, `%s takes "uri", the address of a resource`, x.Message.Method))
+		sendError(w, StatusOf(x.Version, CodeParams), x.Message.id,
+			Errorf(CodeParams, `%s takes "uri", the address of a resource`, x.Message.Method))
 		return
 	}
 	s, ok := e.sessions.resume(x.Caller.Owner, x.Session)
 	if !ok {
-		sendError(w, http.StatusBadRequest, x.Message.id, Errorf(CodeRequest, "%s needs a session: open one with initialize", x.Message.Method))
+		sendError(w, http.StatusBadRequest, x.Message.id, Errorf(CodeRequest,
+			"%s needs a session: open one with initialize", x.Message.Method))
 		return
 	}
 	work(x.Within(r.Context()), x, s, params.URI)

@@ -25,7 +25,8 @@ func parse(body []byte) (Message, *Error) {
 		return Message{}, Errorf(codeParse, "the body is not JSON")
 	}
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
-		return Message{}, Errorf(CodeRequest, "the body must be one JSON object: send each message by itself, batches are not accepted")
+		return Message{}, Errorf(CodeRequest, "the body must be one JSON object: send each message by itself, "+
+			"batches are not accepted")
 	}
 	m := Message{Answer: fields["result"] != nil || fields["error"] != nil, result: fields["result"]}
 	if id := fields["id"]; id != nil {

@@ -23,7 +23,8 @@ type pace struct {
 }
 
 func newPace(calls int, now func() time.Time) *pace {
-	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now, rested: make(map[Owner]time.Time)}
+	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now,
+		rested: make(map[Owner]time.Time)}
 }
 
 // admit counts a request, or answers it with 429.
@@ -33,7 +34,8 @@ func (p *pace) admit(w http.ResponseWriter, o Owner) bool {
 		return true
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
-	refuse(w, http.StatusTooManyRequests, fmt.Sprintf("this token has made more than %d requests in a minute: wait a moment", p.calls))
+	refuse(w, http.StatusTooManyRequests,
+		fmt.Sprintf("this token has made more than %d requests in a minute: wait a moment", p.calls))
 	return false
 }
 

@@ -111,7 +111,8 @@ func (p *reply) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.asked {
-		p.w.Header().Set("Content-Type", "text/event-stream") // the stream has begun, even if the transport has changed the header since
+		// the stream has begun, even if the transport has changed the header since
+		p.w.Header().Set("Content-Type", "text/event-stream")
 		_, body := p.settle(p.status, p.body.Bytes())
 		_ = sse{p.w}.send(json.RawMessage(body)) // the client may have disconnected
 		return

@@ -64,7 +64,8 @@ func NewSessions(key []byte, age time.Duration, now func() time.Time, newID func
 
 // Begin returns the id of a new session.
 func (s *Sessions) Begin(o Owner, v Version, abilities ...string) SessionID {
-	text := strings.Join(append([]string{string(v), strconv.FormatInt(s.now().Unix(), 10), s.newID()}, abilities...), " ")
+	text := strings.Join(append([]string{string(v), strconv.FormatInt(s.now().Unix(), 10), s.newID()},
+		abilities...), " ")
 	return SessionID(Base64([]byte(text)) + "." + Base64(s.seal(o, text)))
 }
 
@@ -86,7 +87,8 @@ func parseSession(text string) (Session, error) {
 		return Session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
-	return Session{Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord), slices.Contains(fields[3:], opensWord)}, err
+	return Session{Version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord),
+		slices.Contains(fields[3:], opensWord)}, err
 }
 
 // asksWord and opensWord mark a session whose client supports elicitation by form or by page.

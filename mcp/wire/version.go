@@ -32,5 +32,6 @@ func headerVersion(r *http.Request) Version { return Version(r.Header.Get(Versio
 
 // errVersion refuses an unknown version.
 func errVersion(v Version) string {
-	return "unknown " + VersionHeader + " " + Quote(string(v)) + ": this server speaks " + strings.Join(mcpgo.ValidProtocolVersions, ", ")
+	return "unknown " + VersionHeader + " " + Quote(string(v)) + ": this server speaks " +
+		strings.Join(mcpgo.ValidProtocolVersions, ", ")
 }
