@@ -71,7 +71,7 @@ type slotsView struct {
 	Why       slot.Why `json:"why,omitempty" doc:"Why there is no slot."`
 	Calendars []shown  `json:"calendars,omitempty" doc:"The calendars searched, if someone is busy."`
 	Truncated bool     `json:"truncated"`
-	Unread    int      `json:"unread,omitempty" doc:"Number of events that may take more time: they can't be fully read or followed."`
+	Unread    int      `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
 }
 
 type slotView struct {

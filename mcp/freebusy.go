@@ -66,7 +66,7 @@ type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
 	Truncated  bool   `json:"truncated"`
-	Unread     int    `json:"unread,omitempty" doc:"Number of events that may take more time: they can't be fully read or followed."`
+	Unread     int    `json:"unread,omitempty" doc:"Events that may take more time: not fully read or followed."`
 	NextCursor string `json:"next_cursor,omitempty" doc:"The start_time that continues the list."`
 }
 

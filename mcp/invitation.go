@@ -181,7 +181,7 @@ type invitationsView struct {
 	Unread    int     `json:"unread,omitempty" doc:"Number that can't be followed."`
 	Refused   []shown `json:"not_followed,omitempty" doc:"Untrusted mails, kept out of calendars."`
 
-	Offered []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
+	Offered []offeredView `json:"offered_calendars,omitempty" doc:"With untrusted names; update_calendar accepts one."`
 }
 
 func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
