@@ -112,6 +112,10 @@ func TestYears(t *testing.T) {
 			[]string{"1896-02-29T00:00:00", "1904-02-29T00:00:00", "1908-02-29T00:00:00"},
 		},
 		{
+			"BYDAY with and without a number is a union", "FREQ=MONTHLY;BYDAY=MO,1FR", ical.CivilDate(2025, time.January, 3),
+			[]string{"2025-01-03T00:00:00", "2025-01-06T00:00:00", "2025-01-13T00:00:00"},
+		},
+		{
 			"once in 400 years", "FREQ=YEARLY;INTERVAL=400", ical.CivilDate(1600, time.February, 29),
 			[]string{"1600-02-29T00:00:00", "2000-02-29T00:00:00", "2400-02-29T00:00:00"},
 		},
