@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/emersion/go-message/charset"
+
+	"caldav-mcp-server/linked/htmltext"
 )
 
 const (
@@ -68,36 +70,9 @@ func toUTF8(data []byte, name string) string {
 		return strings.ToValidUTF8(string(data), "\uFFFD")
 	}
 	if in, err := charset.Reader(name, bytes.NewReader(data)); err == nil {
-		if text, err := io.ReadAll(io.LimitReader(in, textMost)); err == nil {
+		if text, err := io.ReadAll(io.LimitReader(in, htmltext.Most)); err == nil {
 			data = text
 		}
 	}
 	return strings.ToValidUTF8(string(data), "\uFFFD")
-}
-
-// tidy removes trailing blanks, repeated empty lines and control characters.
-func tidy(s string) string {
-	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
-	var b strings.Builder
-	empty := 0
-	for l := range strings.Lines(s) {
-		l = strings.TrimRightFunc(strings.Map(plain, l), unicode.IsSpace)
-		if l == "" {
-			empty++
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteString("\n\n"[:min(empty, 1)+1])
-		}
-		b.WriteString(l)
-		empty = 0
-	}
-	return b.String()
-}
-
-func plain(r rune) rune {
-	if unicode.IsControl(r) && r != '\t' && r != '\n' {
-		return -1
-	}
-	return r
 }

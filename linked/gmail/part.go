@@ -6,10 +6,8 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar/mailbox"
+	"caldav-mcp-server/linked/htmltext"
 )
-
-// textMost limits the bytes of text extracted from a mail, and precedes the final shortening.
-const textMost = 1 << 20
 
 // isFile reports whether a part is a file rather than text of the mail. An invitation is a file, with or without a
 // name, and so is an attached mail.
@@ -49,7 +47,7 @@ func (p part) text(depth int) string {
 	case depth > depthMost || p.isFile():
 		return ""
 	case p.kind() == "text/html":
-		return textOfHTML(p.decoded())
+		return htmltext.Text(p.decoded())
 	case len(p.Parts) == 0:
 		return p.decoded()
 	case p.kind() == "multipart/alternative":
@@ -65,7 +63,7 @@ func (p part) text(depth int) string {
 			all.WriteString("\n\n")
 		}
 		all.WriteString(text)
-		if all.Len() > textMost {
+		if all.Len() > htmltext.Most {
 			break
 		}
 	}
@@ -102,5 +100,5 @@ func (p part) decoded() string {
 		}
 	}
 	text := toUTF8(data, charset)
-	return text[:min(len(text), textMost)]
+	return text[:min(len(text), htmltext.Most)]
 }

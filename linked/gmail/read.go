@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/htmltext"
 	"caldav-mcp-server/linked/rest"
 )
 
@@ -182,7 +183,7 @@ func (m message) read(body int) mailbox.Message {
 	files := m.Payload.files(nil, 0)
 	out.Attachments, out.Left = files[:min(len(files), mailbox.AttachmentsMost)], max(0, len(files)-mailbox.AttachmentsMost)
 	if body > 0 {
-		out.Body, out.Cut = cutTo(tidy(m.Payload.text(0)), body)
+		out.Body, out.Cut = cutTo(htmltext.Tidy(m.Payload.text(0)), body)
 	}
 	return out
 }

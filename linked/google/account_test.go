@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +163,47 @@ func TestPutAndChange(t *testing.T) {
 }
 
 // TestTouchedSeries holds that a change of one instance brings all of its series.
+// TestDescription: a description is sent when it changed and at no other time, and keeps the formatting at Google.
+func TestDescription(t *testing.T) {
+	server, a := begin(t)
+	const formatted = `<b>Bold</b> &amp; <a href="https://x.example/1">link</a><br>two`
+	server.Set(work, googletest.Event{
+		"start": map[string]any{"date": "2026-03-10"}, "end": map[string]any{"date": "2026-03-11"}, "description": formatted,
+	})
+	seen := 0
+	wrote := func(what string, want ...any) {
+		t.Helper()
+		var sent []any
+		for _, w := range server.Taken()[seen:] {
+			seen++
+			sent = append(sent, w.Body["description"])
+		}
+		if !slices.Equal(sent, want) {
+			t.Errorf("%s: sent %q, want %q", what, sent, want)
+		}
+	}
+	held := changes(t, a, "").Objects[0]
+	plain := regexp.MustCompile(`(?s)X-ALT-DESC.*?\r\n([A-Z])`).ReplaceAllString(string(held.Data), "$1")
+	if !strings.Contains(plain, `DESCRIPTION:Bold & link (https://x.example/1)\ntwo`) || strings.Contains(plain, "X-ALT-DESC") {
+		t.Fatal(plain)
+	}
+	edit := func(data, summary string) {
+		t.Helper()
+		held.Data = []byte(strings.Replace(data, "END:VEVENT", "SUMMARY:"+summary+"\r\nEND:VEVENT", 1))
+		held = put(t, a, held)
+	}
+	edit(plain, "Renamed by an app that drops X-ALT-DESC")
+	wrote("a new title", any(nil))
+	if !strings.Contains(string(held.Data), "X-ALT-DESC") {
+		t.Errorf("the formatting is lost: %s", held.Data)
+	}
+	// Version 0.1.0 wrote no addresses of links.
+	edit(strings.Replace(plain, " (https://x.example/1)", "", 1), "Renamed with a description of 0.1.0")
+	wrote("a new title", any(nil))
+	edit(strings.Replace(plain, "example/1", "example/2", 1), "A new link")
+	wrote("a new link", "Bold & link (https://x.example/2)\ntwo")
+}
+
 func TestTouchedSeries(t *testing.T) {
 	server, a := begin(t)
 	held := put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=WEEKLY")})

@@ -42,7 +42,7 @@ func (w *write) fields(now, want *Event, changes map[string]any) {
 		}
 	}
 	text("summary", now.Summary, want.Summary)
-	if strings.ReplaceAll(now.Description, "\r\n", "\n") != want.Description {
+	if !sameDescription(now.Description, want.Description) {
 		changes["description"] = want.Description
 	}
 	text("location", now.Location, want.Location)
@@ -64,6 +64,15 @@ func (w *write) fields(now, want *Event, changes map[string]any) {
 	if !slices.Equal(now.Attachments, want.Attachments) {
 		changes["attachments"] = orNull(want.Attachments)
 	}
+}
+
+// sameDescription reports whether a description is the one that Google has, or the plain text of it: then Google's
+// keeps its formatting.
+func sameDescription(now, want string) bool {
+	if strings.ReplaceAll(now, "\r\n", "\n") == want {
+		return true
+	}
+	return vevent.Marked(now) && (vevent.SameText(now, want) || want == vevent.Markup(vevent.Plain(now)))
 }
 
 // orNull returns a value, or PATCH's null if it is empty.

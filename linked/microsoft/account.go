@@ -50,8 +50,10 @@ type Account struct {
 
 // Open opens an account with a source of access tokens.
 func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, access token.Access) *Account {
-	// Request ids that stay when an event moves, all times in UTC, and large pages.
-	prefer := http.Header{"Prefer": {`IdType="ImmutableId"`, `outlook.timezone="UTC"`, "odata.maxpagesize=200"}}
+	// Request ids that stay when an event moves, all times in UTC, bodies as text, and large pages.
+	prefer := http.Header{"Prefer": {
+		`IdType="ImmutableId"`, `outlook.timezone="UTC"`, `outlook.body-content-type="text"`, "odata.maxpagesize=200",
+	}}
 	busy := func(reason string) bool {
 		return reason == "ApplicationThrottled" || reason == "ErrorMailboxStoreUnavailable"
 	}

@@ -150,6 +150,70 @@ func TestPutAndChange(t *testing.T) {
 	}
 }
 
+// TestDescription: a description is sent when it changed and at no other time, and keeps the formatting at Microsoft.
+func TestDescription(t *testing.T) {
+	server, a := begin(t)
+	seen := 0
+	wrote := func(what string, want ...string) {
+		t.Helper()
+		var sent []string
+		for _, w := range server.Taken()[seen:] {
+			seen++
+			content, _ := w.Body["body"].(map[string]any)
+			sent = append(sent, fmt.Sprint(w.Method, " ", content["contentType"], " ", content["content"]))
+		}
+		if !slices.Equal(sent, want) {
+			t.Errorf("%s: sent %q, want %q", what, sent, want)
+		}
+	}
+	held := put(t, a, mirror.Object{UID: "u1", Data: event(`DESCRIPTION:Agenda:\n\n- a & b\n- https://x.example/1 <c>`)})
+	wrote("a new event", "POST text Agenda:\n\n- a & b\n- https://x.example/1 <c>")
+
+	id := server.Set(graphtest.Event{
+		"subject": "Formatted", "start": map[string]any{"dateTime": "2026-03-11T09:00:00", "timeZone": "UTC"},
+		"end":  map[string]any{"dateTime": "2026-03-11T10:00:00", "timeZone": "UTC"},
+		"body": map[string]any{"contentType": "html", "content": `<p>Hello <b>you</b></p><p><a href="https://x.example/j">Join</a></p>`},
+	})
+	for _, o := range changes(t, a, "").Objects {
+		if o.Ref == id {
+			held = o
+		}
+	}
+	if text := string(held.Data); !strings.Contains(text, `DESCRIPTION:Hello you\nJoin<https://x.example/j>`) {
+		t.Fatal(text)
+	}
+	replace := func(old, with string) {
+		t.Helper()
+		held.Data = []byte(strings.Replace(string(held.Data), old, with, 1))
+		held = put(t, a, held)
+	}
+	replace("SUMMARY:Formatted", "SUMMARY:Renamed")
+	wrote("a new title", "PATCH <nil> <nil>")
+	if stored := fmt.Sprint(server.Events()[id]["body"]); !strings.Contains(stored, "<b>you</b>") {
+		t.Errorf("the formatting is lost: %s", stored)
+	}
+	replace(`<https://x.example/j>`, `<https://x.example/k>`)
+	wrote("a new link", "PATCH text Hello you\nJoin<https://x.example/k>")
+	replace("STATUS:CONFIRMED", "X-ALT-DESC;FMTTYPE=text/html:<p>Hello you</p>\r\n <a href='https://x.example/k'>Join</a>\r\nSTATUS:CONFIRMED")
+	wrote("the same as HTML")
+
+	server.Set(graphtest.Event{
+		"id": id, "subject": "Meeting", "start": server.Events()[id]["start"], "end": server.Events()[id]["end"],
+		"body": server.Events()[id]["body"], "onlineMeeting": map[string]any{"joinUrl": "https://teams.example/1"},
+	})
+	for _, o := range changes(t, a, "").Objects {
+		if o.Ref == id {
+			held = o
+		}
+	}
+	held.Data = []byte(strings.Replace(string(held.Data), "Hello you", "Hello all", 1))
+	_, err := a.Put(t.Context(), "cal", held)
+	if _, refused := errors.AsType[*mirror.Refusal](err); !refused || !strings.Contains(err.Error(), "online meeting") {
+		t.Errorf("a new description of an online meeting: %v", err)
+	}
+	wrote("an online meeting")
+}
+
 func TestOwnZone(t *testing.T) {
 	server, a := begin(t)
 	put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=WEEKLY")})

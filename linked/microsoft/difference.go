@@ -2,18 +2,17 @@ package microsoft
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/linked/htmltext"
 )
 
 // plain normalizes the fields that we write, for comparison.
 func (w *write) plain(e *Event) map[string]any {
 	out := writer{zones: w.account.zones}
-	body := ""
-	if e.Body != nil && strings.TrimSpace(e.Body.Content) != "" {
-		body = e.Body.Type + " " + strings.ReplaceAll(e.Body.Content, "\r\n", "\n")
-	}
 	minutes := 0
 	if e.ReminderOn {
 		minutes = e.Minutes
@@ -23,7 +22,7 @@ func (w *write) plain(e *Event) map[string]any {
 		guests = append(guests, Attendee{Type: cmp.Or(a.Type, required), Address: Address{Name: cmp.Or(a.Address.Name, a.Address.Address), Address: strings.ToLower(a.Address.Address)}})
 	}
 	fields := map[string]any{
-		"subject": e.Subject, "body": body, "start": out.plain(e.Start, e.AllDay), "end": out.plain(e.End, e.AllDay), "isAllDay": e.AllDay,
+		"subject": e.Subject, "start": out.plain(e.Start, e.AllDay), "end": out.plain(e.End, e.AllDay), "isAllDay": e.AllDay,
 		"sensitivity": cmp.Or(e.Sensitivity, normal), "showAs": cmp.Or(e.ShowAs, busy), "importance": cmp.Or(e.Importance, normal),
 		"categories": slices.Clone(e.Categories), "location": placeName(e.Place), "attendees": guests,
 		"isReminderOn": e.ReminderOn, "reminderMinutesBeforeStart": minutes,
@@ -36,6 +35,40 @@ func (w *write) plain(e *Event) map[string]any {
 	}
 	return fields
 }
+
+// target matches the target of a link in a text from Graph, which writes it after the link.
+var target = regexp.MustCompile(`<https?://[^<>\s]*>`)
+
+// sameBody reports whether two descriptions are the same text. Graph stores HTML and returns text in lines of its own.
+// The targets of links count unless one of the descriptions is HTML.
+func sameBody(now, want *Body) bool {
+	if now.isHTML() == want.isHTML() {
+		return squash(now.content()) == squash(want.content())
+	}
+	return now.words() == want.words()
+}
+
+func (b *Body) isHTML() bool {
+	return b != nil && b.Type == htmlBody && strings.TrimSpace(b.Content) != ""
+}
+
+func (b *Body) content() string {
+	if b == nil {
+		return ""
+	}
+	return b.Content
+}
+
+// words returns the words of a description without the targets of links.
+func (b *Body) words() string {
+	if b.isHTML() {
+		return squash(htmltext.Words(b.Content))
+	}
+	return squash(target.ReplaceAllString(b.content(), ""))
+}
+
+// squash removes white space.
+func squash(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // plain normalizes a time.
 func (w writer) plain(m *Moment, day bool) string {

@@ -241,12 +241,15 @@ func (w writer) plainOf(from *Event) *Event {
 	for i, a := range e.Attendees {
 		e.Attendees[i].Status = &Answer{Response: responses.In(responses.Out(a.Status.Response))}
 	}
-	if e.Body != nil && e.Body.Content == "" {
-		e.Body = nil
-	}
 	if e.Body != nil {
-		// iCalendar has one kind of line break.
-		e.Body = &Body{Type: e.Body.Type, Content: strings.ReplaceAll(e.Body.Content, "\r\n", "\n")}
+		// iCalendar has one kind of line break, and Graph adds some at the end of a text.
+		content := strings.ReplaceAll(e.Body.Content, "\r\n", "\n")
+		if !e.Body.isHTML() {
+			content = strings.TrimRight(content, " \n")
+		}
+		if e.Body = (&Body{Type: e.Body.Type, Content: content}); content == "" {
+			e.Body = nil
+		}
 	}
 	if placeName(e.Place) == "" && strings.Count(string(e.Place), ":") <= 1 {
 		e.Place = nil

@@ -187,8 +187,11 @@ func (w writer) cancelled(c *ical.Component, s *Series) error {
 func (w writer) words(c *ical.Component, e *Event) {
 	text := func(name, value string) { vevent.AddText(c, name, value) }
 	text("SUMMARY", e.Subject)
-	if e.Body != nil {
-		vevent.Describe(c, e.Body.Content, e.Body.Type == htmlBody)
+	if e.Body.isHTML() {
+		vevent.Describe(c, e.Body.Content, true)
+	} else {
+		// Graph ends a text with a line break.
+		vevent.Describe(c, strings.TrimRight(strings.ReplaceAll(e.Body.content(), "\r\n", "\n"), " \n"), false)
 	}
 	text("LOCATION", placeName(e.Place))
 	switch {

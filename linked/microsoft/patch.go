@@ -25,6 +25,13 @@ func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err er
 			changes[name] = fieldsOf(want)[name]
 		}
 	}
+	if !sameBody(now.Body, want.Body) {
+		if now.Meeting != nil || now.MeetingURL != "" {
+			return false, mirror.Refusef("Microsoft keeps the link to join this online meeting in its description, " +
+				"so the description cannot be changed from here. Change it in Outlook or Teams.")
+		}
+		changes["body"] = fieldsOf(want)["body"]
+	}
 	if len(changes) == 0 {
 		return false, nil
 	}

@@ -119,6 +119,9 @@ func (w *write) create(ctx context.Context, want *Series) (string, *Series, erro
 			return "", nil, err
 		}
 		s, err := w.account.series(ctx, made.ID)
+		if err == nil && s.Master != nil {
+			s.Master.Body = want.Master.Body // Graph may return it in other words
+		}
 		return made.ID, s, err
 	}
 	return "", nil, err

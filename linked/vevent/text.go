@@ -6,32 +6,27 @@ import (
 	"strings"
 
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/htmltext"
 )
 
-var (
-	markup = regexp.MustCompile(`(?i)</?[a-z][a-z0-9]*(\s[^<>]*)?/?>|&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`)
-	unseen = regexp.MustCompile(`(?is)<(style|script|head|title)\b[^>]*>.*?</(style|script|head|title)\s*>|<!--.*?-->|<![^>]*>`)
-	breaks = regexp.MustCompile(`(?i)<br\s*/?>|</(p|div|li|tr|h[1-6]|ul|ol|table|blockquote)\s*>`)
-	bullet = regexp.MustCompile(`(?i)<li\b[^>]*>`)
-	tag    = regexp.MustCompile(`(?s)</?[a-zA-Z][^<>]*>`)
-	spaces = regexp.MustCompile(`[ \t]+\n`)
-	blanks = regexp.MustCompile(`\n{3,}`)
-)
+// markup matches a tag or a character reference.
+var markup = regexp.MustCompile(`(?i)</?[a-z][a-z0-9]*(\s[^<>]*)?/?>|&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`)
 
 // Marked reports whether a text contains HTML tags or character references.
 func Marked(text string) bool { return markup.MatchString(text) }
 
 // Plain converts HTML to plain text.
-func Plain(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	text = unseen.ReplaceAllString(text, "")
-	text = breaks.ReplaceAllString(text, "\n")
-	text = bullet.ReplaceAllString(text, "- ")
-	text = html.UnescapeString(tag.ReplaceAllString(text, ""))
-	text = strings.ReplaceAll(text, "\u00a0", " ")
-	text = blanks.ReplaceAllString(spaces.ReplaceAllString(text, "\n"), "\n\n")
-	return strings.TrimSpace(text)
+func Plain(text string) string { return strings.TrimSpace(htmltext.Tidy(htmltext.Lines(text))) }
+
+// SameText reports whether a plain text is what an app shows of HTML: with or without the targets of links, and in
+// lines of any length.
+func SameText(formatted, text string) bool {
+	text = squash(text)
+	return text == squash(htmltext.Lines(formatted)) || text == squash(htmltext.Words(formatted))
 }
+
+// squash removes white space.
+func squash(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // Markup converts plain text to HTML.
 func Markup(text string) string { return strings.ReplaceAll(html.EscapeString(text), "\n", "<br>") }
@@ -53,7 +48,7 @@ func Describe(c *ical.Component, text string, isHTML bool) {
 	c.Add(ical.NewText(formatted, text, ical.NewParam("FMTTYPE", "text/html")))
 }
 
-// Description returns a component's description. It returns the stored HTML if the plain text has not changed since.
+// Description returns a component's description: the stored HTML if the plain text is still the text of it.
 func Description(c *ical.Component) (text string, isHTML bool) {
 	if p := c.Property("DESCRIPTION"); p != nil {
 		text = p.Text()
@@ -65,7 +60,7 @@ func Description(c *ical.Component) (text string, isHTML bool) {
 	if kind, given := p.Param("FMTTYPE"); given && !strings.EqualFold(kind, "text/html") {
 		return text, false
 	}
-	if full := p.Text(); Plain(full) == strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) {
+	if full := p.Text(); SameText(full, text) {
 		return full, true
 	}
 	return text, false

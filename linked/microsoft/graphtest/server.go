@@ -149,6 +149,7 @@ func (s *Server) put(from Event) Event {
 		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": "alice@example.com"}}, "attendees": []any{},
 	}
 	maps.Copy(e, from)
+	e["body"] = asHTML(e["body"])
 	if e["id"] == nil {
 		e["id"] = fmt.Sprintf("AAMk%06d", s.clock)
 		e["iCalUId"] = fmt.Sprintf("04000000%06d", s.clock)
@@ -241,6 +242,7 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 			err = no(http.StatusBadRequest, "ErrorInvalidRequest", "the test wants immutable ids")
 		default:
 			body, err = answer(r)
+			body = inForm(r, body)
 		}
 		w.Header().Set("Content-Type", "application/json")
 		if f, failed := err.(*failure); failed { //nolint:errorlint // made in this package, and never wrapped

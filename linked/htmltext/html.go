@@ -1,17 +1,21 @@
-package gmail
+// Package htmltext converts HTML from mails and descriptions to plain text.
+//
+// The result is the visible text. Nothing is fetched, and no formatting is kept. The tokenizer reads HTML as browsers
+// do, and no tree is built. So the work is linear in the length of the HTML, and nesting costs no memory.
+package htmltext
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 )
 
-// HTML mails are converted to text: the visible text, with the targets of links. Nothing is fetched, and no formatting
-// is kept. The tokenizer reads a mail as browsers do, and no tree is built. So the work is linear in the length of the
-// mail, and nesting costs no memory.
+// Most limits the bytes of the text.
+const Most = 1 << 20
 
 // linkMost limits the length of a link's address; longer ones are usually for tracking.
 const linkMost = 300
@@ -21,7 +25,9 @@ var (
 	unseen = set("script style head title template noscript svg math iframe object select audio video canvas " +
 		"noembed noframes")
 	// breaks are the elements that start a new line.
-	breaks = set("p div br tr li ul ol table h1 h2 h3 h4 h5 h6 blockquote pre hr section article header footer dt dd")
+	breaks = set("div tr li ul ol table h1 h2 h3 h4 h5 h6 blockquote pre hr section article header footer dt dd")
+	// spaced are the elements that leave an empty line if two of their breaks meet.
+	spaced = set("p br")
 	// void are the elements without content or end tag.
 	void = set("br hr img input meta link area base col embed source track wbr param")
 	// foreign are the elements that "/>" closes. In other elements HTML ignores the slash, and the element stays open.
@@ -52,14 +58,23 @@ type reading struct {
 	// link is the target of the open link, from is where its text begins.
 	link string
 	from int
+	// lines keeps the line breaks of the source; bare leaves out the targets of links.
+	lines, bare bool
 }
 
-// textOfHTML returns the visible text of an HTML mail.
-func textOfHTML(s string) string {
+// Text returns the visible text of HTML. The target of a link follows the link's text in parentheses.
+func Text(s string) string { return (&reading{}).read(s) }
+
+// Lines is like [Text], but keeps the line breaks of the source, for text with some markup in it.
+func Lines(s string) string { return (&reading{lines: true}).read(s) }
+
+// Words is like [Text], but without the targets of links.
+func Words(s string) string { return (&reading{bare: true}).read(s) }
+
+func (r *reading) read(s string) string {
 	z := html.NewTokenizer(strings.NewReader(s))
-	z.SetMaxBuf(textMost) // a larger tag ends the text
-	var r reading
-	for len(r.out) < textMost && z.Next() != html.ErrorToken {
+	z.SetMaxBuf(Most) // a larger tag ends the text
+	for len(r.out) < Most && z.Next() != html.ErrorToken {
 		switch t := z.Token(); t.Type {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			r.begin(t)
@@ -78,7 +93,9 @@ func textOfHTML(s string) string {
 // words writes a text with white space collapsed.
 func (r *reading) words(s string) {
 	for _, c := range s {
-		if !strings.ContainsRune(" \t\n\r\f\u00a0", c) {
+		if r.lines && c == '\n' {
+			r.out = append(r.out, '\n')
+		} else if !strings.ContainsRune(" \t\n\r\f\u00a0", c) {
 			r.out = utf8.AppendRune(r.out, c)
 		} else if n := len(r.out); n > 0 && r.out[n-1] != ' ' && r.out[n-1] != '\n' {
 			r.out = append(r.out, ' ')
@@ -86,10 +103,15 @@ func (r *reading) words(s string) {
 	}
 }
 
-func (r *reading) newLine() {
-	if len(r.out) > 0 {
+// breakLine starts a new line where an element begins or ends, and reports whether that element does so.
+func (r *reading) breakLine(name string) bool {
+	if !breaks[name] && !spaced[name] {
+		return false
+	}
+	if n := len(r.out); n > 0 && (spaced[name] || r.out[n-1] != '\n') {
 		r.out = append(r.out, '\n')
 	}
+	return true
 }
 
 func (r *reading) begin(t html.Token) {
@@ -104,8 +126,7 @@ func (r *reading) begin(t html.Token) {
 		if !empty {
 			r.hidden, r.deep = name, 1
 		}
-	case breaks[name]:
-		r.newLine()
+	case r.breakLine(name):
 		if name == "li" {
 			r.out = append(r.out, "- "...)
 		}
@@ -126,8 +147,8 @@ func (r *reading) end(name string) {
 		}
 	case name == "a":
 		r.endLink()
-	case breaks[name]:
-		r.newLine()
+	default:
+		r.breakLine(name)
 	}
 }
 
@@ -135,7 +156,7 @@ func (r *reading) end(name string) {
 func (r *reading) endLink() {
 	at := r.link
 	r.link = ""
-	if len(at) > linkMost || !strings.HasPrefix(at, "https://") && !strings.HasPrefix(at, "http://") ||
+	if r.bare || len(at) > linkMost || !strings.HasPrefix(at, "https://") && !strings.HasPrefix(at, "http://") ||
 		strings.Contains(string(r.out[r.from:]), at) {
 		return
 	}
@@ -165,4 +186,31 @@ func hides(a html.Attribute) bool {
 		}
 	}
 	return false
+}
+
+// Tidy removes trailing blanks, repeated empty lines and control characters.
+func Tidy(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	var b strings.Builder
+	empty := 0
+	for l := range strings.Lines(s) {
+		l = strings.TrimRightFunc(strings.Map(plain, l), unicode.IsSpace)
+		if l == "" {
+			empty++
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n"[:min(empty, 1)+1])
+		}
+		b.WriteString(l)
+		empty = 0
+	}
+	return b.String()
+}
+
+func plain(r rune) rune {
+	if unicode.IsControl(r) && r != '\t' && r != '\n' {
+		return -1
+	}
+	return r
 }
