@@ -23,7 +23,7 @@ const (
 func (k ChangeKind) Answers() bool { return k == Accepted || k == Declined }
 
 // Change is one journal entry. The journal is the audit trail, the history and the undo log in one. Subject says
-// what kind of thing changed, Describe puts the change into words.
+// what kind of thing changed.
 type Change struct {
 	Calendar CalendarID
 	Version  Version
@@ -45,7 +45,7 @@ type Change struct {
 	Size   int64
 	// Unreadable is set when Before was requested but could not be decoded, because the database is damaged.
 	Unreadable bool
-	// After is the state that the change left, in the same form. Only Describe needs it.
+	// After is the state that the change left, in the same form. Only descriptions need it.
 	After []byte
 	// Scheduled is set when another user's change caused this one, as an invitation or an answer. It is not part of
 	// that change's unit.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/mail/letter"
 )
 
@@ -61,7 +62,7 @@ func (m *Maker) by(one calendar.Change) letter.NotePart {
 	page := *m.Journal
 	page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
 	return letter.NotePart{
-		Title: "Changed today by " + short(cmp.Or(calendar.ProgramOf(one.Agent), string(one.Token))), Link: page.String(), Do: "Look at it, and take it back",
+		Title: "Changed today by " + short(cmp.Or(describe.Program(one.Agent), string(one.Token))), Link: page.String(), Do: "Look at it, and take it back",
 	}
 }
 
@@ -73,7 +74,7 @@ func with(p letter.NotePart, one calendar.Change, local *time.Location) letter.N
 	}
 	quote := func(text string) string { return "“" + short(text) + "”" }
 	p.Lines = append(p.Lines, letter.NoteLine{
-		When: one.At.In(local).Format("15:04"), Text: one.Describe(local, quote), Place: cmp.Or(one.In.Name, string(one.In.Segment)),
+		When: one.At.In(local).Format("15:04"), Text: describe.Change(one, local, quote), Place: cmp.Or(one.In.Name, string(one.In.Segment)),
 	})
 	return p
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -179,7 +180,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	}
 	last := c.batch.Last()
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
-	said.oneOfMany.What = shown(last.Describe(z.Location(),
+	said.oneOfMany.What = shown(describe.Change(last, z.Location(),
 		func(s string) string { return wire.Quoted(short(s, longestTold)) }))
 	said.oneOfMany.Conflicts = named(clashes{Conflicts: said.Conflicts, More: said.More})
 	return said.oneOfMany, nil

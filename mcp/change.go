@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/daterange"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -305,7 +306,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = c.Describe(z.Location(), func(s string) string { return wire.Quoted(defused(short(s, longestTold))) })
+		told[i] = describe.Change(c, z.Location(), func(s string) string { return wire.Quoted(defused(short(s, longestTold))) })
 		room -= len(told[i])
 	}
 	return told

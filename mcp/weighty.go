@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
@@ -84,7 +85,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	}
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
-		text: willHave(share.Describe(time.UTC, quotedShort)) +
+		text: willHave(describe.Change(share, time.UTC, quotedShort)) +
 			"unshare_calendar ends the share; anything seen until then stays known.",
 		state: stateOf(cal),
 	})
@@ -120,7 +121,7 @@ func (b toolbox) confirmSeries(
 	if err != nil {
 		return nil //nolint:nilerr // the real attempt will be refused with a better message
 	}
-	deed, about := batch.Last().Describe(s.zone.Location(), quotedShort), "This is about the whole series"
+	deed, about := describe.Change(batch.Last(), s.zone.Location(), quotedShort), "This is about the whole series"
 	if s.scope == edit.Following {
 		deed, about = b.deedFrom(ctx, c, s, planned), "This is about that one and all that follow"
 	}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 )
 
 func (h *Handler) journalPages() []page {
@@ -36,7 +37,7 @@ func (p *pageRequest) changes(c clock, found []calendar.Change) []change {
 	for _, one := range found {
 		list = append(list, change{
 			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.UserName), With: excerpt(one.Agent),
-			Text: sentenceCase(one.Describe(c.zone.Location(), quoted)), In: swatchOf(one.In),
+			Text: sentenceCase(describe.Change(one, c.zone.Location(), quoted)), In: swatchOf(one.In),
 			Compared: one.Did == calendar.Modified && one.Subject() != calendar.AboutShare && !one.Forgotten(),
 			Undone:   one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),
 		})
@@ -111,7 +112,7 @@ func (p journalPages) oneChange() error {
 		return err
 	}
 	c := p.clock()
-	deeds := found.Deeds(c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
+	deeds := describe.Details(found, c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
 	found.Before, found.After = nil, nil // the details follow the line, which need not name some of them as well
 	content := changeContent{Changes: p.changes(c, []calendar.Change{found})}
 	content.Changes[0].Compared = false

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/calendar/lookup"
 )
 
@@ -329,7 +330,7 @@ func conflictOf(p *undoPlace, e, by calendar.Change, after, now state) calendar.
 	by.Before = nil
 	c := p.conflict(e, calendar.UndoConflict{By: &by})
 	if after.data != nil && now.data != nil {
-		for _, d := range calendar.Compare(after.data, now.data) {
+		for _, d := range describe.Compare(after.data, now.data) {
 			if !slices.Contains(c.Differs, d.Name) {
 				c.Differs = append(c.Differs, d.Name)
 			}

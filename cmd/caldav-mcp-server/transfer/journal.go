@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 	"caldav-mcp-server/cmd/caldav-mcp-server/command"
 	"caldav-mcp-server/cmd/caldav-mcp-server/console"
 	"caldav-mcp-server/cmd/caldav-mcp-server/settings"
@@ -156,7 +157,7 @@ func inQuotes(text string) string { return fmt.Sprintf("%q", console.Shown(text)
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Did, What: c.Describe(time.UTC, inQuotes), Type: c.Subject(),
+		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: describe.Program(c.Agent), Did: c.Did, What: describe.Change(c, time.UTC, inQuotes), Type: c.Subject(),
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
 	}
 	switch c.Subject() {
@@ -294,7 +295,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 		return err
 	}
 	line := lineOf(change)
-	for _, d := range change.Differences() {
+	for _, d := range describe.Differences(change) {
 		line.Changed = append(line.Changed, journalDifference{d.In, d.Name, d.Before, d.After})
 	}
 	if l.JSON {

@@ -1,4 +1,4 @@
-package calendar
+package describe
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ func readObject(data []byte) (*objectText, error) {
 }
 
 // object lists the differences between two versions of an object: the main component first, then the overrides.
-func (t teller) object(before, after []byte) ([]string, error) {
+func (d describer) object(before, after []byte) ([]string, error) {
 	old, err := readObject(before)
 	if err != nil {
 		return nil, err
@@ -50,32 +50,32 @@ func (t teller) object(before, after []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	deeds := t.component(t.extent(old, old.main), t.extent(now, now.main), old.main, now.main)
+	details := d.component(d.extent(old, old.main), d.extent(now, now.main), old.main, now.main)
 	ids := slices.Concat(old.order, now.order)
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
 		a, b := old.instances[id], now.instances[id]
-		var told []string
+		var edits []string
 		switch {
 		case b == nil && now.excludes(a.Property("RECURRENCE-ID")):
 			continue // EXDATE says it
 		case b == nil:
-			told = []string{"as in the series again"}
+			edits = []string{"as in the series again"}
 		case a == nil:
-			told = t.component(t.instance(now, b), t.extent(now, b), now.main, b)
+			edits = d.component(d.instance(now, b), d.extent(now, b), now.main, b)
 		default:
-			told = t.component(t.extent(old, a), t.extent(now, b), a, b)
+			edits = d.component(d.extent(old, a), d.extent(now, b), a, b)
 		}
-		if len(told) > 0 {
+		if len(edits) > 0 {
 			o, c := now, b
 			if c == nil {
 				o, c = old, a
 			}
-			at := t.point(o, c.Property("RECURRENCE-ID"))
-			deeds = append(deeds, "on "+t.stamp(at)+" "+strings.Join(told, ", "))
+			at := d.point(o, c.Property("RECURRENCE-ID"))
+			details = append(details, "on "+d.stamp(at)+" "+strings.Join(edits, ", "))
 		}
 	}
-	return deeds, nil
+	return details, nil
 }
 
 func (o *objectText) excludes(id *ical.Property) bool {
@@ -85,57 +85,57 @@ func (o *objectText) excludes(id *ical.Property) bool {
 }
 
 // component lists the differences between two components, in time and in content.
-func (t teller) component(from, to extent, old, now *ical.Component) []string {
-	var deeds []string
-	if moved := t.moved(from, to); moved != "" {
-		deeds = append(deeds, moved)
+func (d describer) component(from, to extent, old, now *ical.Component) []string {
+	var details []string
+	if moved := d.moved(from, to); moved != "" {
+		details = append(details, moved)
 	}
 	for _, fact := range facts {
 		before, after := fact.of(old), fact.of(now)
 		switch {
 		case slices.Equal(before, after):
-		case fact.told, fact.long && t.full:
-			deeds = append(deeds, t.from(fact.what, strings.Join(before, ", "), strings.Join(after, ", ")))
+		case fact.shown, fact.long && d.full:
+			details = append(details, d.from(fact.what, strings.Join(before, ", "), strings.Join(after, ", ")))
 		case len(before) == 0:
-			deeds = append(deeds, fact.what+" added")
+			details = append(details, fact.what+" added")
 		case len(after) == 0:
-			deeds = append(deeds, fact.what+" removed")
+			details = append(details, fact.what+" removed")
 		default:
-			deeds = append(deeds, fact.what+" changed")
+			details = append(details, fact.what+" changed")
 		}
 	}
 	if old.Property("RECURRENCE-ID") == nil && now.Property("RECURRENCE-ID") == nil {
 		for _, fact := range seriesFacts {
 			if before, after := fact.of(old), fact.of(now); !slices.Equal(before, after) {
-				deeds = append(deeds, fact.what)
+				details = append(details, fact.what)
 			}
 		}
 	}
-	return append(deeds, t.people(old, now)...)
+	return append(details, d.people(old, now)...)
 }
 
 // fact is a property of a component that users see.
 type fact struct {
 	what  string
 	names []string
-	// told is set when the values themselves are shown.
-	told bool
+	// shown is set when the values themselves are shown.
+	shown bool
 	// long is set when the values are shown only where there is room for long texts.
 	long bool
 }
 
 var facts = []fact{
-	{what: "title", names: []string{"SUMMARY"}, told: true},
-	{what: "place", names: []string{"LOCATION"}, told: true},
-	{what: "status", names: []string{"STATUS"}, told: true},
-	{what: "progress", names: []string{"PERCENT-COMPLETE"}, told: true},
+	{what: "title", names: []string{"SUMMARY"}, shown: true},
+	{what: "place", names: []string{"LOCATION"}, shown: true},
+	{what: "status", names: []string{"STATUS"}, shown: true},
+	{what: "progress", names: []string{"PERCENT-COMPLETE"}, shown: true},
 	{what: "notes", names: []string{"DESCRIPTION"}, long: true},
-	{what: "categories", names: []string{"CATEGORIES"}, told: true},
-	{what: "link", names: []string{"URL", "CONFERENCE"}, told: true},
-	{what: "priority", names: []string{"PRIORITY"}, told: true},
-	{what: "visibility", names: []string{"CLASS"}, told: true},
-	{what: "busy status", names: []string{"TRANSP"}, told: true},
-	{what: "colour", names: []string{"COLOR"}, told: true},
+	{what: "categories", names: []string{"CATEGORIES"}, shown: true},
+	{what: "link", names: []string{"URL", "CONFERENCE"}, shown: true},
+	{what: "priority", names: []string{"PRIORITY"}, shown: true},
+	{what: "visibility", names: []string{"CLASS"}, shown: true},
+	{what: "busy status", names: []string{"TRANSP"}, shown: true},
+	{what: "colour", names: []string{"COLOR"}, shown: true},
 	{what: "attachments", names: []string{"ATTACH"}},
 	{what: "organizer", names: []string{"ORGANIZER"}},
 	{what: "reminders", names: []string{"VALARM"}},
@@ -155,7 +155,7 @@ func (f fact) of(c *ical.Component) []string {
 			switch {
 			case f.long:
 				values = append(values, p.Text())
-			case name == "ORGANIZER" || !f.told:
+			case name == "ORGANIZER" || !f.shown:
 				values = append(values, p.Value())
 			default:
 				values = append(values, strings.ReplaceAll(p.Text(), "\n", " "))
@@ -174,7 +174,7 @@ var answers = map[string]string{
 }
 
 // people lists attendees that were added or removed, and their new answers.
-func (t teller) people(old, now *ical.Component) []string {
+func (d describer) people(old, now *ical.Component) []string {
 	find := func(c *ical.Component, like *ical.Property) *ical.Property {
 		all := c.All("ATTENDEE")
 		i := slices.IndexFunc(all, func(p *ical.Property) bool { return strings.EqualFold(p.Value(), like.Value()) })
@@ -187,32 +187,32 @@ func (t teller) people(old, now *ical.Component) []string {
 		word, _ := p.Param("PARTSTAT")
 		return answers[strings.ToUpper(word)]
 	}
-	var deeds []string
+	var details []string
 	for _, p := range now.All("ATTENDEE") {
 		switch before := find(old, p); {
 		case before == nil:
-			deeds = append(deeds, "invited "+t.person(p))
+			details = append(details, "invited "+d.person(p))
 		case answer(before) != answer(p) && answer(p) != "":
-			deeds = append(deeds, t.person(p)+" "+answer(p))
+			details = append(details, d.person(p)+" "+answer(p))
 		}
 	}
 	for _, p := range old.All("ATTENDEE") {
 		if find(now, p) == nil {
-			deeds = append(deeds, "took "+t.person(p)+" off")
+			details = append(details, "took "+d.person(p)+" off")
 		}
 	}
-	return deeds
+	return details
 }
 
-func (t teller) person(p *ical.Property) string {
+func (d describer) person(p *ical.Property) string {
 	if name, ok := p.Param("CN"); ok && name != "" {
-		return t.quote(name)
+		return d.quote(name)
 	}
 	address := p.Value()
 	if i := strings.IndexByte(address, ':'); i >= 0 {
 		address = address[i+1:]
 	}
-	return t.quote(address)
+	return d.quote(address)
 }
 
 // extent is the start and the end of a component. Both are nil without a start, except that a task may have only a
@@ -228,8 +228,8 @@ type moment struct {
 	day bool
 }
 
-// point reads a time. A floating time is taken to be in the teller's location.
-func (t teller) point(o *objectText, p *ical.Property) *moment {
+// point reads a time. A floating time is taken to be in the describer's location.
+func (d describer) point(o *objectText, p *ical.Property) *moment {
 	if p == nil {
 		return nil
 	}
@@ -240,22 +240,22 @@ func (t teller) point(o *objectText, p *ical.Property) *moment {
 	if at.IsDate() {
 		return &moment{time.Unix(at.Civil.Seconds(), 0).UTC(), true}
 	}
-	in := zone.In(t.in)
+	in := zone.In(d.in)
 	if at.Form == ical.FormUTC {
 		in = zone.UTC()
 	} else if named, err := o.zones.Zone(at.TZID); at.TZID != "" && err == nil {
 		in = named
 	}
 	instant, _ := in.Resolve(at.Civil)
-	return &moment{instant.In(t.in), false}
+	return &moment{instant.In(d.in), false}
 }
 
-func (t teller) extent(o *objectText, c *ical.Component) extent {
-	e := extent{start: t.point(o, c.Property("DTSTART")), task: c.Name() == "VTODO"}
+func (d describer) extent(o *objectText, c *ical.Component) extent {
+	e := extent{start: d.point(o, c.Property("DTSTART")), task: c.Name() == "VTODO"}
 	if e.task {
-		e.end = t.point(o, c.Property("DUE"))
+		e.end = d.point(o, c.Property("DUE"))
 	} else {
-		e.end = t.point(o, c.Property("DTEND"))
+		e.end = d.point(o, c.Property("DTEND"))
 	}
 	if p := c.Property("DURATION"); p != nil && e.start != nil && e.end == nil {
 		if d, err := p.Duration(); err == nil {
@@ -267,8 +267,8 @@ func (t teller) extent(o *objectText, c *ical.Component) extent {
 }
 
 // instance returns the time that an override would have if it followed its series.
-func (t teller) instance(o *objectText, c *ical.Component) extent {
-	e, at := t.extent(o, o.main), t.point(o, c.Property("RECURRENCE-ID"))
+func (d describer) instance(o *objectText, c *ical.Component) extent {
+	e, at := d.extent(o, o.main), d.point(o, c.Property("RECURRENCE-ID"))
 	if at == nil || e.start == nil {
 		return e
 	}
@@ -287,26 +287,26 @@ func (m *moment) same(other *moment) bool {
 }
 
 // moved describes how two extents differ; "" if they do not.
-func (t teller) moved(from, to extent) string {
+func (d describer) moved(from, to extent) string {
 	begins, ends := !from.start.same(to.start), !from.end.same(to.end)
 	switch {
 	case !begins && !ends:
 		return ""
 	case from.task || to.task:
-		return t.replanned(from, to)
+		return d.replanned(from, to)
 	case from.start == nil || to.start == nil || from.end == nil || to.end == nil || from.start.day != to.start.day:
-		return "moved from " + t.span(from) + " to " + t.span(to)
+		return "moved from " + d.span(from) + " to " + d.span(to)
 	case !begins:
-		return "ends " + t.last(to, to.start) + " instead of " + t.last(from, to.start)
+		return "ends " + d.last(to, to.start) + " instead of " + d.last(from, to.start)
 	case from.end.Sub(from.start.Time) == to.end.Sub(to.start.Time):
-		return "moved from " + t.stamp(from.start) + " to " + t.after(from.start, to.start)
+		return "moved from " + d.stamp(from.start) + " to " + d.after(from.start, to.start)
 	}
-	return "moved from " + t.span(from) + " to " + t.span(to)
+	return "moved from " + d.span(from) + " to " + d.span(to)
 }
 
 // replanned is moved for tasks, which have a due time.
-func (t teller) replanned(from, to extent) string {
-	var deeds []string
+func (d describer) replanned(from, to extent) string {
+	var details []string
 	for _, p := range [...]struct {
 		word   string
 		before *moment
@@ -315,48 +315,48 @@ func (t teller) replanned(from, to extent) string {
 		switch {
 		case p.before.same(p.after):
 		case p.after == nil:
-			deeds = append(deeds, "no longer "+p.word+" "+t.stamp(p.before))
+			details = append(details, "no longer "+p.word+" "+d.stamp(p.before))
 		case p.before == nil:
-			deeds = append(deeds, p.word+" "+t.stamp(p.after))
+			details = append(details, p.word+" "+d.stamp(p.after))
 		default:
-			deeds = append(deeds, p.word+" "+t.stamp(p.after)+" instead of "+t.stamp(p.before))
+			details = append(details, p.word+" "+d.stamp(p.after)+" instead of "+d.stamp(p.before))
 		}
 	}
-	return strings.Join(deeds, ", ")
+	return strings.Join(details, ", ")
 }
 
-func (t teller) span(e extent) string {
+func (d describer) span(e extent) string {
 	switch {
 	case e.start == nil:
 		return "no time"
 	case e.end == nil || e.start.day && !e.end.After(e.start.AddDate(0, 0, 1)):
-		return t.stamp(e.start)
+		return d.stamp(e.start)
 	}
-	return t.stamp(e.start) + "–" + t.last(e, e.start)
+	return d.stamp(e.start) + "–" + d.last(e, e.start)
 }
 
 // last formats the end of an extent: the last day for dates, and without its day if known is on the same day.
-func (t teller) last(e extent, known *moment) string {
+func (d describer) last(e extent, known *moment) string {
 	if e.end.day {
-		return t.stamp(&moment{e.end.AddDate(0, 0, -1), true})
+		return d.stamp(&moment{e.end.AddDate(0, 0, -1), true})
 	}
-	return t.after(known, e.end)
+	return d.after(known, e.end)
 }
 
 // after formats a moment after a known one, without the day if both are on the same day.
-func (t teller) after(known, m *moment) string {
+func (d describer) after(known, m *moment) string {
 	if !m.day && !known.day && known.Format(time.DateOnly) == m.Format(time.DateOnly) {
 		return m.Format("15:04")
 	}
-	return t.stamp(m)
+	return d.stamp(m)
 }
 
-func (t teller) stamp(m *moment) string {
+func (d describer) stamp(m *moment) string {
 	if m == nil {
 		return "some day"
 	}
 	layout := "Mon 2 Jan"
-	if m.Year() != t.year {
+	if m.Year() != d.year {
 		layout += " 2006"
 	}
 	if !m.day {

@@ -1,9 +1,10 @@
-package calendar
+package describe
 
 import (
 	"encoding/json"
 	"slices"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
 )
 
@@ -19,8 +20,8 @@ type Difference struct {
 
 // Differences lists the properties that the change modified. It is nil for a creation or a deletion, and if Before
 // or After is missing.
-func (c Change) Differences() []Difference {
-	if c.Did != Modified || c.Before == nil || c.After == nil {
+func Differences(c calendar.Change) []Difference {
+	if c.Did != calendar.Modified || c.Before == nil || c.After == nil {
 		return nil
 	}
 	return Compare(c.Before, c.After)

@@ -1,4 +1,4 @@
-package calendar
+package describe
 
 import (
 	"regexp"
@@ -14,11 +14,13 @@ var (
 )
 
 // appleSystems are the first products in Apple's User-Agents. They name the system, not the app.
-var appleSystems = map[string]string{"iOS": "iOS", "iPadOS": "iPadOS", "macOS": "macOS", "Mac OS X": "macOS", "Mac+OS+X": "macOS", "watchOS": "watchOS"}
+var appleSystems = map[string]string{
+	"iOS": "iOS", "iPadOS": "iPadOS", "macOS": "macOS", "Mac OS X": "macOS", "Mac+OS+X": "macOS", "watchOS": "watchOS",
+}
 
-// ProgramOf returns a readable program name for the agent in a journal entry. The agent is a User-Agent, which is
+// Program returns a readable program name for the agent in a journal entry. The agent is a User-Agent, which is
 // reduced to name and version, or the name of an access token, which is returned unchanged.
-func ProgramOf(agent string) string {
+func Program(agent string) string {
 	m := product.FindStringSubmatch(agent)
 	if m == nil {
 		return agent

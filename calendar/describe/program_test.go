@@ -1,12 +1,12 @@
-package service_test
+package describe_test
 
 import (
 	"testing"
 
-	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 )
 
-func TestProgramOf(t *testing.T) {
+func TestProgram(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
 		"":                 "",
@@ -23,7 +23,7 @@ func TestProgramOf(t *testing.T) {
 		"Evolution/3.46.4":                                                           "Evolution 3.46.4",
 		"vdirsyncer/0.19.2":                                                          "vdirsyncer 0.19.2",
 	} {
-		if got := calendar.ProgramOf(agent); got != want {
+		if got := describe.Program(agent); got != want {
 			t.Errorf("%q: got %q, want %q", agent, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package calendar_test
+package describe_test
 
 import (
 	"strconv"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/describe"
 )
 
 // object is an event in Berlin, or whatever else the lines make of it.
@@ -25,7 +26,7 @@ const (
 	another = "BEGIN:VEVENT\nUID:a\nRECURRENCE-ID:20261104T090000Z\n"
 )
 
-func TestDescribe(t *testing.T) {
+func TestChange(t *testing.T) {
 	t.Parallel()
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -95,7 +96,7 @@ func TestDescribe(t *testing.T) {
 		{shared(calendar.Declined, calendar.ReadAccess), `declined the calendar "Work"`},
 	} {
 		tt.change.In, tt.change.At = work, time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
-		if got := tt.change.Describe(berlin, strconv.Quote); got != tt.want {
+		if got := describe.Change(tt.change, berlin, strconv.Quote); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
