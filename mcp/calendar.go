@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -268,7 +268,7 @@ func (b calendarTools) deleteCalendar(
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
-	ctx = ledger.WithRecipientCheck(ctx, nil) // the confirmation above covers these recipients too
+	ctx = change.WithRecipientCheck(ctx, nil) // the confirmation above covers these recipients too
 	told, err := b.service.DeleteCalendarTelling(ctx, c.caller, cal.ID, c.telling())
 	if err != nil {
 		return answer{}, err

@@ -17,7 +17,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/mcp/wire"
 )
 
@@ -136,7 +136,7 @@ func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *wire.Ex
 	if !c.consent.asks {
 		return h.answer(ctx, t, c, x)
 	}
-	checked := ledger.WithRecipientCheck(ctx, c.checkRecipients)
+	checked := change.WithRecipientCheck(ctx, c.checkRecipients)
 	result, err := h.answer(checked, t, c, x)
 	if found, to := errors.AsType[*recipientsError](err); to {
 		if err := h.box.confirmStrangers(ctx, c, found.all); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 )
 
 // arriving applies changes from a source to the calendar that mirrors it.
@@ -139,26 +140,26 @@ func (a *arriving) store(ctx context.Context, all calendar.Arrival) error {
 	}
 	if writes {
 		err := a.change(ctx, a.caller, func(w *work) error {
-			w.arriving, a.done = true, before
+			w.FromSource, a.done = true, before
 			if err := a.write(ctx, w, all.Gone); err != nil {
 				return err
 			}
 			if a.done.Created+a.done.Modified+a.done.Deleted == 0 {
-				return errSame
+				return change.ErrSame
 			}
 			return a.remember(ctx, w.Tx, all)
 		})
-		if !errors.Is(err, errSame) {
+		if !errors.Is(err, change.ErrSame) {
 			return err
 		}
 	}
 	a.done = before
-	return a.recall(ctx, func(tx calendar.MirrorKeeper) error { return a.remember(ctx, tx, all) })
+	return a.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) error { return a.remember(ctx, tx, all) })
 }
 
 // write stores objects and deletes the ones that are gone at the source.
 func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
-	cal, err := w.open(ctx, a.in.ID)
+	cal, err := w.Lock(ctx, a.in.ID)
 	if err != nil {
 		return err
 	}
@@ -194,10 +195,10 @@ func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
 
 // put stores an object in place of the one with its UID.
 func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error {
-	atName, there, err := w.live(ctx, a.in.ID, next.Name, next.UID)
+	atName, there, err := w.LiveObject(ctx, a.in.ID, next.Name, next.UID)
 	if err == nil && there == nil && atName != nil {
-		next.Name = hashedName(next.UID)
-		atName, there, err = w.live(ctx, a.in.ID, next.Name, next.UID)
+		next.Name = change.HashedName(next.UID)
+		atName, there, err = w.LiveObject(ctx, a.in.ID, next.Name, next.UID)
 	}
 	if err != nil {
 		return err
@@ -205,7 +206,7 @@ func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error
 	if there == nil && atName != nil {
 		next.Name = calendar.ObjectName(w.newID() + ".ics")
 	}
-	next.Modified = w.now().Truncate(time.Second)
+	next.Modified = w.Now().Truncate(time.Second)
 	next.Created = next.Modified
 	if there != nil {
 		if bytes.Equal(there.Data, next.Data) {
@@ -216,18 +217,18 @@ func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error
 	} else {
 		a.done.Created++
 	}
-	_, err = w.put(ctx, next, there)
+	_, err = w.Write(ctx, next, there)
 	return err
 }
 
 // away deletes the object with a UID, if there is one.
 func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
-	_, there, err := w.live(ctx, a.in.ID, "", uid)
+	_, there, err := w.LiveObject(ctx, a.in.ID, "", uid)
 	if err != nil || there == nil {
 		return err
 	}
 	a.done.Deleted++
-	return w.bury(ctx, *there)
+	return w.Bury(ctx, *there)
 }
 
 // remember stores the sync state: the mapping of objects to the source, and the cursor.
@@ -269,7 +270,7 @@ func (a *arriving) held(ctx context.Context, tx calendar.MirrorKeeper) error {
 // sweep deletes some objects that a full listing did not contain, and reports whether there may be more.
 func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error) {
 	var left []calendar.Mirrored
-	err = a.recall(ctx, func(tx calendar.MirrorKeeper) (err error) {
+	err = a.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) (err error) {
 		left, err = tx.MirroredBefore(ctx, a.in.ID, round, sweepMost)
 		return err
 	})
@@ -277,7 +278,7 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 		return false, err
 	}
 	err = a.change(ctx, a.caller, func(w *work) error {
-		w.arriving = true
+		w.FromSource = true
 		if err := a.held(ctx, w); err != nil {
 			return err
 		}
@@ -301,40 +302,40 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		return nil
 	}
 	err := s.change(ctx, c, func(w *work) error {
-		w.arriving, w.netted = true, true // a full account must not lose the text
-		now, err := w.open(ctx, cal.ID)
+		w.FromSource, w.NoQuota = true, true // a full account must not lose the text
+		now, err := w.Lock(ctx, cal.ID)
 		if err != nil {
 			return err
 		}
-		_, there, err := w.live(ctx, cal.ID, "", lost.UID)
+		_, there, err := w.LiveObject(ctx, cal.ID, "", lost.UID)
 		if err != nil {
 			return err
 		}
-		d, err := w.derive(lost.Data)
+		d, err := w.validator.Derive(lost.Data)
 		if err != nil || d.UID != lost.UID || there != nil && bytes.Equal(there.Data, lost.Data) {
-			return errSame
+			return change.ErrSame
 		}
 		mine := calendar.Object{
 			Calendar: cal.ID, Name: nameOf(lost.UID), ETag: calendar.ETagOf(lost.Data), Size: int64(len(lost.Data)), Data: lost.Data, Derived: d,
-			Created: w.now().Truncate(time.Second), Modified: w.now().Truncate(time.Second),
+			Created: w.Now().Truncate(time.Second), Modified: w.Now().Truncate(time.Second),
 		}
 		if there != nil {
 			mine.Name, mine.Created = there.Name, there.Created
-		} else if taken, _, err := w.live(ctx, cal.ID, mine.Name, ""); err != nil {
+		} else if taken, _, err := w.LiveObject(ctx, cal.ID, mine.Name, ""); err != nil {
 			return err
 		} else if taken != nil {
 			mine.Name = calendar.ObjectName(w.newID() + ".ics")
 		}
-		if mine, err = w.put(ctx, mine, there); err != nil {
+		if mine, err = w.Write(ctx, mine, there); err != nil {
 			return err
 		}
-		w.caller = foreignCaller(now.Calendar)
+		w.Caller = foreignCaller(now.Calendar)
 		if there == nil {
-			return w.bury(ctx, mine)
+			return w.Bury(ctx, mine)
 		}
 		// In a change of its own, so that an undo restores the caller's text.
-		_, err = w.write(ctx, *there, &mine, true)
+		_, err = w.WriteScheduled(ctx, *there, &mine)
 		return err
 	})
-	return unlessSame(err)
+	return change.UnlessSame(err)
 }

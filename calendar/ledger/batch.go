@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
@@ -182,7 +183,7 @@ func (b *Batch) become(ctx context.Context, p *plan, doc *ical.Document) error {
 	if err := b.meter.Hold(int64(len(data))); err != nil {
 		return err
 	}
-	derived, err := b.validate(ctx, p.cal, calendar.Draft{Name: p.now.Name, Data: data})
+	derived, err := b.validator.Validate(ctx, p.cal, calendar.Draft{Name: p.now.Name, Data: data})
 	if err != nil {
 		return b.caller.Told(err)
 	}
@@ -222,16 +223,16 @@ func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
 		}
 		slices.Sort(ids)
 		for _, id := range slices.Compact(ids) {
-			if _, err := w.openTo(ctx, calendar.WriteObjects, id); err != nil {
+			if _, err := w.LockFor(ctx, calendar.WriteObjects, id); err != nil {
 				return err
 			}
 		}
 		for _, p := range plans {
-			if err := b.carryOut(ctx, w, p); err != nil && !errors.Is(err, errSame) {
+			if err := b.carryOut(ctx, w, p); err != nil && !errors.Is(err, change.ErrSame) {
 				return err
 			}
 		}
-		told = w.told
+		told = w.Told
 		return nil
 	})
 	return told, err
@@ -256,11 +257,11 @@ func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
 		p.done = saved.Object
 		return err
 	}
-	in, err := w.openTo(ctx, calendar.DeleteObjects, p.cal.ID)
+	in, err := w.LockFor(ctx, calendar.DeleteObjects, p.cal.ID)
 	if err != nil {
 		return err
 	}
-	old, err := w.find(ctx, p.cal, p.now.Name, when)
+	old, err := w.FindObject(ctx, p.cal, p.now.Name, when)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 )
 
 // Block leaves a calendar that another user shares with the caller, or has offered, and blocks its owner. Until
@@ -60,7 +61,7 @@ func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner cale
 		if o.From.Owner != owner || o.Status == calendar.ShareDeclined {
 			continue
 		}
-		err := unlessSame(s.change(ctx, c, func(w *work) error {
+		err := change.UnlessSame(s.change(ctx, c, func(w *work) error {
 			t, err := w.sharing(ctx, o.Calendar)
 			if err != nil {
 				return err
@@ -105,7 +106,7 @@ func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) er
 
 // unblocked fails if the caller has blocked the calendar's owner.
 func (t *sharing) unblocked(ctx context.Context) error {
-	blocks, err := t.Blocks(ctx, t.caller.User.ID, t.cal.Owner)
+	blocks, err := t.Blocks(ctx, t.Caller.User.ID, t.cal.Owner)
 	if err != nil || !blocks {
 		return err
 	}

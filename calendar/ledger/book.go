@@ -56,7 +56,7 @@ func (w *work) booked(ctx context.Context, room calendar.User, at calendar.Calen
 	if !room.Room.Bookable() || room.Room.ByHand {
 		return nil
 	}
-	b := calendar.Booking{Room: room.ID, Calendar: at, UID: uid, Posted: w.now()}
+	b := calendar.Booking{Room: room.ID, Calendar: at, UID: uid, Posted: w.Now()}
 	w.bookings = append(w.bookings, b)
 	return w.PutBooking(ctx, b)
 }
@@ -148,19 +148,19 @@ func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 func (w *work) openOwn(ctx context.Context, all []calendar.Calendar) error {
 	var own []calendar.CalendarID
 	for _, cal := range all {
-		if cal.Access == calendar.OwnerAccess && w.opened[cal.ID] == nil {
+		if cal.Access == calendar.OwnerAccess && w.Locked[cal.ID] == nil {
 			own = append(own, cal.ID)
 		}
 	}
-	return w.openAll(ctx, own)
+	return w.LockAll(ctx, own)
 }
 
 func (w *work) answerBooking(ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking) error {
-	in, err := w.open(ctx, b.Calendar)
+	in, err := w.Lock(ctx, b.Calendar)
 	if err != nil {
 		return err
 	}
-	_, old, err := w.live(ctx, b.Calendar, "", b.UID)
+	_, old, err := w.LiveObject(ctx, b.Calendar, "", b.UID)
 	if err != nil || old == nil || room.Room.ByHand || !room.Room.Bookable() {
 		return err
 	}
@@ -179,19 +179,19 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	asked.Others = func(from, until time.Time, take func(schedule.Other) error) error {
 		return w.besides(ctx, all, b.UID, from, until, take)
 	}
-	rules := schedule.Rules{Zones: w.zones, Now: w.now(), Meter: w.telling(ctx)}
+	rules := schedule.Rules{Zones: w.zones, Now: w.Now(), Meter: w.telling(ctx)}
 	made, err := rules.Book(ctx, asked)
 	if err != nil {
 		return err
 	}
 	next := *old
 	next.Data = made.Document.Bytes()
-	next.ETag, next.Size, next.Derived = calendar.ETagOf(next.Data), int64(len(next.Data)), w.derivedOf(made)
-	next.Modified = w.now().Truncate(time.Second)
+	next.ETag, next.Size, next.Derived = calendar.ETagOf(next.Data), int64(len(next.Data)), w.validator.DerivedOf(made)
+	next.Modified = w.Now().Truncate(time.Second)
 	if err := w.schedule(ctx, in.Calendar, old, &next, calendar.TellAll); err != nil {
 		return err
 	}
-	_, err = w.write(ctx, next, old, true)
+	_, err = w.WriteScheduled(ctx, next, old)
 	return err
 }
 

@@ -82,7 +82,7 @@ func (w *work) mayBring(which delivering, more burden) bool {
 		return true
 	}
 	now := w.brings[which].with(more)
-	if w.brought.of(which, w.now()).with(now).tooMuch() {
+	if w.brought.of(which, w.Now()).with(now).tooMuch() {
 		return false
 	}
 	if w.brings == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/zone"
 )
 
@@ -40,8 +41,8 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 		left = append(left, old.Name)
 	}
 	return s.change(ctx, c, func(w *work) error {
-		w.arriving = true
-		cal, err := w.openTo(ctx, calendar.ChangeCalendar, m.Calendar)
+		w.FromSource = true
+		cal, err := w.LockFor(ctx, calendar.ChangeCalendar, m.Calendar)
 		if err != nil {
 			return err
 		}
@@ -49,9 +50,9 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 			return calendar.Errorf(calendar.Invalid, "", "%q is not one of your subscriptions", cal.Name)
 		}
 		for _, name := range left {
-			old, _, err := w.live(ctx, m.Calendar, name, "")
+			old, _, err := w.LiveObject(ctx, m.Calendar, name, "")
 			if err == nil && old != nil {
-				err = w.bury(ctx, *old)
+				err = w.Bury(ctx, *old)
 			}
 			if err != nil {
 				return err
@@ -93,27 +94,27 @@ func (s *Ledger) makeCalendar(
 		}
 		cal.Color = new(calendar.FreshColor(c.User.ID, home))
 	}
-	err := s.changeIn(ctx, c, unit, func(w *work) error {
+	err := s.changePart(ctx, c, unit, func(w *work) error {
 		now, err := w.insert(ctx, cal)
 		if err != nil {
 			return err
 		}
-		now.wanted.Calendars = 1
+		now.Wanted.Calendars = 1
 		cal.Version, cal.Epoch, cal.OwnerQuota = now.Version, now.Epoch, now.OwnerQuota
 		if err := also(w, cal); err != nil {
 			return err
 		}
-		return w.log(ctx, now, calendar.Change{Did: calendar.Created})
+		return w.WriteEntry(ctx, now, calendar.Change{Did: calendar.Created})
 	})
 	return cal, err
 }
 
 // insert creates a calendar and opens it.
-func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*opened, error) {
+func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*change.LockedCalendar, error) {
 	if err := w.InsertCalendar(ctx, cal); err != nil {
 		return nil, err
 	}
-	return w.next(ctx, cal.ID)
+	return w.NextVersion(ctx, cal.ID)
 }
 
 func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
@@ -180,7 +181,7 @@ func (s *Ledger) MoveCalendar(ctx context.Context, c calendar.Caller, id calenda
 // resettle changes the settings of a calendar.
 func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, do func(*work, calendar.Calendar) error) error {
 	return s.change(ctx, c, func(w *work) error {
-		return w.settings(ctx, id, calendar.Modified, func(cal calendar.Calendar) error { return do(w, cal) })
+		return w.ChangeSettings(ctx, id, calendar.Modified, func(cal calendar.Calendar) error { return do(w, cal) })
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 // versionAsIs is versionOf for objects that must not lose anything.
 func (w *work) versionAsIs(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
-	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), w.mayHold(data) == nil}
+	return version{done, data, calendar.ETagOf(data), w.validator.DerivedOf(done.Object), w.validator.CheckSize(data) == nil}
 }
 
 // settleCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.
@@ -20,7 +20,7 @@ func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made ver
 	old := a.Object
 	next := a.Object
 	next.Data, next.ETag, next.Size, next.Derived = made.data, made.etag, int64(len(made.data)), made.derived
-	next.Modified = w.now().Truncate(time.Second)
+	next.Modified = w.Now().Truncate(time.Second)
 	if made.Consequential || next.ScheduleTag == "" {
 		next.ScheduleTag = calendar.ScheduleTag(next.ETag)
 	}
@@ -29,7 +29,7 @@ func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made ver
 		before, next.Created = nil, next.Modified
 	}
 	var err error
-	a.Object, err = w.write(ctx, next, before, true)
+	a.Object, err = w.WriteScheduled(ctx, next, before)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
@@ -63,7 +64,7 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 		if err := m.putForward(ctx, msg); err != nil {
 			return err
 		}
-		told = m.told
+		told = m.Told
 		return nil
 	})
 	return told, err
@@ -108,7 +109,7 @@ func notProposed(err error) error {
 
 // meet returns the people of an event in a calendar.
 func (w *work) meet(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
-	m := &meeting{work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
+	m := &meeting{work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, stored); err != nil {
@@ -153,7 +154,7 @@ func (m *meeting) mail(msg schedule.Message) error {
 
 // came records a recipient and the delivery status.
 func (m *meeting) came(msg schedule.Message, status string) {
-	m.told = append(m.told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
+	m.Told = append(m.Told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 }
 
 // aboutMessage is the beginning of an error about a refused message.
@@ -202,11 +203,11 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 		return err
 	}
 	item := m.itemOf(msg)
-	item.Name = hashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), subject, string(msg.From)}, "\n")))
+	item.Name = change.HashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), subject, string(msg.From)}, "\n")))
 	if !m.mayBring(of, burden{proposals: 1, bytes: int64(len(item.Data))}) {
 		return errBrought()
 	}
-	m.drop(of.to, item)
+	m.AddInboxItem(of.to, item)
 	return nil
 }
 
@@ -237,7 +238,7 @@ func (m *meeting) stays(ctx context.Context, user calendar.User, msg schedule.Me
 	if schedule.OrganizerOf(stored) != msg.From {
 		return calendar.Errorf(calendar.Forbidden, "", "the message is not of the event's organizer")
 	}
-	m.drop(user.ID, m.itemOf(msg))
+	m.AddInboxItem(user.ID, m.itemOf(msg))
 	return nil
 }
 
@@ -344,12 +345,12 @@ func (s *Ledger) turnDown(
 		}
 		m.sign([]schedule.Message{msg})
 		if user, here := m.parties[msg.To]; here {
-			m.drop(user.ID, m.itemOf(msg))
+			m.AddInboxItem(user.ID, m.itemOf(msg))
 			m.came(msg, statusDelivered)
 		} else if err := m.mail(msg); err != nil {
 			return err
 		}
-		told = m.told
+		told = m.Told
 		return m.settle(ctx, d)
 	})
 	return told, err
@@ -362,7 +363,7 @@ func (w *work) settle(ctx context.Context, d counter) error {
 	if err != nil {
 		return err
 	}
-	err = w.DropInboxItem(ctx, w.caller.User.ID, d.Message, d.version)
+	err = w.DropInboxItem(ctx, w.Caller.User.ID, d.Message, d.version)
 	if calendar.ReasonOf(err) == calendar.Stale {
 		return calendar.Errorf(calendar.Exists, "", "%s has made another proposal meanwhile, or this one was decided already: your decision changed nothing", d.Proposal.From.Name()).
 			Advising("read the proposals again, then decide")
@@ -372,6 +373,6 @@ func (w *work) settle(ctx context.Context, d counter) error {
 	}
 	item := w.itemOf(schedule.Message{Method: schedule.Counter, Document: rest})
 	item.Name = d.Message
-	w.drop(w.caller.User.ID, item)
+	w.AddInboxItem(w.Caller.User.ID, item)
 	return nil
 }

@@ -26,14 +26,14 @@ func (s *Ledger) SetDeadProperties(ctx context.Context, c calendar.Caller, h cal
 // touch gives an object a new version with the same bytes, so that clients notice. The journal gets no entry, as for
 // the dead properties of calendars: the entry would repeat the bytes, up to 4 MB for a request of a hundred bytes.
 func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Precondition) error {
-	if _, err := w.openTo(ctx, calendar.WriteObjects, h.Calendar.ID); err != nil {
+	if _, err := w.LockFor(ctx, calendar.WriteObjects, h.Calendar.ID); err != nil {
 		return err
 	}
-	o, err := w.find(ctx, h.Calendar, h.Object, when)
+	o, err := w.FindObject(ctx, h.Calendar, h.Object, when)
 	if err != nil {
 		return err
 	}
-	cal, err := w.next(ctx, h.Calendar.ID)
+	cal, err := w.NextVersion(ctx, h.Calendar.ID)
 	if err != nil {
 		return err
 	}
@@ -41,15 +41,15 @@ func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Preco
 	if err := w.TouchObject(ctx, o.Calendar, o.Name, o.Version); err != nil {
 		return err
 	}
-	cal.note(o)
+	cal.Note(o)
 	return nil
 }
 
 // renote records that the dead properties of a subscription have changed: they may contain the URL that the server
 // follows.
 func (w *work) renote(h calendar.Holder) {
-	if h.Place == calendar.AtCalendar && h.Calendar.Followed() && w.Ledger.elsewhere != nil {
-		w.renoted = append(w.renoted, h.Calendar)
+	if h.Place == calendar.AtCalendar && h.Calendar.Followed() {
+		w.NoteFollowed(h.Calendar)
 	}
 }
 
@@ -67,8 +67,8 @@ func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.Dea
 	if err == nil {
 		err = calendar.CheckKept(all, grown)
 	}
-	if cal := w.opened[h.Calendar.ID]; h.Place == calendar.AtObject && cal != nil {
-		cal.grow(0, grown, false)
+	if cal := w.Locked[h.Calendar.ID]; h.Place == calendar.AtObject && cal != nil {
+		cal.Grow(0, grown, false)
 	}
 	return err
 }

@@ -158,8 +158,8 @@ func (d *calendarDeletion) list(ctx context.Context) error {
 // part deletes some meetings; the last part also moves the calendar to the trash.
 func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName, last bool) error {
 	var told []calendar.Told
-	err := d.changeIn(ctx, d.caller, &d.unit, func(w *work) error {
-		in, err := w.openTo(ctx, calendar.DeleteCalendar, d.cal.ID)
+	err := d.changePart(ctx, d.caller, &d.unit, func(w *work) error {
+		in, err := w.LockFor(ctx, calendar.DeleteCalendar, d.cal.ID)
 		if err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName
 			}
 			err = w.trash(ctx, d.cal.ID)
 		}
-		told = w.told
+		told = w.Told
 		return err
 	})
 	if err == nil {
@@ -185,7 +185,7 @@ func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName
 
 // end deletes a meeting. It skips objects whose organizer or attendees do not include the calendar's owner.
 func (d *calendarDeletion) end(ctx context.Context, w *work, in calendar.Calendar, name calendar.ObjectName) error {
-	old, _, err := w.live(ctx, in.ID, name, "")
+	old, _, err := w.LiveObject(ctx, in.ID, name, "")
 	if err != nil || old == nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (d *calendarDeletion) audience(ctx context.Context, parts [][]calendar.Obje
 
 // hear adds the people whom the deletion of a meeting would notify.
 func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.ObjectName, people map[schedule.Person]bool) error {
-	old, _, err := w.live(ctx, d.cal.ID, name, "")
+	old, _, err := w.LiveObject(ctx, d.cal.ID, name, "")
 	if err != nil || old == nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (s *Ledger) Follow(ctx context.Context, cal calendar.Calendar, m calendar.M
 			return err
 		}
 	}
-	return s.recall(ctx, func(tx calendar.MirrorKeeper) error {
+	return s.writer.UpdateMirror(ctx, func(tx calendar.MirrorKeeper) error {
 		if cal.Origin.Writable != writable {
 			if err := tx.SetOrigin(ctx, cal.ID, calendar.Origin{From: cal.Origin.From, Writable: writable}); err != nil {
 				return err

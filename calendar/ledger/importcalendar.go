@@ -69,8 +69,8 @@ func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other cale
 		i.planned[cal.Segment] = cal
 		return cal, nil
 	}
-	return cal, i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
-		return w.settings(ctx, cal.ID, calendar.Modified, func(calendar.Calendar) error { return w.UpdateCalendar(ctx, cal.ID, next) })
+	return cal, i.changePart(ctx, i.caller, &i.unit, func(w *work) error {
+		return w.ChangeSettings(ctx, cal.ID, calendar.Modified, func(calendar.Calendar) error { return w.UpdateCalendar(ctx, cal.ID, next) })
 	})
 }
 

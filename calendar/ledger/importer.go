@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"regexp"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/ical"
 )
 
@@ -56,7 +55,7 @@ func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []cal
 	if i.Preview {
 		return results, i.foresee(ctx, cal, objects, results)
 	}
-	err := i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
+	err := i.changePart(ctx, i.caller, &i.unit, func(w *work) error {
 		changed := false
 		for n, o := range objects {
 			if o == nil {
@@ -69,33 +68,33 @@ func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []cal
 			changed = changed || results[n].Did == calendar.ImportedNew || results[n].Did == calendar.ImportedReplaced
 		}
 		if !changed {
-			return errSame
+			return change.ErrSame
 		}
 		return nil
 	})
-	return results, unlessSame(err)
+	return results, change.UnlessSame(err)
 }
 
 // prepare checks an object before any lock is taken.
 func (i *Importer) prepare(ctx context.Context, cal calendar.Calendar, one calendar.Import) (*calendar.Object, error) {
 	// In its stored form, for the comparison with an existing object.
 	one.Data = ical.WithoutControls(one.Data)
-	if err := i.mayHold(one.Data); err != nil {
+	if err := i.validator.CheckSize(one.Data); err != nil {
 		return nil, err
 	}
-	o, err := i.read(ctx, one.Data)
+	o, err := i.validator.Read(ctx, one.Data)
 	if err != nil {
 		return nil, err
 	}
 	if !cal.Kinds.Has(calendar.Kind(o.Kind)) {
-		return nil, errKind(cal, calendar.Kind(o.Kind))
+		return nil, change.ErrKind(cal, calendar.Kind(o.Kind))
 	}
 	name := cmp.Or(one.Name, nameOf(calendar.UID(o.UID)))
 	if err := name.Validate(); err != nil {
 		return nil, err
 	}
 	return &calendar.Object{
-		Calendar: cal.ID, Name: name, ETag: calendar.ETagOf(one.Data), Size: int64(len(one.Data)), Data: one.Data, Derived: i.derivedOf(o),
+		Calendar: cal.ID, Name: name, ETag: calendar.ETagOf(one.Data), Size: int64(len(one.Data)), Data: one.Data, Derived: i.validator.DerivedOf(o),
 	}, nil
 }
 
@@ -114,16 +113,16 @@ func (i *Importer) against(there, next []byte) calendar.Imported {
 
 // take is the part of Store that runs under the calendar's lock.
 func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (calendar.ImportResult, error) {
-	cal, atName, there, err := w.openAt(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
+	cal, atName, there, err := w.LockObject(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
 	if err == nil && there == nil && atName != nil {
 		// Another object has that name. Only the UID identifies an object, so the name may change.
-		next.Name = hashedName(next.UID)
-		atName, there, err = w.live(ctx, next.Calendar, next.Name, next.UID)
+		next.Name = change.HashedName(next.UID)
+		atName, there, err = w.LiveObject(ctx, next.Calendar, next.Name, next.UID)
 	}
 	if err != nil {
 		return calendar.ImportResult{}, err
 	}
-	next.Modified = w.now().Truncate(time.Second)
+	next.Modified = w.Now().Truncate(time.Second)
 	next.Created = next.Modified
 	result := calendar.ImportResult{Did: calendar.ImportedNew}
 	switch {
@@ -137,19 +136,19 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 		return result, nil
 	}
 	if there == nil {
-		if err := w.elsewhere(ctx, cal.Calendar, next); err != nil {
+		if err := w.uniqueForOwner(ctx, cal.Calendar, next); err != nil {
 			if calendar.ReasonOf(err) != calendar.Exists {
 				return calendar.ImportResult{}, err
 			}
 			return calendar.ImportResult{Err: err}, nil
 		}
 	}
-	if w.owned(cal.Calendar) {
-		_, err = w.put(ctx, next, there)
+	if w.Owns(cal.Calendar) {
+		_, err = w.Write(ctx, next, there)
 		return result, err
 	}
 	err = w.saveShared(ctx, cal, &calendar.Saved{Object: next}, calendar.Draft{Telling: calendar.Unscheduled}, there, nil)
-	if errors.Is(err, errSame) {
+	if errors.Is(err, change.ErrSame) {
 		result.Did, err = calendar.ImportedSame, nil
 	}
 	return result, w.along(ctx, cal.ID, err)
@@ -163,10 +162,5 @@ func nameOf(uid calendar.UID) calendar.ObjectName {
 	if plainUID.MatchString(string(uid)) {
 		return calendar.ObjectName(uid + ".ics")
 	}
-	return hashedName(uid)
-}
-
-func hashedName(uid calendar.UID) calendar.ObjectName {
-	sum := sha256.Sum256([]byte(uid))
-	return calendar.ObjectName(hex.EncodeToString(sum[:16]) + ".ics")
+	return change.HashedName(uid)
 }

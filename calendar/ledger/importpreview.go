@@ -5,23 +5,18 @@ import (
 	"errors"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 )
 
 // imagined holds the effects of a preview so far, for its later steps. A nil value is empty.
 type imagined struct {
-	objects map[holding][]byte
+	objects map[change.ObjectKey][]byte
 	copies  map[calendar.UID][]calendar.Appointment
 	grown   map[calendar.UserID]calendar.Usage
 }
 
-// holding is a UID in a calendar.
-type holding struct {
-	in  calendar.CalendarID
-	uid calendar.UID
-}
-
 func newImagined() *imagined {
-	return &imagined{map[holding][]byte{}, map[calendar.UID][]calendar.Appointment{}, map[calendar.UserID]calendar.Usage{}}
+	return &imagined{map[change.ObjectKey][]byte{}, map[calendar.UID][]calendar.Appointment{}, map[calendar.UserID]calendar.Usage{}}
 }
 
 // copiesOf returns the objects with a UID.
@@ -32,28 +27,20 @@ func (m *imagined) copiesOf(uid calendar.UID) []calendar.Appointment {
 	return m.copies[uid]
 }
 
-// grownOf returns by how much a user's usage would grow.
-func (m *imagined) grownOf(owner calendar.UserID) calendar.Usage {
-	if m == nil {
-		return calendar.Usage{}
-	}
-	return m.grown[owner]
-}
-
 // add records the objects that one transaction would have stored.
 func (m *imagined) add(cal calendar.Calendar, objects []*calendar.Object, results []calendar.ImportResult, w *work) {
 	for n, o := range objects {
 		if o == nil || results[n].Err != nil || results[n].Did == calendar.ImportedKept {
 			continue
 		}
-		at := holding{cal.ID, o.UID}
+		at := change.ObjectKey{Calendar: cal.ID, UID: o.UID}
 		if m.objects[at] == nil {
 			m.copies[o.UID] = append(m.copies[o.UID], calendar.Appointment{Owner: cal.Owner, Object: calendar.Object{Calendar: cal.ID, Name: o.Name}})
 		}
 		m.objects[at] = o.Data
 	}
-	for _, in := range w.opened {
-		m.grown[in.Owner] = m.grown[in.Owner].Plus(in.grown).Plus(calendar.Usage{Calendars: in.wanted.Calendars})
+	for _, in := range w.Locked {
+		m.grown[in.Owner] = m.grown[in.Owner].Plus(in.Grown).Plus(calendar.Usage{Calendars: in.Wanted.Calendars})
 	}
 }
 
@@ -63,7 +50,7 @@ func (i *Importer) plan(ctx context.Context, cal calendar.Calendar) (calendar.Ca
 	err := i.imagine(ctx, &last, func(w *work) error {
 		now, err := w.insert(ctx, cal)
 		if err == nil {
-			now.wanted.Calendars = 1
+			now.Wanted.Calendars = 1
 		}
 		return err
 	})
@@ -87,7 +74,7 @@ func (i *Importer) foresee(ctx context.Context, cal calendar.Calendar, objects [
 			if o == nil {
 				continue
 			}
-			if there := i.before.objects[holding{cal.ID, o.UID}]; there != nil {
+			if there := i.before.objects[change.ObjectKey{Calendar: cal.ID, UID: o.UID}]; there != nil {
 				results[n] = calendar.ImportResult{Did: i.against(there, o.Data)}
 				continue
 			}
@@ -106,13 +93,13 @@ func (i *Importer) foresee(ctx context.Context, cal calendar.Calendar, objects [
 
 // imagine runs a change and rolls it back.
 func (i *Importer) imagine(ctx context.Context, last **work, do func(*work) error) error {
-	err := i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
-		w.before = i.before
+	err := i.changePart(ctx, i.caller, &i.unit, func(w *work) error {
+		w.before, w.Foreseen = i.before, i.before.grown
 		if err := do(w); err != nil {
 			return err
 		}
 		*last = w
-		if err := w.count(ctx); err != nil {
+		if err := w.CheckQuotas(ctx); err != nil {
 			return err
 		}
 		return errPreview

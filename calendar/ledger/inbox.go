@@ -62,7 +62,7 @@ func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next ca
 	if next.Availability == nil {
 		return nil
 	}
-	if err := s.mayHold([]byte(*next.Availability)); err != nil {
+	if err := s.validator.CheckSize([]byte(*next.Availability)); err != nil {
 		return err
 	}
 	lim := ical.DefaultLimits()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 )
 
 func errShareLevel() error {
@@ -53,12 +54,12 @@ func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 				return err
 			}
 		}
-		if t.cal.fresh {
-			return errSame
+		if t.cal.Unchanged() {
+			return change.ErrSame
 		}
 		return nil
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, change.ErrSame) {
 		return shares, false, s.remind(ctx, c, cal, shares)
 	}
 	return shares, err == nil, err
@@ -93,7 +94,7 @@ func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Cal
 // sharing is a change of a calendar's shares.
 type sharing struct {
 	*work
-	cal    *opened
+	cal    *change.LockedCalendar
 	shares []calendar.Share
 	// undoing is set for an undo. It repeats no offer: a share that its user has declined or left stays declined.
 	undoing bool
@@ -103,7 +104,7 @@ type sharing struct {
 
 // sharing takes the calendar's lock and reads its shares.
 func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, error) {
-	cal, err := w.open(ctx, id)
+	cal, err := w.Lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	if before != nil && *before == next {
 		return next, nil
 	}
-	next.Maker = t.caller.Maker()
+	next.Maker = t.Caller.Maker()
 	if err := t.acquainted(ctx, before, e); err != nil {
 		return next, err
 	}
@@ -165,14 +166,14 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 // offer notifies a sharee of their share. Their answer to an older offer does not count for a new one.
 func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	if before == nil || before.Status != calendar.ShareAccepted || next.Status != calendar.ShareAccepted {
-		t.recall(t.cal.Owner, next.Invitation().Reply())
+		t.WithdrawNotice(t.cal.Owner, next.Invitation().Reply())
 	}
 	t.notify(t.cal.Calendar, next)
 }
 
 // offered returns a share after an edit. The share of an unwilling user is declined.
 func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing bool) calendar.Share {
-	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
+	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.Now()}
 	had, has := false, calendar.NoAccess
 	if before != nil {
 		next.Created, next.Maker = before.Created, before.Maker
@@ -229,7 +230,7 @@ func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calend
 	if settled || t.undoing || !isNew(before) {
 		return nil
 	}
-	n, err := t.NoteShare(ctx, next, t.cal.Owner, t.now().Add(-24*time.Hour))
+	n, err := t.NoteShare(ctx, next, t.cal.Owner, t.Now().Add(-24*time.Hour))
 	if err != nil || n <= dailyMost {
 		return err
 	}
@@ -308,7 +309,7 @@ func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *c
 
 // log writes a journal entry with a version of its own.
 func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, next calendar.Share) error {
-	cal, err := t.next(ctx, t.cal.ID)
+	cal, err := t.NextVersion(ctx, t.cal.ID)
 	if err != nil {
 		return err
 	}
@@ -316,7 +317,7 @@ func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *c
 	if before != nil && !change.Answers() {
 		e.Before = calendar.TermsOf(*before).Encode()
 	}
-	return t.work.log(ctx, cal, e)
+	return t.work.WriteEntry(ctx, cal, e)
 }
 
 // Answer accepts or declines an invitation of the caller. To decline after accepting is to leave the calendar. It
@@ -356,7 +357,7 @@ func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.In
 
 // answer records the caller's answer to a share.
 func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
-	return unlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, id, r) }))
+	return change.UnlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, id, r) }))
 }
 
 func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Reply) error {
@@ -364,7 +365,7 @@ func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Re
 	if err != nil {
 		return err
 	}
-	before := t.of(w.caller.User.ID)
+	before := t.of(w.Caller.User.ID)
 	if r.Leave {
 		if before != nil && before.Status == calendar.ShareDeclined {
 			before = nil // the calendar comes from a group
@@ -383,7 +384,7 @@ func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.
 	}
 	said, next := before.Answered(r)
 	if *before == next {
-		return errSame
+		return change.ErrSame
 	}
 	change := calendar.Declined
 	if r.Accept {
@@ -406,18 +407,18 @@ func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.
 // reply writes the journal entry for both.
 func (t *sharing) leaveGroups(ctx context.Context, before *calendar.Share) error {
 	if before == nil {
-		has, err := t.SharedAccess(ctx, t.cal.ID, t.caller.User.ID)
+		has, err := t.SharedAccess(ctx, t.cal.ID, t.Caller.User.ID)
 		if err != nil {
 			return err
 		}
 		if has == calendar.NoAccess {
 			return calendar.ErrNoCalendar(string(t.cal.ID))
 		}
-		if err := t.log(ctx, calendar.Declined, nil, calendar.Share{User: t.caller.User, Access: has}); err != nil {
+		if err := t.log(ctx, calendar.Declined, nil, calendar.Share{User: t.Caller.User, Access: has}); err != nil {
 			return err
 		}
 	}
-	return t.LeaveGroups(ctx, t.cal.ID, t.caller.User.ID)
+	return t.LeaveGroups(ctx, t.cal.ID, t.Caller.User.ID)
 }
 
 // naming sets the calendar's name for the sharee.
@@ -425,10 +426,10 @@ func (t *sharing) naming(ctx context.Context, offered string, r calendar.Reply) 
 	if !r.Accept || r.Name == "" || r.Name == t.cal.Name || r.Name == t.cal.ForSharees().Name || r.Name == offered {
 		return nil
 	}
-	own, err := t.Arrangement(ctx, t.cal.ID, t.caller.User.ID)
+	own, err := t.Arrangement(ctx, t.cal.ID, t.Caller.User.ID)
 	if err != nil {
 		return err
 	}
 	own.Name = &r.Name
-	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, own)
+	return t.Arrange(ctx, t.cal.ID, t.Caller.User.ID, own)
 }

@@ -1,3 +1,5 @@
+// Package ledger has the operations that change calendars: saving, editing, importing, sharing, deleting, restoring and
+// undoing. Each checks the caller's access and runs as a change of package change.
 package ledger
 
 import (
@@ -5,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/zone"
 )
@@ -12,14 +15,14 @@ import (
 // Ledger makes changes. Its methods check access themselves.
 type Ledger struct {
 	*lookup.Reader
+	writer    *change.Writer
+	validator *change.Validator
 	store     calendar.Store
 	limits    calendar.Limits
 	now       func() time.Time
 	newID     func() string
 	zones     *zone.DB
 	mailed    bool
-	elsewhere Elsewhere
-	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 	task      calendar.Task
 	brought   deliveries
 	tries     tries
@@ -37,10 +40,9 @@ type Config struct {
 	// Mailed is set if the outbox is sent as mail. Otherwise external attendees are not notified, and the organizer
 	// sees that (SCHEDULE-STATUS 5.2).
 	Mailed bool
-	// Elsewhere accesses the sources of linked calendars; nil refuses changes of linked calendars.
-	Elsewhere Elsewhere
-	// Written is called after a calendar was changed. It gets the calendar's new row, the first version of the change,
-	// and the written objects without data.
+	// Sources accesses the sources of linked calendars; nil refuses changes of linked calendars.
+	Sources change.Sources
+	// Written is called after a calendar was changed, see [WriterConfig].
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 	// Task traces each answer of a room; nil for no tracing.
 	Task calendar.Task
@@ -48,16 +50,20 @@ type Config struct {
 
 // New returns a Ledger.
 func New(c Config) *Ledger {
+	validator := change.NewValidator(c.Limits, c.Zones)
 	return &Ledger{
-		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		mailed: c.Mailed, elsewhere: c.Elsewhere, written: c.Written, task: c.Task.OrNone(),
+		Reader: c.Reader, validator: validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
+		mailed: c.Mailed, task: c.Task.OrNone(),
+		writer: change.NewWriter(change.WriterConfig{
+			Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources, Written: c.Written,
+		}),
 	}
 }
 
 // Reindex rebuilds everything that the store derives from the objects' bytes.
 func (s *Ledger) Reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 	return s.store.Rederive(ctx, walk, func(o calendar.Object) calendar.Derived {
-		d, err := s.derive(o.Data)
+		d, err := s.validator.Derive(o.Data)
 		if err != nil {
 			// An older version accepted an object that is invalid now: keep its index data.
 			return o.Derived

@@ -9,19 +9,19 @@ import (
 // notify tells a sharee about an offer. A free/busy share needs no notification, because no client can show it.
 func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
 	n := share.About(cal)
-	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.caller.User), calendar.Offer{Share: share, From: cal}.Name()
+	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.Caller.User), calendar.Offer{Share: share, From: cal}.Name()
 	if share.Access == calendar.FreeBusyAccess {
-		w.recall(share.User.ID, n.Name)
+		w.WithdrawNotice(share.User.ID, n.Name)
 		return
 	}
-	w.tell(share.User.ID, n)
+	w.SendNotice(share.User.ID, n)
 }
 
 // notifyGone tells a sharee that a calendar is no longer shared with them. A sharee who has not accepted loses nothing
 // and gets no notification.
 func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 	if share.Status != calendar.ShareAccepted {
-		w.recall(share.User.ID, share.Invitation().Notice())
+		w.WithdrawNotice(share.User.ID, share.Invitation().Notice())
 		return
 	}
 	share.Status = calendar.ShareWithdrawn
@@ -32,8 +32,8 @@ func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 func (w *work) notifyOwner(cal calendar.Calendar, share calendar.Share, r calendar.Reply) {
 	n := share.About(cal)
 	n.Name, n.Reply, n.Title = n.Invitation.Reply(), true, r.Name
-	w.recall(share.User.ID, n.Invitation.Notice())
-	w.tell(cal.Owner, n)
+	w.WithdrawNotice(share.User.ID, n.Invitation.Notice())
+	w.SendNotice(cal.Owner, n)
 }
 
 // announce tells all sharees that a calendar of the caller has come back, or is gone.
@@ -72,7 +72,7 @@ func (s *Ledger) Dismiss(ctx context.Context, c calendar.Caller, name calendar.N
 // forget removes the caller's notification.
 func (s *Ledger) forget(ctx context.Context, c calendar.Caller, name calendar.NoticeName) error {
 	return s.change(ctx, c, func(w *work) error {
-		w.recall(c.User.ID, name)
+		w.WithdrawNotice(c.User.ID, name)
 		return nil
 	})
 }

@@ -7,32 +7,18 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/personal"
 	"caldav-mcp-server/ical"
 )
 
-// owned reports whether the calendar is the caller's, so that its objects contain the caller's private data.
-func (w *work) owned(cal calendar.Calendar) bool { return cal.Owner == w.caller.User.ID }
-
-// asSeen is [lookup.Reader.AsSeen] within the transaction.
-func (w *work) asSeen(ctx context.Context, cal calendar.Calendar, o calendar.Object) (calendar.Object, error) {
-	if w.owned(cal) {
-		return o, nil
-	}
-	p, err := w.OwnPart(ctx, cal.ID, w.caller.User.ID, o.UID)
-	if err != nil {
-		return o, err
-	}
-	return lookup.Exchanged(nil, o, p)
-}
-
 // shared is an object that is being stored in a calendar shared with the caller. The caller's private data is stored
 // separately, and the owner's private data stays in the object.
 type shared struct {
 	*work
-	cal *opened
+	cal *change.LockedCalendar
 	// old is the stored object, or nil; was is the caller's stored private data.
 	old *calendar.Object
 	was calendar.OwnPart
@@ -42,10 +28,10 @@ type shared struct {
 }
 
 // saveShared is save for another user's calendar.
-func (w *work) saveShared(ctx context.Context, cal *opened, saved *calendar.Saved, d calendar.Draft, old, twin *calendar.Object) error {
+func (w *work) saveShared(ctx context.Context, cal *change.LockedCalendar, saved *calendar.Saved, d calendar.Draft, old, twin *calendar.Object) error {
 	s := shared{work: w, cal: cal, old: old, sent: saved.Object, saved: saved}
 	var err error
-	if s.was, err = w.OwnPart(ctx, cal.ID, w.caller.User.ID, s.sent.UID); err != nil {
+	if s.was, err = w.OwnPart(ctx, cal.ID, w.Caller.User.ID, s.sent.UID); err != nil {
 		return err
 	}
 	seen := old
@@ -57,7 +43,7 @@ func (w *work) saveShared(ctx context.Context, cal *opened, saved *calendar.Save
 		seen = &now
 	}
 	if err := admit(seen, twin, s.sent, d.When); err != nil {
-		if errors.Is(err, errSame) {
+		if errors.Is(err, change.ErrSame) {
 			saved.Object = *seen
 		}
 		return err
@@ -73,7 +59,7 @@ func (s *shared) inherit(ctx context.Context, d calendar.Draft) error {
 	if d.From == "" {
 		return nil
 	}
-	return s.CopyOwnParts(ctx, s.cal.ID, d.From, s.sent.UID, s.caller.User.ID)
+	return s.CopyOwnParts(ctx, s.cal.ID, d.From, s.sent.UID, s.Caller.User.ID)
 }
 
 // keep writes the caller's private data, and the shared part if it has changed.
@@ -150,7 +136,7 @@ func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
 	from := s.old
 	if from == nil && d.From != "" {
 		var err error
-		if _, from, err = s.live(ctx, s.cal.ID, "", d.From); err != nil {
+		if _, from, err = s.LiveObject(ctx, s.cal.ID, "", d.From); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +154,7 @@ func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
 func (s *shared) split(owners []byte) (text, mine []byte, err error) {
 	text, mine, err = personal.Exchange(s.sent.Data, owners)
 	if err == nil {
-		err = s.mayHold(text)
+		err = s.validator.CheckSize(text)
 	}
 	if err == nil && len(mine) > calendar.MaxOwnPart {
 		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; for an event in a shared calendar, at most %d are stored", len(mine), calendar.MaxOwnPart)
@@ -183,7 +169,7 @@ func (s *shared) put(ctx context.Context, p calendar.OwnPart) error {
 
 // putOwn writes the caller's private data for an object, within the user's limit.
 func (w *work) putOwn(ctx context.Context, cal calendar.CalendarID, p calendar.OwnPart) error {
-	held, err := w.PutOwnPart(ctx, cal, w.caller.User.ID, p)
+	held, err := w.PutOwnPart(ctx, cal, w.Caller.User.ID, p)
 	if err == nil && held > calendar.MaxOwnParts {
 		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "your reminders in this calendar would have more than %d bytes", calendar.MaxOwnParts)
 	}
@@ -197,20 +183,20 @@ func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (cale
 		return calendar.Object{}, err
 	}
 	next := s.sent
-	next.Data, next.ETag, next.Size, next.Derived = text, calendar.ETagOf(text), int64(len(text)), s.derivedOf(o)
+	next.Data, next.ETag, next.Size, next.Derived = text, calendar.ETagOf(text), int64(len(text)), s.validator.DerivedOf(o)
 	next.Modified = s.now().Truncate(time.Second)
 	next.Created = next.Modified
 	if s.old != nil {
 		next.Created = s.old.Created
 	}
 	sent := next.ETag
-	before := len(s.told)
+	before := len(s.Told)
 	if err := s.scheduleDraft(ctx, s.cal.Calendar, s.old, &next, d); err != nil {
 		return calendar.Object{}, err
 	}
 	if s.old != nil {
 		s.replaced = s.old
 	}
-	s.saved.Scheduled, s.saved.Told = next.ETag != sent, s.told[before:]
-	return s.work.put(ctx, next, s.old)
+	s.saved.Scheduled, s.saved.Told = next.ETag != sent, s.Told[before:]
+	return s.work.Write(ctx, next, s.old)
 }

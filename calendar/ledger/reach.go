@@ -9,72 +9,6 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// reachAttempts bounds the restarts of a change that turns out to need more calendars.
-const reachAttempts = 4
-
-// reachError ends a transaction that needs further calendars. Calendars are locked in the order of their ids, so the
-// transaction restarts and opens all of them at the beginning.
-type reachError struct{ calendars []calendar.CalendarID }
-
-// Error is only shown if the restarts are used up.
-func (e *reachError) Error() string {
-	return "the attendees keep changing this event; try again in a moment"
-}
-
-// openAll opens calendars in the order of their ids. It skips missing ones.
-func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	all, err := w.AdvanceAll(ctx, ids)
-	for _, cal := range all {
-		w.note(cal)
-	}
-	return err
-}
-
-// reach makes sure that calendars are open, or restarts the change with them.
-func (w *work) reach(ids []calendar.CalendarID) error {
-	if missing := w.closed(ids); len(missing) > 0 {
-		return w.furtherThan(missing)
-	}
-	return nil
-}
-
-// seize opens calendars out of order, if their locks are free: only a waiting transaction must keep the order. It
-// reports whether it has opened any; data that was read from them before may be outdated. It also counts the expected
-// growth, which count corrects later.
-func (w *work) seize(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) (bool, error) {
-	missing := w.closed(ids)
-	if len(missing) == 0 {
-		return false, nil
-	}
-	all, err := w.AdvanceFree(ctx, missing, grown)
-	if err != nil {
-		return false, err
-	}
-	for _, cal := range all {
-		w.note(cal).counted = grown
-	}
-	return true, w.reach(missing)
-}
-
-// closed returns the calendars among ids that are not open.
-func (w *work) closed(ids []calendar.CalendarID) []calendar.CalendarID {
-	var missing []calendar.CalendarID
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		if w.opened[id] == nil {
-			missing = append(missing, id)
-		}
-	}
-	return missing
-}
-
-// furtherThan returns the error that restarts the change with additional calendars.
-func (w *work) furtherThan(missing []calendar.CalendarID) error {
-	return &reachError{slices.AppendSeq(missing, maps.Keys(w.opened))}
-}
-
 // prepare opens all calendars that the messages reach. The list was read before they were locked, and is read again
 // afterwards. If it has changed, the change restarts with the locks.
 func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) error {
@@ -82,7 +16,7 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 	if err != nil {
 		return err
 	}
-	opened, err := m.seize(ctx, reached, m.expected(ctx, messages))
+	opened, err := m.TryLock(ctx, reached, m.expected(ctx, messages))
 	if err != nil || !opened {
 		return err
 	}
@@ -92,7 +26,7 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 	}
 	again, err := m.reachedBy(ctx, messages)
 	if err == nil && (!slices.EqualFunc(copies, m.copies, sameCopy) || !slices.Equal(reached, again)) {
-		err = m.furtherThan(m.closed(again))
+		err = m.RestartWith(again)
 	}
 	return err
 }

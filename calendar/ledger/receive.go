@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/schedule"
@@ -66,7 +67,7 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 
 // arrival reads an external message, within the limits for stored objects.
 func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
-	if err := s.mayHold(in.Data); err != nil {
+	if err := s.validator.CheckSize(in.Data); err != nil {
 		return nil, err
 	}
 	lim := ical.DefaultLimits()
@@ -143,7 +144,7 @@ func doubtOf(err error) calendar.Distrust {
 
 // receive applies a message to a user's calendars.
 func (w *work) receive(ctx context.Context, a arrival) error {
-	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
+	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
 	m.in.Owner, m.rules.Person = a.user.ID, m.person
 	m.rules.Meter = w.telling(ctx)
 	var err error
@@ -230,7 +231,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		}
 		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
 	}
-	if err := m.reach([]calendar.CalendarID{a.Calendar}); err != nil {
+	if err := m.RequireLocks([]calendar.CalendarID{a.Calendar}); err != nil {
 		return err
 	}
 	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Outside: true, Room: user.Room.Bookable()}
@@ -254,7 +255,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
-		m.drop(user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
+		m.AddInboxItem(user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
 		return nil
 	}
 	if done.Told != nil && (err == nil || errors.Is(err, schedule.ErrSame)) {
@@ -265,7 +266,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if err != nil {
 		return notApplied(err)
 	}
-	if _, err := m.Ledger.read(ctx, done.Object.Document.Bytes()); err != nil {
+	if _, err := m.validator.Read(ctx, done.Object.Document.Bytes()); err != nil {
 		return err
 	}
 	made, item := m.versionAsIs(done), m.itemOf(msg)
@@ -275,7 +276,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if err := m.settleCopy(ctx, a, made); err != nil {
 		return err
 	}
-	m.drop(user.ID, item)
+	m.AddInboxItem(user.ID, item)
 	if msg.Method == schedule.Cancel {
 		return nil
 	}
@@ -291,12 +292,12 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	if err := m.reach(append(m.refreshedIn(user.ID), a.Calendar)); err != nil {
+	if err := m.RequireLocks(append(m.refreshedIn(user.ID), a.Calendar)); err != nil {
 		return err
 	}
 	made, err := m.answer(ctx, stored, text, msg.From, true)
 	if errors.Is(err, schedule.ErrUninvited) {
-		m.drop(user.ID, m.itemOf(msg)) // for the organizer to decide: people cannot invite themselves
+		m.AddInboxItem(user.ID, m.itemOf(msg)) // for the organizer to decide: people cannot invite themselves
 		return nil
 	}
 	if err != nil {
@@ -305,13 +306,13 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err := m.bring(ctx, user, stored, made); err != nil {
 		return err
 	}
-	if err := m.mayHold(made.Document.Bytes()); err != nil {
+	if err := m.validator.CheckSize(made.Document.Bytes()); err != nil {
 		return err
 	}
 	if err := m.settleCopy(ctx, a, m.versionAsIs(schedule.Delivered{Object: made})); err != nil {
 		return err
 	}
-	m.drop(user.ID, m.itemOf(msg))
+	m.AddInboxItem(user.ID, m.itemOf(msg))
 	return m.refresh(ctx, made, user.ID)
 }
 
@@ -356,14 +357,14 @@ func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
 		if err := w.fill(ctx, a); err != nil {
 			return err
 		}
-		if err := w.reach([]calendar.CalendarID{a.Calendar}); err != nil {
+		if err := w.RequireLocks([]calendar.CalendarID{a.Calendar}); err != nil {
 			return err
 		}
 		stored, err := content.Read(a.Data, unlimited)
 		if err != nil || !noted(stored, l) {
-			return errSame
+			return change.ErrSame
 		}
 		return w.settleCopy(ctx, a, w.versionAsIs(schedule.Delivered{Object: stored}))
 	})
-	return unlessSame(err)
+	return change.UnlessSame(err)
 }

@@ -60,7 +60,7 @@ func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest sch
 		return calendar.Errorf(calendar.Forbidden, "", "the sender is not an external attendee of the event")
 	}
 	which := resending{organizer.ID, a.UID, guest}
-	if m.resends.lately(which, m.now()) {
+	if m.resends.lately(which, m.Now()) {
 		return calendar.Errorf(calendar.Forbidden, "", "the sender was sent the event less than an hour ago")
 	}
 	m.resent = append(m.resent, which)

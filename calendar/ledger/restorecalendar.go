@@ -74,7 +74,7 @@ func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, 
 	var now calendar.Calendar
 	var told []calendar.Told
 	var left int
-	err := r.changeIn(ctx, r.caller, &r.unit, func(w *work) error {
+	err := r.changePart(ctx, r.caller, &r.unit, func(w *work) error {
 		var err error
 		if left = 0; first {
 			now, err = w.untrash(ctx, r.ID, r.Segment)
@@ -82,14 +82,14 @@ func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, 
 		if err != nil {
 			return errAddressTaken(err, r.Segment)
 		}
-		in, err := w.openTo(ctx, calendar.WriteObjects, r.ID)
+		in, err := w.LockFor(ctx, calendar.WriteObjects, r.ID)
 		if err != nil {
 			return err
 		}
 		if len(versions) > 0 {
 			left, err = r.revive(ctx, w, in.ID, versions)
 		}
-		now, told = in.Calendar, w.told
+		now, told = in.Calendar, w.Told
 		return err
 	})
 	if err == nil {
@@ -141,7 +141,7 @@ var errForgotten = errors.New("the former version cannot be read any more")
 
 // revived returns an object in its former state. It was valid when it was first stored, so it is accepted.
 func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error) {
-	d, err := w.derive(was.data)
+	d, err := w.validator.Derive(was.data)
 	if err != nil {
 		e := calendar.Errorf(calendar.Unsupported, "", "%v: %v", errForgotten, err)
 		e.Cause = errForgotten
@@ -154,7 +154,7 @@ func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error
 
 // freeName returns the name for a restored object: its former one, unless another object has it by now.
 func (w *work) freeName(ctx context.Context, in calendar.CalendarID, wanted calendar.ObjectName) (calendar.ObjectName, error) {
-	at, _, err := w.live(ctx, in, wanted, "")
+	at, _, err := w.LiveObject(ctx, in, wanted, "")
 	if at != nil {
 		return calendar.ObjectName(w.newID() + ".ics"), err
 	}

@@ -8,19 +8,9 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/ical"
 )
-
-// errSame ends a transaction that would change nothing.
-var errSame = errors.New("nothing to change")
-
-// unlessSame drops errSame, for callers that do not treat it as an error.
-func unlessSame(err error) error {
-	if errors.Is(err, errSame) {
-		return nil
-	}
-	return err
-}
 
 // Put stores a client's object, byte for byte except for control characters.
 func (s *Ledger) Put(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
@@ -62,7 +52,7 @@ func (s *Ledger) saveAll(
 		}
 		given := len(d.Data)
 		d.Data = ical.WithoutControls(d.Data)
-		derived, err := s.validate(ctx, cal, d)
+		derived, err := s.validator.Validate(ctx, cal, d)
 		if err != nil {
 			return nil, c.Told(err)
 		}
@@ -91,7 +81,7 @@ func (s *Ledger) saveAll(
 		}
 		return along(ctx, w)
 	})
-	if errors.Is(err, errSame) && len(drafts) == 1 {
+	if errors.Is(err, change.ErrSame) && len(drafts) == 1 {
 		return saved, nil
 	}
 	if alone, ok := errors.AsType[*ownAloneError](err); ok {
@@ -103,27 +93,27 @@ func (s *Ledger) saveAll(
 // save is the part that runs under the calendar's lock.
 func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft) error {
 	next := &saved.Object
-	cal, old, twin, err := w.openAt(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
+	cal, old, twin, err := w.LockObject(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return err
 	}
-	if !w.owned(cal.Calendar) && !d.Stored {
+	if !w.Owns(cal.Calendar) && !d.Stored {
 		return w.saveShared(ctx, cal, saved, d, old, twin)
 	}
 	if err := admit(old, twin, *next, d.When); err != nil {
-		if errors.Is(err, errSame) {
+		if errors.Is(err, change.ErrSame) {
 			*next = *old
 		}
 		return err
 	}
-	next.Modified = w.now().Truncate(time.Second)
+	next.Modified = w.Now().Truncate(time.Second)
 	next.Created = next.Modified
 	if old != nil {
 		next.Created = old.Created
 	}
 	saved.Created = old == nil
 	sent := next.ETag
-	before := len(w.told)
+	before := len(w.Told)
 	known := old
 	if known == nil {
 		known = w.former
@@ -134,18 +124,18 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 	if old != nil {
 		w.replaced = old
 	}
-	saved.Scheduled, saved.Told = next.ETag != sent, w.told[before:]
+	saved.Scheduled, saved.Told = next.ETag != sent, w.Told[before:]
 	sent = next.ETag
-	if *next, err = w.put(ctx, *next, old); err != nil {
+	if *next, err = w.Write(ctx, *next, old); err != nil {
 		return err
 	}
 	saved.Cleaned = saved.Cleaned || next.ETag != sent // by its source
 	if d.From != "" {
-		if err := w.CopyOwnParts(ctx, cal.ID, d.From, next.UID, w.caller.User.ID); err != nil {
+		if err := w.CopyOwnParts(ctx, cal.ID, d.From, next.UID, w.Caller.User.ID); err != nil {
 			return err
 		}
 	}
-	*next, err = w.asSeen(ctx, cal.Calendar, *next)
+	*next, err = w.AsSeen(ctx, cal.Calendar, *next)
 	return err
 }
 
@@ -157,7 +147,7 @@ func admit(old, twin *calendar.Object, next calendar.Object, when calendar.Preco
 		return err
 	}
 	if old != nil && bytes.Equal(old.Data, next.Data) {
-		return errSame
+		return change.ErrSame
 	}
 	if twin != nil && twin.Name != next.Name {
 		return uidConflict(twin.Name, "another object of this calendar has the UID %q", next.UID)
@@ -195,16 +185,16 @@ func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Cal
 		return nil, err
 	}
 	err = s.change(ctx, c, func(w *work) error {
-		in, err := w.openTo(ctx, calendar.DeleteObjects, cal.ID)
+		in, err := w.LockFor(ctx, calendar.DeleteObjects, cal.ID)
 		if err != nil {
 			return err
 		}
-		old, err := w.find(ctx, cal, d.Name, d.When)
+		old, err := w.FindObject(ctx, cal, d.Name, d.When)
 		if err != nil {
 			return err
 		}
 		err = w.remove(ctx, in.Calendar, old, d.Telling)
-		told = w.told
+		told = w.Told
 		return err
 	})
 	return told, err
@@ -215,5 +205,5 @@ func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.O
 	if err := w.schedule(ctx, cal, &old, nil, tell); err != nil {
 		return err
 	}
-	return w.bury(ctx, old)
+	return w.Bury(ctx, old)
 }

@@ -76,12 +76,12 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft) error {
 	tell := d.Telling
 	if cal.Origin.Mirrors() && (old != nil && guested.Match(old.Data) || next != nil && guested.Match(next.Data)) {
-		if err := w.caller.HasScope(calendar.TellOthers); err != nil {
+		if err := w.Caller.HasScope(calendar.TellOthers); err != nil {
 			return err
 		}
 	}
 	if cal.Origin.Mirrors() {
-		if err := w.tellAbroad(ctx, cal, old, next, tell); err != nil {
+		if err := w.notifyBySource(ctx, cal, old, next, tell); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 
 // readMeeting reads both versions of an event.
 func (w *work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) (*meeting, error) {
-	m := &meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
+	m := &meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	return m, m.read(ctx, old, next)
 }
@@ -300,9 +300,9 @@ func (m *meeting) unique() error {
 	return nil
 }
 
-// elsewhere refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
+// uniqueForOwner refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
 // write without notifications: later both copies would answer.
-func (w *work) elsewhere(ctx context.Context, cal calendar.Calendar, next calendar.Object) error {
+func (w *work) uniqueForOwner(ctx context.Context, cal calendar.Calendar, next calendar.Object) error {
 	if !organized.Match(next.Data) {
 		return nil
 	}
@@ -346,10 +346,10 @@ func (m *meeting) orphan() bool {
 // keep replaces an object's data with the version from the scheduling rules.
 func (m *meeting) keep(o *calendar.Object, made *content.Object) error {
 	data := made.Document.Bytes()
-	if err := m.mayHold(data); err != nil {
+	if err := m.validator.CheckSize(data); err != nil {
 		return err
 	}
-	o.Data, o.ETag, o.Size, o.Derived = data, calendar.ETagOf(data), int64(len(data)), m.derivedOf(made)
+	o.Data, o.ETag, o.Size, o.Derived = data, calendar.ETagOf(data), int64(len(data)), m.validator.DerivedOf(made)
 	return nil
 }
 

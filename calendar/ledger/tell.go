@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -57,7 +56,7 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 		if msg.Refresh || m.parties.Are(m.in.Owner)(msg.To) {
 			continue
 		}
-		m.told = append(m.told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
+		m.Told = append(m.Told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 		if status != "" {
 			came[m.person(msg.To)] = status
 		}
@@ -77,19 +76,19 @@ func (m *meeting) mayTell(messages []schedule.Message) error {
 	case m.tell == calendar.TellNobody:
 		return errMustTell(told)
 	}
-	return m.caller.HasScope(calendar.TellOthers)
+	return m.Caller.HasScope(calendar.TellOthers)
 }
 
 // sign names the writer in messages that are sent on another user's behalf.
 func (m *meeting) sign(messages []schedule.Message) {
-	if m.caller.User.ID == m.in.Owner || m.caller.User.Email == "" {
+	if m.Caller.User.ID == m.in.Owner || m.Caller.User.Email == "" {
 		return
 	}
 	signed := map[*ical.Document]bool{}
 	for _, msg := range messages {
 		if !signed[msg.Document] {
 			signed[msg.Document] = true
-			msg.SentBy(schedule.AddressOf("mailto:" + m.caller.User.Email))
+			msg.SentBy(schedule.AddressOf("mailto:" + m.Caller.User.Email))
 		}
 	}
 }
@@ -187,7 +186,7 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 	case errors.Is(err, schedule.ErrForeign):
 		// Another event has the UID there. The invitation can still be read in the inbox, but not stored.
 		if !msg.Refresh {
-			m.drop(user.ID, t.item)
+			m.AddInboxItem(user.ID, t.item)
 		}
 		return statusUnfiled, nil
 	case errors.Is(err, schedule.ErrSame):
@@ -216,7 +215,7 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		}
 	}
 	if !msg.Refresh {
-		m.drop(user.ID, t.item)
+		m.AddInboxItem(user.ID, t.item)
 	}
 	return statusDelivered, nil
 }
@@ -245,7 +244,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	made, err := m.answer(ctx, stored, t.object, msg.From, false)
 	switch {
 	case errors.Is(err, schedule.ErrUninvited):
-		m.drop(user.ID, t.item) // for the organizer to decide
+		m.AddInboxItem(user.ID, t.item) // for the organizer to decide
 		return statusForbidden, nil
 	case err != nil && !errors.Is(err, schedule.ErrSame):
 		return statusFailed, fails(ctx, unusable{err})
@@ -261,7 +260,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		}
 		next := m.versionAsIs(schedule.Delivered{Object: made})
 		if !next.fits {
-			return "", m.mayHold(next.data)
+			return "", m.validator.CheckSize(next.data)
 		}
 		if err := m.settleCopy(ctx, a, next); err != nil {
 			return "", err
@@ -271,7 +270,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		}
 		m.renew(ctx, made, msg.From)
 	}
-	m.drop(user.ID, t.item)
+	m.AddInboxItem(user.ID, t.item)
 	return statusDelivered, nil
 }
 
@@ -322,7 +321,7 @@ func (m *meeting) widen(ctx context.Context, event *content.Object, organizer ca
 		return err
 	}
 	m.copies = append(m.copies, copies...)
-	return m.reach(m.refreshedIn(organizer))
+	return m.RequireLocks(m.refreshedIn(organizer))
 }
 
 // refreshedIn returns the calendars that refresh changes.
@@ -359,11 +358,6 @@ func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer 
 	return nil
 }
 
-// drop puts a message into a user's inbox.
-func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
-	w.inboxes = append(w.inboxes, calendar.InboxEntry{To: to, InboxItem: i})
-}
-
 // post puts a message to an external person into the outbox. It sends no mail about events that are over. A running
 // event is not over: an attendee may still be on their way to it when it is cancelled.
 func (m *meeting) post(msg schedule.Message) (status string, err error) {
@@ -395,7 +389,7 @@ func (m *meeting) post(msg schedule.Message) (status string, err error) {
 		status = statusPending
 	}
 	if status == "" && msg.Method == schedule.Request {
-		m.unwritten = append(m.unwritten, calendar.Recipient{User: m.in.Owner, To: calendar.MailAddress(msg.To.Mail())})
+		m.AddRecipient(calendar.Recipient{User: m.in.Owner, To: calendar.MailAddress(msg.To.Mail())})
 	}
 	return status, nil
 }
@@ -414,11 +408,8 @@ func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err err
 
 // enclose puts a mail into the outbox.
 func (m *meeting) enclose(msg schedule.Message) {
-	if m.letters == nil {
-		m.letters = map[calendar.UserID][]calendar.Letter{}
-	}
-	now := m.now()
-	m.letters[m.in.Owner] = append(m.letters[m.in.Owner], calendar.Letter{
+	now := m.Now()
+	m.AddLetter(calendar.Letter{
 		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()), To: calendar.MailAddress(msg.To.Mail()),
 		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence), First: msg.First,
 		Posted: now, Due: now.Add(lettersHeld), Data: m.textOf(msg).item.Data,
@@ -432,32 +423,7 @@ func (m *meeting) uid() calendar.UID {
 	return calendar.UID(m.before.UID)
 }
 
-// recipients returns the people without an account here who get a message: by mail, or from the source of a linked
-// calendar. It includes the attendees of an event that is over: they count as addresses that the user has written to.
-func (w *work) recipients() []calendar.Recipient {
-	all := slices.Concat(w.guestsAbroad, w.unwritten)
-	for _, letters := range w.letters {
-		for _, l := range letters {
-			all = append(all, calendar.Recipient{User: l.User, To: l.To})
-		}
-	}
-	return all
-}
-
 // WroteTo reports whether a user has mail to a recipient in the outbox, or is known to have written to them.
 func (s *Ledger) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
 	return s.store.WroteTo(ctx, r)
-}
-
-// send stores the messages for inboxes and for the mail outbox, in the order of their locks.
-func (w *work) send(ctx context.Context) error {
-	if err := w.PutInboxItems(ctx, w.inboxes); err != nil {
-		return err
-	}
-	for _, user := range slices.Sorted(maps.Keys(w.letters)) {
-		if err := w.Post(ctx, user, w.letters[user], w.limits.Outbox); err != nil {
-			return err
-		}
-	}
-	return nil
 }

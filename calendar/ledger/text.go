@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/schedule"
@@ -21,7 +22,7 @@ const ownMost = 16 << 20
 // meters, because the change holds locks.
 func (w *work) telling(ctx context.Context) *meter.Meter {
 	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTelling})
-	return pool.Meter(ctx, string(w.caller.User.ID))
+	return pool.Meter(ctx, string(w.Caller.User.ID))
 }
 
 // errTelling is the error for a change whose messages are too large.
@@ -46,7 +47,7 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 	t := &text{item: m.itemOf(msg)}
 	if t.object, t.err = content.Of(msg.Document); t.err == nil {
 		_, end := t.object.Span(m.zones)
-		t.late = end != nil && *end < m.now().Unix() && msg.Method != schedule.Reply
+		t.late = end != nil && *end < m.Now().Unix() && msg.Method != schedule.Reply
 	}
 	if m.texts == nil {
 		m.texts = map[*ical.Document]*text{}
@@ -58,7 +59,7 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 // itemOf returns a message as an inbox item. A repeated message replaces itself.
 func (w *work) itemOf(msg schedule.Message) calendar.InboxItem {
 	data := msg.Document.Bytes()
-	return calendar.InboxItem{Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
+	return calendar.InboxItem{Name: change.HashedName(calendar.UID(data)), Created: w.Now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
 }
 
 // version is a copy after a message, ready to be stored.
@@ -75,13 +76,13 @@ type version struct {
 // still does not fit, the copy is not updated: the sender's change goes ahead.
 func (w *work) versionOf(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
-	fits := w.mayHold(data) == nil
+	fits := w.validator.CheckSize(data) == nil
 	if !fits {
 		schedule.Lighten(done.Object)
 		data = done.Object.Document.Bytes()
-		fits = w.mayHold(data) == nil
+		fits = w.validator.CheckSize(data) == nil
 	}
-	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), fits}
+	return version{done, data, calendar.ETagOf(data), w.validator.DerivedOf(done.Object), fits}
 }
 
 // merging identifies the application of one message to many equal copies: the result is computed once. Copies of the

@@ -91,7 +91,7 @@ func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq2
 // keepTold stores an external organizer's version.
 func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *content.Object) error {
 	data := told.Document.Bytes()
-	if err := m.mayHold(data); err != nil {
+	if err := m.validator.CheckSize(data); err != nil {
 		return err
 	}
 	return m.PutToldEvent(ctx, user, calendar.UID(told.UID), data)

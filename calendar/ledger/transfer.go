@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/schedule"
 )
 
@@ -106,15 +107,15 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	if err := w.openEnds(ctx, t, remove); err != nil {
 		return calendar.Saved{}, err
 	}
-	next, err := w.find(ctx, t.From, t.Name, t.When)
+	next, err := w.FindObject(ctx, t.From, t.Name, t.When)
 	if err != nil {
 		return calendar.Saved{}, err
 	}
 	// A stored object was valid when it was first stored, so it is accepted; but not every calendar accepts its kind.
-	if to := w.opened[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
-		return calendar.Saved{}, errKind(to, next.Kind)
+	if to := w.Locked[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
+		return calendar.Saved{}, change.ErrKind(to, next.Kind)
 	}
-	if err := w.mayCarry(ctx, w.opened[t.To.ID].Calendar, t, &next, remove); err != nil {
+	if err := w.mayCarry(ctx, w.Locked[t.To.ID].Calendar, t, &next, remove); err != nil {
 		return calendar.Saved{}, err
 	}
 	if err := w.CopyDeadProperties(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
@@ -122,7 +123,7 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	}
 	if remove {
 		// First, because a calendar may have each UID once.
-		if err := w.bury(ctx, next); err != nil {
+		if err := w.Bury(ctx, next); err != nil {
 			return calendar.Saved{}, err
 		}
 	}
@@ -130,27 +131,27 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 		return calendar.Saved{}, err
 	}
 	next.Calendar, next.Name = t.To.ID, t.As
-	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	old, twin, err := w.LiveObject(ctx, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return calendar.Saved{}, err
 	}
-	if to := w.opened[t.To.ID]; t.From.ID != t.To.ID && !w.owned(to.Calendar) {
+	if to := w.Locked[t.To.ID]; t.From.ID != t.To.ID && !w.Owns(to.Calendar) {
 		saved := calendar.Saved{Object: next}
 		err := w.saveShared(ctx, to, &saved, calendar.Draft{When: t.Then, Telling: calendar.Unscheduled}, old, twin)
-		if errors.Is(err, errSame) {
+		if errors.Is(err, change.ErrSame) {
 			err = nil
 		}
 		return saved, w.along(ctx, to.ID, err)
 	}
 	// The same bytes at the target are still a change: of the source, and of properties.
-	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, errSame) {
+	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, change.ErrSame) {
 		return calendar.Saved{}, err
 	}
-	next.Modified = w.now().Truncate(time.Second)
-	if next, err = w.put(ctx, next, old); err != nil {
+	next.Modified = w.Now().Truncate(time.Second)
+	if next, err = w.Write(ctx, next, old); err != nil {
 		return calendar.Saved{}, err
 	}
-	next, err = w.asSeen(ctx, w.opened[t.To.ID].Calendar, next)
+	next, err = w.AsSeen(ctx, w.Locked[t.To.ID].Calendar, next)
 	return calendar.Saved{Object: next, Created: old == nil}, err
 }
 
@@ -183,15 +184,15 @@ func (w *work) mayCarry(ctx context.Context, to calendar.Calendar, t Transfer, o
 
 // carried returns the object to store in another calendar: as the caller sees it, without the owner's private data.
 func (w *work) carried(ctx context.Context, t Transfer, o calendar.Object) (calendar.Object, error) {
-	if t.From.ID == t.To.ID || w.owned(t.From) {
+	if t.From.ID == t.To.ID || w.Owns(t.From) {
 		return o, nil
 	}
-	seen, err := w.asSeen(ctx, t.From, o)
+	seen, err := w.AsSeen(ctx, t.From, o)
 	if err != nil || bytes.Equal(seen.Data, o.Data) {
 		return o, err
 	}
 	seen.ETag = calendar.ETagOf(seen.Data)
-	seen.Derived, err = w.derive(seen.Data)
+	seen.Derived, err = w.validator.Derive(seen.Data)
 	return seen, err
 }
 
@@ -203,7 +204,7 @@ func (w *work) openEnds(ctx context.Context, t Transfer, remove bool) error {
 	}
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.id, b.id) })
 	for _, e := range ends {
-		if _, err := w.openTo(ctx, e.what, e.id); err != nil {
+		if _, err := w.LockFor(ctx, e.what, e.id); err != nil {
 			return err
 		}
 	}

@@ -180,7 +180,7 @@ var errPreview = errors.New("this is only a preview")
 func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
-	err := u.changeIn(ctx, u.caller, &u.unit, func(w *work) error {
+	err := u.changePart(ctx, u.caller, &u.unit, func(w *work) error {
 		u.done, u.held = calendar.Undone{Left: slices.Clone(u.stay)}, 0
 		for _, p := range u.places {
 			if err := u.caller.May(p.needs(), p.Calendar); err != nil {
@@ -190,7 +190,7 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 				return err
 			}
 		}
-		u.done.Told = w.told
+		u.done.Told = w.Told
 		if u.preview || len(u.done.Steps) == 0 || u.whole && len(u.done.Left) > 0 {
 			return errPreview
 		}

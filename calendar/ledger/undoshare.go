@@ -69,7 +69,7 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	} else if change.refused, err = t.refused(ctx, user, edit.Access); err != nil {
 		return err
 	}
-	t.undoes = g.undoes
+	t.Undoes = g.undoes
 	if _, err := change.edit(ctx, edit); err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ type undoIn struct {
 	cal calendar.Calendar
 }
 
-func (t *undoIn) caller() calendar.Caller { return t.work.caller }
+func (t *undoIn) caller() calendar.Caller { return t.work.Caller }
 
 func (t *undoIn) done(summary string) {
-	e := t.logged
+	e := t.Logged
 	e.Before, e.In, e.Summary = nil, t.cal, summary
 	t.undoing.done.Steps = append(t.undoing.done.Steps, e)
 }
@@ -29,7 +29,7 @@ func (t *undoIn) done(summary string) {
 func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 	t.cal = t.place.Calendar
 	if !t.place.InTrash {
-		at, err := t.openTo(ctx, t.place.needs(), t.place.ID)
+		at, err := t.LockFor(ctx, t.place.needs(), t.place.ID)
 		if err != nil {
 			return false, err
 		}
@@ -51,7 +51,7 @@ func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 		}
 		g = t.undoing.back(t.place, past, now)
 	}
-	t.undoes = g.undoes
+	t.Undoes = g.undoes
 	switch {
 	case g.then.data == nil && g.now.data == nil:
 		return false, t.closed(ctx, len(g.undoes) > 0)
@@ -95,7 +95,7 @@ func (t *undoIn) closed(ctx context.Context, unmade bool) error {
 
 // remove moves a calendar to the trash to undo its creation. It refuses if others have added objects.
 func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
-	created := slices.Min(t.undoes)
+	created := slices.Min(t.Undoes)
 	e, foreign, err := t.foreign(ctx, created)
 	if err != nil {
 		return false, err
@@ -125,11 +125,11 @@ func (t *undoIn) endMeetings(ctx context.Context) error {
 		return calendar.Errorf(calendar.TooLarge, "", "the calendar %q has more than %d meetings with other people", t.cal.Name, undoPart).
 			Advising("delete the calendar instead")
 	}
-	undoes := t.undoes
-	defer func() { t.undoes = undoes }()
-	t.undoes = nil
+	undoes := t.Undoes
+	defer func() { t.Undoes = undoes }()
+	t.Undoes = nil
 	for _, name := range t.place.meetings {
-		old, _, err := t.live(ctx, t.cal.ID, name, "")
+		old, _, err := t.LiveObject(ctx, t.cal.ID, name, "")
 		if err == nil && old != nil && old.ScheduleTag != "" && !t.moves(old.UID) {
 			err = t.work.remove(ctx, t.cal, *old, calendar.TellAll)
 		}
@@ -201,7 +201,7 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProp
 	if err != nil {
 		return err
 	}
-	err = t.settings(ctx, t.cal.ID, calendar.Modified, func(cal calendar.Calendar) error {
+	err = t.ChangeSettings(ctx, t.cal.ID, calendar.Modified, func(cal calendar.Calendar) error {
 		if err := t.UpdateCalendar(ctx, cal.ID, wanted.Properties()); err != nil {
 			return err
 		}
@@ -262,7 +262,7 @@ func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.C
 		if err := t.caller().May(calendar.DeleteObjects, t.cal); err != nil {
 			return g, false, err
 		}
-		t.undoes = g.undoes
+		t.Undoes = g.undoes
 		if err := t.away(ctx, g, *o); err != nil {
 			return g, false, err
 		}
@@ -281,7 +281,7 @@ func (t *undoIn) away(ctx context.Context, g goal, o calendar.Object) error {
 	if g.then.data == nil && !t.moves(o.UID) {
 		return t.work.remove(ctx, t.cal, o, calendar.TellAll)
 	}
-	return t.bury(ctx, o)
+	return t.Bury(ctx, o)
 }
 
 // moves reports whether the undo reverts a move between calendars of one owner, which sends no messages.
@@ -317,7 +317,7 @@ func (t *undoIn) restore(ctx context.Context, g goal) error {
 	if err != nil {
 		return err
 	}
-	t.undoes = g.undoes
+	t.Undoes = g.undoes
 	tell := calendar.TellAgain
 	if t.moves(next.Object.UID) || g.renamed {
 		tell = calendar.Unscheduled

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
@@ -82,7 +83,7 @@ func (s *Ledger) refusedFor(
 			return err
 		}
 		return w.PutUnverified(ctx, user.ID, calendar.Unverified{
-			Name: hashedName(calendar.UID(text.UID)), Created: w.now(), Method: in.Method, From: in.From, Proven: proven,
+			Name: change.HashedName(calendar.UID(text.UID)), Created: w.Now(), Method: in.Method, From: in.From, Proven: proven,
 			Organizer: within(schedule.OrganizerOf(text).Name()), Title: within(text.Summary()), Start: s.startOf(text),
 			Why: why, Known: len(copies) > 0,
 		})
@@ -123,5 +124,5 @@ func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name 
 
 // followed deletes the record of an earlier unverified message after a verified one from the event's organizer.
 func (m *meeting) followed(ctx context.Context, user calendar.User) error {
-	return m.DropUnverified(ctx, user.ID, hashedName(m.uid()))
+	return m.DropUnverified(ctx, user.ID, change.HashedName(m.uid()))
 }

@@ -13,11 +13,11 @@ import (
 	"testing"
 )
 
-// TestChangesAreMadeInOnePlace: whatever writes to a calendar is a work. What numbers, logs or stores by
+// TestChangesAreMadeInOnePlace: whatever writes to a calendar is a change.Tx. What numbers, logs or stores by
 // itself would be a second way, which forgets something of it.
 func TestChangesAreMadeInOnePlace(t *testing.T) {
 	t.Parallel()
-	const place = "../ledger/work.go"
+	const place = "../change/tx.go"
 	callers := map[string]map[string]bool{
 		"Update": {}, "Advance": {}, "Log": {}, "PutObject": {}, "BuryObject": {}, "PutNotice": {}, "DropNotice": {},
 	}
@@ -42,7 +42,7 @@ func TestOnlyTheStoreKnowsTransactions(t *testing.T) {
 			in = append(in, name)
 		}
 	}
-	if !slices.Equal(in, []string{"../../calendar/ledger/work.go"}) {
+	if !slices.Equal(in, []string{"../../calendar/change/tx.go"}) {
 		t.Errorf("transactions are known in %v", in)
 	}
 }

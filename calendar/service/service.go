@@ -65,7 +65,7 @@ func New(c Config) *Service {
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		Mailed: c.Mailed, Elsewhere: mirrors, Written: queries.Written, Task: c.Task,
+		Mailed: c.Mailed, Sources: mirrors, Written: queries.Written, Task: c.Task,
 	})
 	mirrors.Serve(changes)
 	return &Service{

@@ -1,4 +1,4 @@
-package ledger
+package change
 
 import (
 	"cmp"
@@ -9,13 +9,24 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// grow counts the growth of a calendar. Growth from another user's change counts, but is never refused: an organizer
+// shownMost bounds the objects of a calendar that are passed to Config.Written.
+const shownMost = 256
+
+// Note records a written object, up to the limit.
+func (cal *LockedCalendar) Note(o calendar.Object) {
+	if len(cal.written) <= shownMost {
+		o.Data = nil
+		cal.written = append(cal.written, o)
+	}
+}
+
+// Grow counts the growth of a calendar. Growth from another user's change counts, but is never refused: an organizer
 // cannot know the attendees' quotas.
-func (cal *opened) grow(objects, bytes int64, scheduled bool) {
+func (cal *LockedCalendar) Grow(objects, bytes int64, scheduled bool) {
 	by := calendar.Usage{Objects: objects, Bytes: bytes}
-	cal.grown = cal.grown.Plus(by)
+	cal.Grown = cal.Grown.Plus(by)
 	if !scheduled {
-		cal.wanted = cal.wanted.Plus(by)
+		cal.Wanted = cal.Wanted.Plus(by)
 	}
 }
 
@@ -27,16 +38,16 @@ func sizeOf(o *calendar.Object) (objects, bytes int64) {
 	return 1, o.Size
 }
 
-// count stores the growth of calendars and checks the quotas of their owners.
-func (w *work) count(ctx context.Context) error {
+// CheckQuotas stores the growth of calendars and checks the quotas of their owners.
+func (w *Tx) CheckQuotas(ctx context.Context) error {
 	wanted, quotas := map[calendar.UserID]calendar.Usage{}, map[calendar.UserID]calendar.Quota{}
 	alike := map[calendar.Usage][]calendar.CalendarID{} // the copies of an event have the same size
-	for _, cal := range w.opened {
-		if cal.grown != cal.counted {
-			more := cal.grown.Minus(cal.counted)
+	for _, cal := range w.Locked {
+		if cal.Grown != cal.counted {
+			more := cal.Grown.Minus(cal.counted)
 			alike[more] = append(alike[more], cal.ID)
 		}
-		wanted[cal.Owner] = wanted[cal.Owner].Plus(cal.wanted)
+		wanted[cal.Owner] = wanted[cal.Owner].Plus(cal.Wanted)
 		quotas[cal.Owner] = cal.OwnerQuota
 	}
 	for more, ids := range alike {
@@ -44,7 +55,7 @@ func (w *work) count(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.netted {
+	if w.NoQuota {
 		return nil
 	}
 	for _, owner := range slices.SortedFunc(maps.Keys(wanted), cmp.Compare) {
@@ -56,20 +67,20 @@ func (w *work) count(ctx context.Context) error {
 }
 
 // afford refuses growth over a user's quota. It reads the usage only if there is a quota and growth.
-func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
+func (w *Tx) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
 	if !w.bounded(q, grown) {
 		return nil
 	}
-	q = q.Under(w.Policy().Quota)
+	q = q.Under(w.writer.reader.Policy().Quota)
 	now, err := w.UsageAlone(ctx, owner)
 	if err != nil {
 		return err
 	}
-	what, has, may := q.Exceeded(now.Plus(w.before.grownOf(owner)), grown)
+	what, has, may := q.Exceeded(now.Plus(w.Foreseen[owner]), grown)
 	switch {
 	case what == "":
 		return nil
-	case owner != w.caller.User.ID:
+	case owner != w.Caller.User.ID:
 		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner has reached the limit of %s", what)
 	}
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
@@ -77,19 +88,10 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 }
 
 // bounded reports whether any quota limits this growth.
-func (w *work) bounded(q calendar.Quota, grown calendar.Usage) bool {
-	what, _, _ := q.Under(w.Policy().Quota).Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown)
+func (w *Tx) bounded(q calendar.Quota, grown calendar.Usage) bool {
+	what, _, _ := q.Under(w.writer.reader.Policy().Quota).Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown)
 	return what != ""
 }
 
 // most exceeds every quota.
 const most = int64(1) << 62
-
-// Usage returns the caller's usage and quota. It is forbidden to a token limited to some calendars.
-func (s *Ledger) Usage(ctx context.Context, c calendar.Caller) (calendar.Usage, calendar.Quota, error) {
-	if err := c.MayOwn(calendar.ReadObjects); err != nil {
-		return calendar.Usage{}, calendar.Quota{}, err
-	}
-	now, err := s.store.Usage(ctx, c.User.ID)
-	return now, c.User.Quota.Under(s.Policy().Quota), err
-}
