@@ -9,6 +9,9 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// mirrorStore holds external accounts and the mirrors of their calendars.
+type mirrorStore struct{ *database }
+
 const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
 	created, checked, listed, due, maker_token, maker`
 
@@ -25,8 +28,8 @@ func scanAccount(row db.Scanner) (calendar.Account, error) {
 
 // InsertAccount implements [calendar.Accounts]. Locking the owner's row makes concurrent calls count one after
 // another.
-func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s mirrorStore) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := db.ExpectRow(t.Exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
 			return err
 		}
@@ -45,12 +48,12 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 }
 
 // Account implements [calendar.Accounts].
-func (s *Store) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
+func (s mirrorStore) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
 	return db.RowOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
 }
 
 // Accounts implements [calendar.Accounts].
-func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
+func (s mirrorStore) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
 }
 
@@ -64,21 +67,21 @@ var dueAccounts = `WITH turns AS (
 	` + selectAccounts + `JOIN turns ON due_id = id ORDER BY turn, due, id LIMIT $2`
 
 // DueAccounts implements [calendar.Accounts].
-func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
+func (s mirrorStore) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanAccount, dueAccounts,
 		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
 }
 
 // SetAccount implements [calendar.Accounts].
-func (s *Store) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
+func (s mirrorStore) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
 			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL, listed = NULL, due = $6 WHERE id = $1`,
 		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
 }
 
 // DueAccount implements [calendar.Accounts].
-func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
-	err = s.transact(ctx, func(t *Tx) error {
+func (s mirrorStore) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
 		a, err = db.RowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
 		return err
 	})
@@ -88,7 +91,7 @@ func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.
 // SetAccountState implements [calendar.Accounts]. It stores the outcome of a run that began with the account as
 // began. After an edit by the owner meanwhile, the account stays unlisted, and only a success is stored. After
 // a request to run sooner, the earlier due time is kept.
-func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
+func (s mirrorStore) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
 	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
 			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,
 			due = CASE WHEN due = $9 OR due > $8 THEN $8 ELSE due END
@@ -99,8 +102,8 @@ func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) 
 }
 
 // SealAccount implements [calendar.Accounts].
-func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s mirrorStore) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
+	return s.transact(ctx, func(t *transaction) error {
 		changed, err := t.Exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
 			a.ID, a.Secret, a.Key, a.Address, before)
 		if err != nil || changed == 1 {
@@ -115,8 +118,8 @@ func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []by
 }
 
 // DeleteAccount implements [calendar.Accounts].
-func (s *Store) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
+	return s.transact(ctx, func(t *transaction) error {
 		t.hint.Everything = true
 		err := t.Run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
 			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)

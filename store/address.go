@@ -10,21 +10,21 @@ import (
 )
 
 // Addresses implements [auth.Store].
-func (s *Store) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
+func (s userStore) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *auth.Address) []any {
 		return []any{&a.Text, db.Seconds(&a.Created), db.Seconds(&a.Verified)}
 	}), `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
 }
 
 // InsertAddress implements [auth.Store].
-func (s *Store) InsertAddress(ctx context.Context, user calendar.UserID, a auth.Address) error {
+func (s userStore) InsertAddress(ctx context.Context, user calendar.UserID, a auth.Address) error {
 	return s.run(ctx, `INSERT INTO addresses (user_id, address, created, verified) VALUES ($1, $2, $3, $4)`,
 		user, a.Text, a.Created.Unix(), unlessZero(a.Verified))
 }
 
 // VerifyAddress implements [auth.Store]. The table's unique index lets only one user verify an address.
-func (s *Store) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		others, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
 		if err != nil {
 			return err
@@ -38,13 +38,13 @@ func (s *Store) VerifyAddress(ctx context.Context, user calendar.UserID, address
 }
 
 // DropAddress implements [auth.Store].
-func (s *Store) DropAddress(ctx context.Context, user calendar.UserID, address string) error {
+func (s userStore) DropAddress(ctx context.Context, user calendar.UserID, address string) error {
 	return db.ExpectRow(s.write(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2`, user, address))
 }
 
 // SwapAddress implements [auth.Store]. Remembered credentials hold the main address, so they are dropped.
-func (s *Store) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := db.ExpectRow(t.Exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
 		if err != nil {
 			return err

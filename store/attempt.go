@@ -9,8 +9,8 @@ import (
 )
 
 // Begin implements [calendar.Attempts].
-func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time) (is calendar.Attempt, mine bool, err error) {
-	err = s.transact(ctx, func(t *Tx) error {
+func (s serverStore) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time) (is calendar.Attempt, mine bool, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
 		is, mine = a, true
 		if err := t.Run(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User, forgotten.Unix()); err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgot
 const attemptQuery = `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`
 
 // Attempt implements [calendar.Attempts].
-func (s *Store) Attempt(ctx context.Context, user calendar.UserID, token calendar.TokenID, name string) (calendar.Attempt, error) {
+func (s serverStore) Attempt(ctx context.Context, user calendar.UserID, token calendar.TokenID, name string) (calendar.Attempt, error) {
 	return db.RowOf(ctx, s.db.Reads, scanAttempt, attemptQuery, user, token, name)
 }
 
@@ -45,8 +45,8 @@ var scanAttempt = db.ScanInto(func(a *calendar.Attempt) []any {
 })
 
 // Settle implements [calendar.Attempts].
-func (s *Store) Settle(ctx context.Context, a calendar.Attempt) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s serverStore) Settle(ctx context.Context, a calendar.Attempt) error {
+	return s.transact(ctx, func(t *transaction) error {
 		text, args := `UPDATE attempts SET answer = $4 WHERE user_id = $1 AND token_id = $2 AND name = $3`, []any{a.User, a.Token, a.Name, a.Answer}
 		if a.Answer == nil {
 			text, args = `DELETE FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`, args[:3]

@@ -9,17 +9,17 @@ import (
 )
 
 // Blocked implements [calendar.Store].
-func (s *Store) Blocked(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
+func (s shareStore) Blocked(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id IN (SELECT blocked_id FROM share_blocks WHERE user_id = $1) ORDER BY u.name`, user)
 }
 
 // HoldSharer implements [calendar.Tx].
-func (t *Tx) HoldSharer(ctx context.Context, owner calendar.UserID) error {
+func (t shareTx) HoldSharer(ctx context.Context, owner calendar.UserID) error {
 	return t.Run(ctx, `UPDATE users SET created = created WHERE id = $1`, owner)
 }
 
 // NoteShare implements [calendar.Tx].
-func (t *Tx) NoteShare(ctx context.Context, s calendar.Share, owner calendar.UserID, since time.Time) (int, error) {
+func (t shareTx) NoteShare(ctx context.Context, s calendar.Share, owner calendar.UserID, since time.Time) (int, error) {
 	err := t.Run(ctx, `DELETE FROM new_shares WHERE user_id = $1 AND owner_id = $2 AND created <= $3`, s.User.ID, owner, since.Unix())
 	if err != nil {
 		return 0, err
@@ -35,13 +35,13 @@ func (t *Tx) NoteShare(ctx context.Context, s calendar.Share, owner calendar.Use
 }
 
 // Blocks implements [calendar.Tx].
-func (t *Tx) Blocks(ctx context.Context, user, whom calendar.UserID) (bool, error) {
+func (t shareTx) Blocks(ctx context.Context, user, whom calendar.UserID) (bool, error) {
 	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user, whom)
 	return n > 0, err
 }
 
 // PutBlock implements [calendar.Tx].
-func (t *Tx) PutBlock(ctx context.Context, user, whom calendar.UserID) error {
+func (t shareTx) PutBlock(ctx context.Context, user, whom calendar.UserID) error {
 	err := t.Run(ctx, `INSERT INTO share_blocks (user_id, blocked_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, user, whom, t.store.now())
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (t *Tx) PutBlock(ctx context.Context, user, whom calendar.UserID) error {
 }
 
 // DropBlock implements [calendar.Tx].
-func (t *Tx) DropBlock(ctx context.Context, user, whom calendar.UserID) error {
+func (t shareTx) DropBlock(ctx context.Context, user, whom calendar.UserID) error {
 	if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM share_blocks WHERE user_id = $1 AND blocked_id = $2`, user, whom)); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (t *Tx) DropBlock(ctx context.Context, user, whom calendar.UserID) error {
 }
 
 // UnmailedOffers implements [calendar.OfferMails].
-func (s *Store) UnmailedOffers(ctx context.Context, since time.Time, most int) ([]calendar.Share, error) {
+func (s shareStore) UnmailedOffers(ctx context.Context, since time.Time, most int) ([]calendar.Share, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanShare, showInvitations+`
 		FROM new_shares n JOIN calendars c ON c.id = n.calendar_id AND c.owner_id = n.owner_id AND c.trashed IS NULL
 		JOIN invitations i ON i.calendar_id = n.calendar_id AND i.user_id = n.user_id JOIN users u ON u.id = i.user_id`+joinInForce+`
@@ -74,12 +74,12 @@ func (s *Store) UnmailedOffers(ctx context.Context, since time.Time, most int) (
 }
 
 // MailOffer implements [calendar.OfferMails].
-func (s *Store) MailOffer(ctx context.Context, share calendar.Share, l *calendar.Letter, most calendar.OutboxLimits) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s shareStore) MailOffer(ctx context.Context, share calendar.Share, l *calendar.Letter, most calendar.OutboxLimits) error {
+	return s.transact(ctx, func(t *transaction) error {
 		moved, err := t.Exec(ctx, `UPDATE new_shares SET mailed = TRUE WHERE user_id = $1 AND calendar_id = $2 AND NOT mailed`, share.User.ID, share.Calendar)
 		if err != nil || moved == 0 || l == nil {
 			return err
 		}
-		return t.Post(ctx, share.User.ID, []calendar.Letter{*l}, most)
+		return schedulingTx{t}.Post(ctx, share.User.ID, []calendar.Letter{*l}, most)
 	})
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // Rooms implements [calendar.Store].
-func (s *Store) Rooms(ctx context.Context) ([]calendar.User, error) {
+func (s schedulingStore) Rooms(ctx context.Context) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
 }
 
 // Bookings implements [calendar.Store].
-func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
+func (s schedulingStore) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(b *calendar.Booking) []any {
 		return []any{&b.Room, &b.Calendar, &b.UID, db.Seconds(&b.Posted)}
 	}), `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
@@ -22,12 +22,12 @@ func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]cal
 }
 
 // PutBooking implements [calendar.Tx].
-func (t *Tx) PutBooking(ctx context.Context, b calendar.Booking) error {
+func (t schedulingTx) PutBooking(ctx context.Context, b calendar.Booking) error {
 	return t.Later(ctx, db.Ignore, `INSERT INTO bookings (calendar_id, uid, posted) VALUES ($1, $2, $3)
 		ON CONFLICT (calendar_id, uid) DO UPDATE SET posted = excluded.posted`, b.Calendar, b.UID, b.Posted.Unix())
 }
 
 // DropBooking implements [calendar.Tx].
-func (t *Tx) DropBooking(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) error {
+func (t schedulingTx) DropBooking(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) error {
 	return t.Later(ctx, db.Ignore, `DELETE FROM bookings WHERE calendar_id = $1 AND uid = $2`, cal, uid)
 }

@@ -15,6 +15,12 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// calendarStore holds calendars, also in the trash, the homes that list them, and their owners' usage.
+type calendarStore struct{ *database }
+
+// calendarTx reads and changes calendars in a transaction.
+type calendarTx struct{ *transaction }
+
 // calendarRow is a row of calendars, with one user's settings for it.
 type calendarRow struct {
 	calendar.Calendar
@@ -142,7 +148,7 @@ var (
 )
 
 // Calendars implements [calendar.Store].
-func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
+func (s calendarStore) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
@@ -166,13 +172,13 @@ func sortHome(all []calendar.Calendar) {
 }
 
 // Calendar implements [calendar.Store].
-func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
+func (s calendarStore) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
 	return db.RowOf(ctx, s.db.Brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. If a user named an own calendar after the id of a calendar shared
 // with them, their own wins.
-func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
+func (s calendarStore) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
 	if cal, just := auth.AlongOf(ctx).Take(user, address, s.db.Options.Now()); just {
 		return cal, nil
 	}
@@ -180,7 +186,7 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 }
 
 // AddressTaken implements [calendar.Tx].
-func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calendar.Segment) (bool, error) {
+func (t calendarTx) AddressTaken(ctx context.Context, owner calendar.UserID, at calendar.Segment) (bool, error) {
 	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
 	return n > 0, err
 }
@@ -189,12 +195,12 @@ var advanceCalendar = `UPDATE calendars SET version = version + 1, modified = $2
 	WHERE id = $1 AND trashed IS NULL RETURNING ` + packedCalendar.selected
 
 // Advance implements [calendar.Tx].
-func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
+func (t calendarTx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	return t.advance(ctx, id)
 }
 
 // AdvanceTo implements [calendar.Tx].
-func (t *Tx) AdvanceTo(
+func (t calendarTx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
 	var found []calendar.Object
@@ -205,7 +211,7 @@ func (t *Tx) AdvanceTo(
 
 // advance locks the calendar and asks further questions once the lock is held. The UPDATE takes the row lock
 // until the commit.
-func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...db.Question) (cal calendar.Calendar, err error) {
+func (t *transaction) advance(ctx context.Context, id calendar.CalendarID, then ...db.Question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	if err := t.Approach(ctx, string(id)); err != nil {
 		return cal, err
@@ -226,7 +232,7 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...db.Que
 }
 
 // AdvanceAll implements [calendar.Tx]. It locks the rows in the order of the inner query.
-func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
+func (t calendarTx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
 		if err := t.Approach(ctx, string(slices.Min(ids))); err != nil {
@@ -237,12 +243,12 @@ func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calen
 }
 
 // AdvanceFree implements [calendar.Tx].
-func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) ([]calendar.Calendar, error) {
+func (t calendarTx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	return t.advanceAll(ctx, ids, t.Of().LockFree, grown)
 }
 
-func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
+func (t *transaction) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
 	all, err := asked(ctx, t, ids, scanAdvanced, withList(4, `UPDATE calendars
 		SET version = version + 1, modified = $1, objects = objects + $2, bytes = bytes + $3
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
@@ -263,7 +269,7 @@ func scanAdvanced(row db.Scanner) (calendar.Calendar, error) {
 }
 
 // InsertCalendar implements [calendar.Tx].
-func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
+func (t calendarTx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
 	t.hint.Everything = true
 	err := t.Run(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
 			position, kinds, transparent, timezone, description, timezone_data, hidden)
@@ -282,7 +288,7 @@ func taken(err error, rule calendar.Rule, message string) error {
 }
 
 // UpdateCalendar implements [calendar.Tx].
-func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
+func (t calendarTx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
 	t.hint.Everything = true
 	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
 			timezone = $7, description = $8, timezone_data = $9, hidden = $10 WHERE id = $1`,
@@ -290,13 +296,13 @@ func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calen
 }
 
 // MoveCalendar implements [calendar.Tx].
-func (t *Tx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calendar.Segment) error {
+func (t calendarTx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calendar.Segment) error {
 	err := db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET segment = $2 WHERE id = $1 AND trashed IS NULL`, id, to))
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
 // TrashCalendar implements [calendar.Tx].
-func (t *Tx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
+func (t calendarTx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	t.hint.Everything = true
 	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
 }

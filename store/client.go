@@ -11,6 +11,9 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// oauthStore holds OAuth clients and the tickets that they exchange for tokens.
+type oauthStore struct{ *database }
+
 const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh, site FROM oauth_clients `
 
 var scanClient = db.ScanInto(func(c *oauth.Client) []any {
@@ -18,17 +21,17 @@ var scanClient = db.ScanInto(func(c *oauth.Client) []any {
 })
 
 // Client implements [oauth.Store].
-func (s *Store) Client(ctx context.Context, id auth.ClientID) (oauth.Client, error) {
+func (s oauthStore) Client(ctx context.Context, id auth.ClientID) (oauth.Client, error) {
 	return db.RowOf(ctx, s.db.Reads, scanClient, selectClients+`WHERE id = $1`, id)
 }
 
 // Clients implements [oauth.Store].
-func (s *Store) Clients(ctx context.Context) ([]oauth.Client, error) {
+func (s oauthStore) Clients(ctx context.Context) ([]oauth.Client, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanClient, selectClients+`ORDER BY kind, name, id`)
 }
 
 // PutClient implements [oauth.Store].
-func (s *Store) PutClient(ctx context.Context, c oauth.Client) error {
+func (s oauthStore) PutClient(ctx context.Context, c oauth.Client) error {
 	return s.run(ctx, `INSERT INTO oauth_clients (id, kind, name, redirects, digest, method, created, used, fresh, site)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, redirects = excluded.redirects,
@@ -41,8 +44,8 @@ const idle = `kind = $1 AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.client = 
 	AND t.revoked IS NULL AND (t.expires IS NULL OR t.expires > $2))`
 
 // Crowd implements [oauth.Store].
-func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s oauthStore) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) error {
+	return s.transact(ctx, func(t *transaction) error {
 		now := b.Now.Unix()
 		err := t.Run(ctx, `DELETE FROM oauth_clients WHERE `+idle+` AND COALESCE(used < $3, created < $4)`,
 			kind, now, b.Now.Add(-b.Idle).Unix(), b.Now.Add(-b.Unused).Unix())
@@ -84,8 +87,8 @@ const dropCrowded = `DELETE FROM oauth_clients WHERE used IS NULL AND id IN (SEL
 const crowdTries = 3
 
 // DropClient implements [oauth.Store].
-func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s oauthStore) DropClient(ctx context.Context, id auth.ClientID, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
 		if err != nil {
 			return err
@@ -98,6 +101,6 @@ func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) 
 }
 
 // noteClient stores when a client was last used.
-func (t *Tx) noteClient(ctx context.Context, id auth.ClientID, at time.Time) error {
+func (t *transaction) noteClient(ctx context.Context, id auth.ClientID, at time.Time) error {
 	return t.Run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

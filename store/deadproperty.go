@@ -45,7 +45,7 @@ func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
 var scanDeadProperty = db.ScanInto(func(k *calendar.DeadProperty) []any { return []any{&k.Name.Space, &k.Name.Local, &k.Value} })
 
 // DeadProperties implements [calendar.Store].
-func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
+func (s calendarStore) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
 	if read := homeRead(ctx, h.User); read != nil && h.Place == calendar.AtHome {
 		return slices.Clone(read.kept), nil
 	}
@@ -54,13 +54,13 @@ func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calend
 }
 
 // DeadProperties implements [calendar.Tx].
-func (t *Tx) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
+func (t objectTx) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
 	table, owner, item := keptOf(h)
 	return db.RowsOf(ctx, t, scanDeadProperty, table.list, owner, item)
 }
 
 // DeadPropertiesInHome implements [calendar.Store].
-func (s *Store) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
+func (s calendarStore) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.keptOfCalendars(), nil
 	}
@@ -97,13 +97,13 @@ const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 		WHERE k.item = $1 AND EXISTS (SELECT 1 FROM calendars c WHERE c.id = k.owner AND c.trashed IS NULL)`
 
 // DeadPropertyHolders implements [calendar.Store].
-func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
+func (s calendarStore) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
 	return db.RowsOf(ctx, s.db.Lists, db.ScanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller holds the calendar's lock and makes sure that the
 // object exists.
-func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
+func (t objectTx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
 	table, owner, item := keptOf(h)
 	before, err := db.RowOf(ctx, t, scanKept, table.size, owner, item)
 	if err != nil {
@@ -137,7 +137,7 @@ const (
 )
 
 // forgetDeadProperties runs when an object is deleted or replaced by another one.
-func (t *Tx) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
+func (t *transaction) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
 	if err := t.Later(ctx, db.Ignore, uncountKept, cal, name); err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (t *Tx) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, 
 }
 
 // CopyDeadProperties implements [calendar.Tx].
-func (t *Tx) CopyDeadProperties(ctx context.Context, from, to calendar.Holder) error {
+func (t objectTx) CopyDeadProperties(ctx context.Context, from, to calendar.Holder) error {
 	if err := t.forgetDeadProperties(ctx, to.Calendar.ID, to.Object); err != nil {
 		return err
 	}

@@ -18,14 +18,14 @@ var digestColumns = columns[calendar.Digest]{
 }
 
 // Digest implements [calendar.Digests].
-func (s *Store) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
+func (s schedulingStore) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
 	d, err := db.RowOrNone(ctx, s.db.Reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
 	d.User = user
 	return d, err
 }
 
 // SetDigest implements [calendar.Digests].
-func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
+func (s schedulingStore) SetDigest(ctx context.Context, d calendar.Digest) error {
 	if !d.Wanted() {
 		return s.run(ctx, `DELETE FROM digests WHERE user_id = $1`, d.User)
 	}
@@ -35,19 +35,19 @@ func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
 }
 
 // DueDigests implements [calendar.Digests].
-func (s *Store) DueDigests(ctx context.Context, now time.Time, most int) ([]calendar.Digest, error) {
+func (s schedulingStore) DueDigests(ctx context.Context, now time.Time, most int) ([]calendar.Digest, error) {
 	return db.RowsOf(ctx, s.db.Reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
 }
 
 // PostDigest implements [calendar.Digests].
-func (s *Store) PostDigest(ctx context.Context, d calendar.Digest, l *calendar.Letter, most calendar.OutboxLimits) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s schedulingStore) PostDigest(ctx context.Context, d calendar.Digest, l *calendar.Letter, most calendar.OutboxLimits) error {
+	return s.transact(ctx, func(t *transaction) error {
 		// A digest for a day is sent once, even if the user changes the hour meanwhile.
 		moved, err := t.Exec(ctx, `UPDATE digests SET posted = CASE WHEN $2 = '' THEN posted ELSE $2 END, due = $3
 			WHERE user_id = $1 AND ($2 = '' OR posted < $2)`, d.User, d.Posted, d.Due.Unix())
 		if err != nil || moved == 0 || l == nil {
 			return err
 		}
-		return t.Post(ctx, d.User, []calendar.Letter{*l}, most)
+		return schedulingTx{t}.Post(ctx, d.User, []calendar.Letter{*l}, most)
 	})
 }

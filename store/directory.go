@@ -20,7 +20,7 @@ var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 	ORDER BY 3, 1`
 
 // Acquaintances implements [calendar.Store].
-func (s *Store) Acquaintances(ctx context.Context, user calendar.UserID) ([]calendar.Acquaintance, error) {
+func (s userStore) Acquaintances(ctx context.Context, user calendar.UserID) ([]calendar.Acquaintance, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Acquaintance) []any {
 		return append([]any{&a.Calendar}, userColumns.fields(&a.User)...)
 	}), selectAcquaintances, user)

@@ -10,7 +10,7 @@ import (
 )
 
 // Factors implements [auth.Store].
-func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors, error) {
+func (s credentialStore) Factors(ctx context.Context, user calendar.UserID) (auth.Factors, error) {
 	return db.RowOf(ctx, s.db.Reads, func(row db.Scanner) (auth.Factors, error) {
 		var f auth.Factors
 		var passwords, codes int
@@ -23,12 +23,12 @@ func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors
 }
 
 // Spend implements [auth.Store].
-func (s *Store) Spend(ctx context.Context, name string, until time.Time) error {
+func (s credentialStore) Spend(ctx context.Context, name string, until time.Time) error {
 	return s.run(ctx, `INSERT INTO spent (name, until) VALUES ($1, $2)`, name, until.Unix())
 }
 
 // Tidy implements [auth.Store].
-func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
+func (s credentialStore) Tidy(ctx context.Context, now, idle time.Time) error {
 	for _, old := range [...]struct {
 		text  string
 		until time.Time
@@ -45,20 +45,20 @@ func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
 }
 
 // CodeSecret implements [auth.Store].
-func (s *Store) CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error) {
+func (s credentialStore) CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error) {
 	return db.RowOf(ctx, s.db.Reads, db.ScanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
 }
 
 // SetCodeSecret implements [auth.Store].
-func (s *Store) SetCodeSecret(ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64) error {
+func (s credentialStore) SetCodeSecret(ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64) error {
 	return s.changeCredential(ctx, user, `INSERT INTO totps (user_id, secret, created, step) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created = excluded.created, step = excluded.step`,
 		user, secret, at.Unix(), step)
 }
 
 // changeCredential runs a statement that must change a row, and advances the user's generation.
-func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text string, args ...any) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) changeCredential(ctx context.Context, user calendar.UserID, text string, args ...any) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := db.ExpectRow(t.Exec(ctx, text, args...)); err != nil {
 			return err
 		}
@@ -67,18 +67,18 @@ func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text
 }
 
 // SpendCode implements [auth.Store].
-func (s *Store) SpendCode(ctx context.Context, user calendar.UserID, step int64) error {
+func (s credentialStore) SpendCode(ctx context.Context, user calendar.UserID, step int64) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE totps SET step = $2 WHERE user_id = $1 AND step < $2`, user, step))
 }
 
 // DropCodeSecret implements [auth.Store].
-func (s *Store) DropCodeSecret(ctx context.Context, user calendar.UserID) error {
+func (s credentialStore) DropCodeSecret(ctx context.Context, user calendar.UserID) error {
 	return s.dropFactors(ctx, user, `DELETE FROM totps WHERE user_id = $1`)
 }
 
 // dropFactors runs statements for a user, and deletes the recovery codes with the last second factor.
-func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
+	return s.transact(ctx, func(t *transaction) error {
 		for _, text := range texts {
 			if err := t.Run(ctx, text, user); err != nil {
 				return err
@@ -88,7 +88,7 @@ func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...
 	})
 }
 
-func (t *Tx) factorsDropped(ctx context.Context, user calendar.UserID) error {
+func (t *transaction) factorsDropped(ctx context.Context, user calendar.UserID) error {
 	err := t.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
 		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1) AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
 	if err != nil {
@@ -98,13 +98,13 @@ func (t *Tx) factorsDropped(ctx context.Context, user calendar.UserID) error {
 }
 
 // DropFactors implements [auth.Store].
-func (s *Store) DropFactors(ctx context.Context, user calendar.UserID) error {
+func (s credentialStore) DropFactors(ctx context.Context, user calendar.UserID) error {
 	return s.dropFactors(ctx, user, `DELETE FROM totps WHERE user_id = $1`, `DELETE FROM passkeys WHERE user_id = $1`)
 }
 
 // SetRecoveryCodes implements [auth.Store].
-func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []auth.SecretHash) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []auth.SecretHash) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
 			return err
 		}
@@ -118,31 +118,31 @@ func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, code
 }
 
 // SpendRecoveryCode implements [auth.Store].
-func (s *Store) SpendRecoveryCode(ctx context.Context, user calendar.UserID, code auth.SecretHash) error {
+func (s credentialStore) SpendRecoveryCode(ctx context.Context, user calendar.UserID, code auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx, `DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`, user, code))
 }
 
 // Passkeys implements [auth.Store].
-func (s *Store) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
+func (s credentialStore) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(p *auth.Passkey) []any {
 		return []any{&p.ID, &p.Name, db.Seconds(&p.Created), db.Seconds(&p.Used), &p.Data}
 	}), `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
 }
 
 // InsertPasskey implements [auth.Store].
-func (s *Store) InsertPasskey(ctx context.Context, user calendar.UserID, p auth.Passkey) error {
+func (s credentialStore) InsertPasskey(ctx context.Context, user calendar.UserID, p auth.Passkey) error {
 	return s.changeCredential(ctx, user, `INSERT INTO passkeys (id, user_id, name, created, data) VALUES ($1, $2, $3, $4, $5)`,
 		p.ID, user, p.Name, p.Created.Unix(), p.Data)
 }
 
 // UsePasskey implements [auth.Store].
-func (s *Store) UsePasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time) error {
+func (s credentialStore) UsePasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user, id, data, at.Unix()))
 }
 
 // DropPasskey implements [auth.Store].
-func (s *Store) DropPasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) DropPasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := db.ExpectRow(t.Exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user, id)); err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func overlap(t *testing.T, s *Store, work func(*Tx) error, other func(context.Co
 	defer cancel()
 	var once sync.Once // the transaction may begin anew
 	result := make(chan error, 1)
-	err := s.transact(ctx, func(tx *Tx) error {
+	err := s.update(ctx, func(tx *Tx) error {
 		if err := work(tx); err != nil || s.db.Engine.Name != "postgres" {
 			once.Do(func() { go func() { result <- other(ctx) }() })
 			return err
@@ -56,7 +56,7 @@ func busyWith(t *testing.T, url string) (*Store, calendar.Object) {
 		s.Update(t.Context(), func(tx calendar.Tx) error {
 			return tx.InsertCalendar(t.Context(), calendar.Calendar{ID: o.Calendar, Owner: "alice", Segment: "busy"})
 		}),
-		s.transact(t.Context(), func(tx *Tx) error { return written(t.Context(), tx, o) }))
+		s.update(t.Context(), func(tx *Tx) error { return written(t.Context(), tx, o) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestForgottenWhileItComesBack(t *testing.T) {
 		s, o := busyWith(t, url)
 		gone := o
 		gone.Deleted = true
-		if err := s.transact(t.Context(), func(tx *Tx) error { return written(t.Context(), tx, gone) }); err != nil {
+		if err := s.update(t.Context(), func(tx *Tx) error { return written(t.Context(), tx, gone) }); err != nil {
 			t.Fatal(err)
 		}
 		overlap(t, s, func(tx *Tx) error { return written(t.Context(), tx, o) },
@@ -104,7 +104,7 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 		s, o := busyWith(t, url)
 		trash := func(tx *Tx) error { return tx.TrashCalendar(t.Context(), o.Calendar) }
 		back := func(tx *Tx) error { return tx.UntrashCalendar(t.Context(), o.Calendar, "busy") }
-		if err := s.transact(t.Context(), trash); err != nil {
+		if err := s.update(t.Context(), trash); err != nil {
 			t.Fatal(err)
 		}
 		overlap(t, s, back, func(ctx context.Context) error {
@@ -117,13 +117,13 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 			t.Errorf("of what came back an object is %q: %v", got.Data, err)
 		}
 
-		if err := s.transact(t.Context(), trash); err != nil {
+		if err := s.update(t.Context(), trash); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.run(t.Context(), `UPDATE calendars SET trashed = `+leaving); err != nil { // the server died in the middle of it
 			t.Fatal(err)
 		}
-		if err := s.transact(t.Context(), back); calendar.ReasonOf(err) != calendar.NotFound {
+		if err := s.update(t.Context(), back); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("a calendar that is being removed comes back: %v", err)
 		}
 		if all, err := s.TrashedCalendars(t.Context(), "alice"); err != nil || len(all) > 0 {

@@ -21,7 +21,7 @@ var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + `
 	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
 
 // CredentialGeneration implements [auth.Store]. It also prefetches the calendar of [auth.Along].
-func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
+func (s credentialStore) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
 	from, key := foundBy(of)
 	along := auth.AlongOf(ctx)
 	if along == nil {
@@ -60,7 +60,7 @@ var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your
 
 // provenStill returns the query for the generation of the caller's credentials, and the function that checks
 // its answer. The query runs after the wait for a lock.
-func (t *Tx) provenStill(ctx context.Context) ([]db.Question, func() error) {
+func (t *transaction) provenStill(ctx context.Context) ([]db.Question, func() error) {
 	proof := auth.ProofOf(ctx)
 	if proof == nil || t.moved {
 		return nil, func() error { return nil }
@@ -84,16 +84,16 @@ const boundTo = ` WHERE id IN (SELECT t.user_id FROM tokens t JOIN token_calenda
 	JOIN calendars c ON c.id = b.calendar_id WHERE `
 
 // credentialsChanged advances one user's generation.
-func (t *Tx) credentialsChanged(ctx context.Context, of calendar.UserID) error {
+func (t *transaction) credentialsChanged(ctx context.Context, of calendar.UserID) error {
 	return t.moveGeneration(ctx, moveGeneration+` WHERE id = $2`, of)
 }
 
 // allCredentialsChanged advances every user's generation.
-func (t *Tx) allCredentialsChanged(ctx context.Context) error {
+func (t *transaction) allCredentialsChanged(ctx context.Context) error {
 	return t.moveGeneration(ctx, moveGeneration)
 }
 
-func (t *Tx) moveGeneration(ctx context.Context, text string, args ...any) error {
+func (t *transaction) moveGeneration(ctx context.Context, text string, args ...any) error {
 	t.hint.Everything, t.moved = true, true
 	return t.Run(ctx, text, append([]any{t.store.db.Options.Now().UnixMicro()}, args...)...)
 }

@@ -20,34 +20,34 @@ var (
 )
 
 // Groups implements [auth.GroupStore].
-func (s *Store) Groups(ctx context.Context) ([]calendar.User, error) {
+func (s userStore) Groups(ctx context.Context) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
 }
 
 // GroupByName implements [auth.GroupStore] and [calendar.Directory].
-func (s *Store) GroupByName(ctx context.Context, name string) (calendar.User, error) {
+func (s userStore) GroupByName(ctx context.Context, name string) (calendar.User, error) {
 	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
 }
 
 // GroupsOf implements [calendar.Directory].
-func (s *Store) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
+func (s userStore) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectGroupsOf, user)
 }
 
 // Members implements [auth.GroupStore] and [calendar.Directory].
-func (s *Store) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
+func (s userStore) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectMembers, group)
 }
 
 // InGroup implements [calendar.Tx].
-func (t *Tx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
+func (t userTx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
 	n, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)
 	return n > 0, err
 }
 
 // PutMember implements [auth.GroupStore].
-func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (added bool, err error) {
-	err = s.transact(ctx, func(t *Tx) error {
+func (s userStore) PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (added bool, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
@@ -65,8 +65,8 @@ func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at t
 }
 
 // DropMember implements [auth.GroupStore].
-func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) DropMember(ctx context.Context, group, user calendar.UserID) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.lockGroup(ctx, group); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) err
 }
 
 // lockGroup serializes changes of a group's members with changes of its shares.
-func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
+func (t *transaction) lockGroup(ctx context.Context, group calendar.UserID) error {
 	return db.ExpectRow(t.Exec(ctx, holdGroup, group))
 }
 
@@ -86,13 +86,13 @@ func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
 const holdGroup = `UPDATE users SET created = created WHERE id = $1 AND is_group`
 
 // SharedAccess implements [calendar.Tx].
-func (t *Tx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {
+func (t shareTx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {
 	word, err := db.RowOf(ctx, t, db.ScanText, `SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
 	return calendar.ParseAccess(word), err
 }
 
 // LeaveGroups implements [calendar.Tx].
-func (t *Tx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+func (t shareTx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
 	err := t.Run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func rank(column string) string {
 
 // spread recomputes the access of some shares: the highest that the user has by name or through a group. A
 // calendar shared in several ways has one row, so readers of shares need no knowledge of groups.
-func (t *Tx) spread(ctx context.Context, which some) error {
+func (t *transaction) spread(ctx context.Context, which some) error {
 	t.hint.Everything = true
 	at := fmt.Sprintf("$%d", len(which.args)+1)
 	for _, step := range [...]struct {

@@ -15,7 +15,7 @@ const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned
 	ORDER BY m.version`
 
 // Home implements [calendar.Store].
-func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
+func (s calendarStore) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.home(), nil
 	}
@@ -42,7 +42,7 @@ func takeHome(home *calendar.Home) db.Taker {
 }
 
 // LockHome implements [calendar.Tx].
-func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home, []calendar.Calendar, error) {
+func (t calendarTx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home, []calendar.Calendar, error) {
 	err := t.Run(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = homes.version`, user)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home,
 }
 
 // PutMembers implements [calendar.Tx].
-func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar.Home, changed []calendar.Member, now time.Time) error {
+func (t calendarTx) PutMembers(ctx context.Context, user calendar.UserID, home calendar.Home, changed []calendar.Member, now time.Time) error {
 	for _, m := range changed {
 		var gone *int64
 		if m.Gone {
@@ -78,8 +78,8 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 
 // pruneHomes deletes the records of calendars that left a home before a time. Sync tokens from before such a
 // removal are then refused.
-func (s *Store) pruneHomes(ctx context.Context, older time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s calendarStore) pruneHomes(ctx context.Context, older time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `UPDATE homes SET pruned = (
 				SELECT MAX(m.version) FROM home_members m WHERE m.user_id = homes.user_id AND m.gone < $1)
 			WHERE user_id IN (SELECT user_id FROM home_members WHERE gone < $1)`, older.Unix())

@@ -28,7 +28,7 @@ func scanInboxItem(row db.Scanner) (calendar.InboxItem, error) {
 
 // Inbox implements [calendar.Store]. If the inbox changes between the two reads, the items are newer than the
 // version, and the client gets them twice.
-func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
+func (s schedulingStore) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
 	in, err := s.InboxState(ctx, user)
 	if err != nil || in.Version == 0 {
 		return in, err
@@ -38,7 +38,7 @@ func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[c
 }
 
 // InboxState implements [calendar.Store].
-func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
+func (s schedulingStore) InboxState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.inbox, nil
 	}
@@ -56,13 +56,13 @@ const selectInbox = `SELECT version, pruned FROM inboxes WHERE user_id = $1`
 const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NULL, data FROM inbox_items `
 
 // InboxItem implements [calendar.Store].
-func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+func (s schedulingStore) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
 	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
 // Proposals implements [calendar.Store].
-func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
+func (s schedulingStore) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
 	all, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(n *calendar.InboxNote) []any {
 		return []any{&n.Name, &n.Size, &n.Removed}
 	}), selectProposals, user, most)
@@ -75,21 +75,21 @@ const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM 
 	ORDER BY created DESC, version DESC LIMIT $2`
 
 // Proposal implements [calendar.Store].
-func (s *Store) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+func (s schedulingStore) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
 	i, err := db.RowOf(ctx, s.db.Reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
 		WHERE user_id = $1 AND name = $2 AND method = 'COUNTER'`, user, name)
 	return i, cmp.Or(err, i.CheckText())
 }
 
 // advanceInbox locks a user's inbox, creating it if needed, and increments its version.
-func (t *Tx) advanceInbox(ctx context.Context, user calendar.UserID) error {
+func (t *transaction) advanceInbox(ctx context.Context, user calendar.UserID) error {
 	return t.Later(ctx, db.Ignore, `INSERT INTO inboxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`, user)
 }
 
 // PutInboxItems implements [calendar.Tx]. Each message gets its own version, so that the last few hundred
 // versions are the last few hundred messages. Several messages to one user are written one after another.
-func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) error {
+func (t schedulingTx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) error {
 	for len(items) > 0 {
 		now, later := map[calendar.UserID]calendar.InboxItem{}, []calendar.InboxEntry{}
 		for _, i := range items {
@@ -109,7 +109,7 @@ func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) err
 
 // fillInboxes puts one message into each inbox. It waits for no result: an invitation with many attendees goes
 // to many inboxes. They are locked in the order of their users.
-func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
+func (t *transaction) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
 	for users := range inLists(t.Of(), slices.Collect(maps.Keys(items))) {
 		if err := t.Later(ctx, db.Ignore, advanceInboxes.of(t.Of()), users...); err != nil {
 			return err
@@ -169,17 +169,17 @@ var (
 )
 
 // DropInboxItem implements [calendar.Tx].
-func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+func (t schedulingTx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	return t.takeOut(ctx, `(gone IS NULL OR method = 'COUNTER')`, `data = $4, method = ''`, user, name, seen)
 }
 
 // HideInboxItem implements [calendar.Tx].
-func (t *Tx) HideInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+func (t schedulingTx) HideInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	return t.takeOut(ctx, `gone IS NULL`, `data = CASE WHEN method = 'COUNTER' THEN data ELSE $4 END`, user, name, seen)
 }
 
 // takeOut turns a message into a tombstone, so that clients learn of its removal.
-func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+func (t *transaction) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	count, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
 	if err != nil || count == 0 && seen == 0 {
 		return err
@@ -199,9 +199,9 @@ func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserI
 }
 
 // pruneInboxes deletes messages and tombstones from before a time. Older sync tokens are then refused.
-func (s *Store) pruneInboxes(ctx context.Context, older time.Time) error {
+func (s schedulingStore) pruneInboxes(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND created < $1)`
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM inbox_items WHERE `+old+`)`, older.Unix())
 		if err != nil {

@@ -34,7 +34,7 @@ func TestProposalsOfBefore(t *testing.T) {
 		if err := s.InsertUser(t.Context(), user, ""); err != nil {
 			t.Fatal(err)
 		}
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := s.update(t.Context(), func(tx *Tx) error {
 			for name, text := range map[string]string{"one": "BEGIN:VCALENDAR\r\nMETHOD:COUNTER\r\n", "two": "BEGIN:VCALENDAR\r\nMETHOD:REPLY\r\nCOMMENT:METHOD:COUNTER\r\n"} {
 				if _, err := tx.Exec(t.Context(), `INSERT INTO inbox_items (user_id, name, version, created, data) VALUES ($1, $2, 1, 1, $3)`, user.ID, name, []byte(text)); err != nil {
 					return err

@@ -7,6 +7,12 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// shareStore holds the shares of calendars with users and groups, their notifications, and links for the public.
+type shareStore struct{ *database }
+
+// shareTx reads and changes shares in a transaction.
+type shareTx struct{ *transaction }
+
 // joinInForce joins the share that an invitation currently grants.
 const joinInForce = ` LEFT JOIN shares h ON h.calendar_id = i.calendar_id AND h.user_id = i.user_id`
 
@@ -44,17 +50,17 @@ func shareFields(s *calendar.Share) []any {
 var scanShare = db.ScanInto(shareFields)
 
 // Shares implements [calendar.Store].
-func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
+func (s shareStore) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanShare, selectInvitations, id)
 }
 
 // Shares implements [calendar.Tx].
-func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
+func (t shareTx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
 	return db.RowsOf(ctx, t, scanShare, selectInvitations, id)
 }
 
 // Offered implements [calendar.Tx].
-func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Offered, error) {
+func (t shareTx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Offered, error) {
 	return db.RowOf(ctx, t, db.ScanInto(func(n *calendar.Offered) []any {
 		return []any{&n.Shared, &n.Waiting, &n.WaitingOfAll}
 	}), `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
@@ -64,7 +70,7 @@ func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Of
 }
 
 // Offers implements [calendar.Store].
-func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
+func (s shareStore) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return db.RowsOf(ctx, s.db.Reads, func(row db.Scanner) (calendar.Offer, error) {
 		var packed string
 		share, err := db.Beside(scanShare, &packed)(row)
@@ -77,7 +83,7 @@ func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Of
 }
 
 // PutShare implements [calendar.Tx].
-func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
+func (t shareTx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || s.Access >= calendar.OwnerAccess {
 		return calendar.Errorf(calendar.Invalid, "", "a share grants access below ownership: read-write, read or freebusy")
 	}
@@ -111,7 +117,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 }
 
 // close removes the access that a share grants by name.
-func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
+func (t *transaction) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
 	if err := t.Run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
@@ -119,7 +125,7 @@ func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.Us
 }
 
 // DropShare implements [calendar.Tx].
-func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+func (t shareTx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
 	// Without this lock, a member who joins the group now would keep access that the group just lost.
 	if err := t.Run(ctx, holdGroup, user); err != nil {
 		return err

@@ -35,7 +35,7 @@ const (
 )
 
 // Log implements [calendar.Tx]. The changes of one transaction form a unit; its head is the first line.
-func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
+func (t objectTx) Log(ctx context.Context, c calendar.Change) error {
 	given := ""
 	if c.Given > calendar.NoAccess {
 		given = c.Given.Word()
@@ -65,7 +65,7 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 }
 
 // Join implements [calendar.Tx].
-func (t *Tx) Join(head calendar.ChangeID) { t.unit = head }
+func (t objectTx) Join(head calendar.ChangeID) { t.unit = head }
 
 // logged are the columns that Log writes, without the text before the change.
 var logged = columns[calendar.Change]{
@@ -165,12 +165,12 @@ func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calend
 }
 
 // Journal implements [calendar.Store].
-func (s *Store) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func (s objectStore) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
 	return journal(ctx, s.db.Reads, cal, q)
 }
 
 // Journal implements [calendar.Tx].
-func (t *Tx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func (t objectTx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
 	return journal(ctx, t, cal, q)
 }
 
@@ -234,7 +234,7 @@ func scanWithBefore(ctx context.Context, from db.Querier) func(db.Scanner) (cale
 }
 
 // Actors implements [calendar.Store].
-func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
+func (s objectStore) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
 	found, err := db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Actor) []any {
 		return []any{&a.Token, &a.Agent}
 	}), `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
@@ -258,7 +258,7 @@ var selectTexts = `SELECT j.version, n.version IS NULL,
 	WHERE j.calendar_id = $1 AND j.version IN ($3, $4, $5, $6, $7, $8, $9, $10)`
 
 // Texts implements [calendar.Store].
-func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []calendar.Version, most int64) ([]calendar.ChangeTexts, error) {
+func (s objectStore) Texts(ctx context.Context, cal calendar.CalendarID, changes []calendar.Version, most int64) ([]calendar.ChangeTexts, error) {
 	var all []calendar.ChangeTexts
 	for some := range slices.Chunk(changes, 8) {
 		args := []any{cal, most}
@@ -277,7 +277,7 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 }
 
 // Unit implements [calendar.Store].
-func (s *Store) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.ChangeID, error) {
+func (s objectStore) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.ChangeID, error) {
 	head, err := db.RowOf(ctx, s.db.Reads, scanChangeID, `SELECT COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
 		FROM journal j LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version
 		WHERE j.calendar_id = $1 AND j.version = $2`, id.Calendar, id.Version)

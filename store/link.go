@@ -26,20 +26,20 @@ var scanLink = db.ScanInto(func(l *auth.Link) []any {
 })
 
 // LinkByID implements [auth.LinkStore].
-func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
+func (s shareStore) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
 	var hash auth.SecretHash
 	found, err := db.RowOf(ctx, s.db.Brief, db.Beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
 
 // Links implements [auth.LinkStore].
-func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
+func (s shareStore) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
 		ORDER BY u.name, c.name, l.created, l.id`, owner)
 }
 
 // InsertLink implements [auth.LinkStore].
-func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
+func (s shareStore) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
@@ -47,11 +47,11 @@ func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) 
 }
 
 // RevokeLink implements [auth.LinkStore].
-func (s *Store) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time) error {
+func (s shareStore) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE links SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
 }
 
 // TouchLink implements [auth.LinkStore].
-func (s *Store) TouchLink(ctx context.Context, id auth.LinkID, at time.Time) error {
+func (s shareStore) TouchLink(ctx context.Context, id auth.LinkID, at time.Time) error {
 	return s.run(ctx, `UPDATE links SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

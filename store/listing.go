@@ -64,7 +64,7 @@ func (r objectReader) Objects(ctx context.Context, cal calendar.CalendarID, q ca
 }
 
 // ObjectsWithin implements [calendar.Tx].
-func (t *Tx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (t objectTx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(only(t), cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))

@@ -10,7 +10,7 @@ import (
 )
 
 // Epoch implements [calendar.Store].
-func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
+func (s calendarStore) Epoch(ctx context.Context) (calendar.Epoch, error) {
 	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil {
 		return h.epoch, nil
 	}
@@ -37,7 +37,7 @@ func (s *Store) Check(ctx context.Context) error {
 // NewEpoch starts a new epoch, as after a restore from a backup. Sync tokens from before are refused, and
 // cached credentials are checked again.
 func (s *Store) NewEpoch(ctx context.Context) error {
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, db.NewEpoch()); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func scanNotice(row db.Scanner) (calendar.Notice, error) {
 
 // Notices implements [calendar.Store]. If the box changes between the two reads, the notices are newer than the
 // version, and the client gets them twice.
-func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
+func (s shareStore) Notices(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
 	box, err := s.NoticeState(ctx, user)
 	if err != nil || box.Version == 0 {
 		return box, err
@@ -34,18 +34,18 @@ func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box
 }
 
 // NoticeState implements [calendar.Store].
-func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
+func (s shareStore) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
 	return db.RowOrNone(ctx, s.db.Brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, creating it if needed, and returns its next version.
-func (t *Tx) openBox(ctx context.Context, user calendar.UserID) (int64, error) {
+func (t *transaction) openBox(ctx context.Context, user calendar.UserID) (int64, error) {
 	return db.RowOf(ctx, t, db.ScanNumber, `INSERT INTO notice_boxes (user_id, version, pruned) VALUES ($1, 1, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = notice_boxes.version + 1 RETURNING version`, user)
 }
 
 // PutNotice implements [calendar.Tx].
-func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Notice) error {
+func (t shareTx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Notice) error {
 	version, err := t.openBox(ctx, user)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 }
 
 // DropNotice implements [calendar.Tx].
-func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar.NoticeName) error {
+func (t shareTx) DropNotice(ctx context.Context, user calendar.UserID, name calendar.NoticeName) error {
 	there, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM notices WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 	if err != nil || there == 0 {
 		return err
@@ -80,9 +80,9 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 
 // pruneNotices deletes old tombstones and old notices, but keeps notices that wait for an answer. Older sync
 // tokens are then refused.
-func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
+func (s shareStore) pruneNotices(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM notices WHERE `+old+`)`, older.Unix())
 		if err != nil {

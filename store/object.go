@@ -7,6 +7,16 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// objectStore holds the objects of calendars, their users' own parts, and the journal of their changes. Its objectReader
+// uses the database's reads.
+type objectStore struct {
+	*database
+	objectReader
+}
+
+// objectTx reads and changes objects in a transaction.
+type objectTx struct{ *transaction }
+
 const oneObject = ` FROM objects WHERE calendar_id = $1 `
 
 var (
@@ -21,18 +31,18 @@ var (
 )
 
 // Object implements [calendar.Store].
-func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+func (s objectStore) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
 	return db.RowOf(ctx, s.db.Brief, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
-func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
+func (s objectStore) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
 	return db.RowOf(ctx, s.db.Brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. If one object matches both, it is returned as both. Pass the UID "" to
 // look for none: no object has it.
-func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (t objectTx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
 	found, err := db.RowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
 	atName, withUID = duplicates(found, name, uid)
 	return atName, withUID, err
@@ -84,7 +94,7 @@ var objectFields = []db.Field{
 var insertObject = db.InsertInto("objects", 2, 3, uidTaken, db.Excluded("calendar_id, name", objectFields[2:]...), objectFields...)
 
 // PutObject implements [calendar.Tx].
-func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
+func (t objectTx) PutObject(ctx context.Context, o calendar.Object) error {
 	if err := o.CheckText(); err != nil {
 		return err
 	}
@@ -112,14 +122,14 @@ func bytesOf(data []byte) []byte {
 }
 
 // TouchObject implements [calendar.Tx].
-func (t *Tx) TouchObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
+func (t objectTx) TouchObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
 	return t.Later(ctx, db.ExpectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
 }
 
 const bury = `UPDATE objects SET deleted = TRUE, version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`
 
 // BuryObject implements [calendar.Tx].
-func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
+func (t objectTx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
 	err := t.Later(ctx, db.ExpectRow, bury, cal, name, v)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 		}
 	}
 	for _, id := range calendars {
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := s.update(t.Context(), func(tx *Tx) error {
 			return errors.Join(tx.PutObject(t.Context(), objectAt(id, "a", "a", "a", 1)),
 				tx.Log(t.Context(), calendar.Change{Calendar: id, Version: 1, Object: "a", Did: calendar.Created}))
 		})
@@ -44,7 +44,7 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	var end sync.WaitGroup
-	m.fine(m.other.transact(t.Context(), func(tx *Tx) error {
+	m.fine(m.other.update(t.Context(), func(tx *Tx) error {
 		made := calendar.Calendar{ID: "made", Owner: "alice", Segment: "made"}
 		if err := tx.InsertCalendar(t.Context(), made); err != nil {
 			return err

@@ -22,12 +22,12 @@ var scanOffer = db.ScanInto(func(o *oauth.Offer) []any {
 })
 
 // InsertOffer implements [oauth.Store].
-func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time) error {
+func (s oauthStore) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time) error {
 	ids := make([]string, len(o.Calendars))
 	for i, id := range o.Calendars {
 		ids[i] = string(id)
 	}
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
 			return err
 		}
@@ -49,14 +49,14 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''`
 
 // Offer implements [oauth.Store].
-func (s *Store) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
+func (s oauthStore) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
 	return db.RowOf(ctx, s.db.Reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
 }
 
 // TakeUp implements [oauth.Store].
-func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, first oauth.Pair) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s oauthStore) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, first oauth.Pair) error {
+	return s.transact(ctx, func(t *transaction) error {
 		taken, err := t.Exec(ctx, `UPDATE oauth_offers SET token_id = $2 WHERE id = $1 AND token_id = ''`, id, grant.ID)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, 
 }
 
 // why returns the reason why no row changed: it is gone, or was used before.
-func (t *Tx) why(ctx context.Context, count string, id auth.SecretID) error {
+func (t *transaction) why(ctx context.Context, count string, id auth.SecretID) error {
 	there, err := db.RowOf(ctx, t, db.ScanNumber, count, id)
 	if err != nil {
 		return err

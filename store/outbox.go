@@ -45,7 +45,7 @@ func scanHeld(row db.Scanner) (held, error) {
 }
 
 // Post implements [calendar.Poster].
-func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
+func (t schedulingTx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
 	number, err := db.RowOf(ctx, t, db.ScanNumber, `INSERT INTO outboxes (user_id, number) VALUES ($1, $2)
 		ON CONFLICT (user_id) DO UPDATE SET number = outboxes.number + $2 RETURNING number`, user, len(letters))
 	if err != nil {
@@ -71,12 +71,12 @@ func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.
 	return t.checkOutbox(ctx, user, most)
 }
 
-func (t *Tx) waiting(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]held, error) {
+func (t *transaction) waiting(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]held, error) {
 	return db.RowsOf(ctx, t, scanHeld, selectWaiting, user, uid, t.store.now())
 }
 
 // post adds one mail, and returns the mails that now wait with its UID.
-func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiting []held) ([]held, error) {
+func (t *transaction) post(ctx context.Context, number int64, next calendar.Letter, waiting []held) ([]held, error) {
 	var mine []calendar.Letter
 	ahead := false
 	for _, h := range waiting {
@@ -114,7 +114,7 @@ func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiti
 }
 
 // checkOutbox refuses a change that makes too much mail of a user wait.
-func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calendar.OutboxLimits) error {
+func (t *transaction) checkOutbox(ctx context.Context, user calendar.UserID, most calendar.OutboxLimits) error {
 	letters, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
 	if err != nil {
 		return err
@@ -134,9 +134,9 @@ func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calenda
 
 // TakeLetters implements [calendar.Outbox]. The condition on taken is there twice: on Postgres another process
 // may take the same mails meanwhile, and after the wait for a row only the outer condition is checked again.
-func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int) ([]calendar.Letter, error) {
+func (s schedulingStore) TakeLetters(ctx context.Context, now, until time.Time, most int) ([]calendar.Letter, error) {
 	var taken []calendar.Letter
-	err := s.transact(ctx, func(t *Tx) error {
+	err := s.transact(ctx, func(t *transaction) error {
 		var err error
 		taken, err = db.RowsOf(ctx, t, scanLetter, takeLetters, now.Unix(), until.Unix(), most)
 		return err
@@ -148,14 +148,14 @@ func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int)
 }
 
 // SettleLetter implements [calendar.Outbox].
-func (s *Store) SettleLetter(ctx context.Context, l calendar.Letter) error {
+func (s schedulingStore) SettleLetter(ctx context.Context, l calendar.Letter) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE letters SET status = $3, due = $4, taken = 0 WHERE id = $1 AND tries = $2`,
 		l.ID, l.Tries, l.Status, l.Due.Unix()))
 }
 
 // ConcludeLetter implements [calendar.Outbox].
-func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s schedulingStore) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
+	return s.transact(ctx, func(t *transaction) error {
 		gone, err := t.Exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
 		if err != nil || gone == 0 || !sent || l.Method.Leaves() {
 			return err
@@ -178,7 +178,7 @@ const (
 // tell remembers a mail as the last one about its event or instance. A mail about the whole event replaces
 // those about its instances. Beyond most bytes it first drops the largest texts, so that one large meeting does
 // not cost the others their links; bounces are still recognized without a text. Then it drops the oldest mails.
-func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
+func (t *transaction) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
 	err := t.Run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
 		l.User, l.To, l.UID, l.Recurrence)
 	if err != nil {
@@ -199,31 +199,31 @@ func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most in
 }
 
 // Told implements [calendar.Outbox].
-func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+func (s schedulingStore) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
 // WroteTo implements [calendar.Outbox].
-func (s *Store) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
+func (s schedulingStore) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
 	n, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
 		OR EXISTS (SELECT 1 FROM letters WHERE user_id = $1 AND recipient = $2) THEN 1 ELSE 0 END`, r.User, r.To)
 	return n > 0, err
 }
 
 // WaitingFor implements [calendar.Outbox].
-func (s *Store) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+func (s schedulingStore) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanLetter, `SELECT `+lightLetter+` FROM letters
 		WHERE user_id = $1 AND uid = $2 AND recipient = $3 ORDER BY number + 0`, user, uid, to)
 }
 
 // ToldBy implements [calendar.Outbox].
-func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
+func (s schedulingStore) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
 	return db.RowOf(ctx, s.db.Reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
 }
 
 // WaitingLetters implements [calendar.Outbox].
-func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
+func (s schedulingStore) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
 	type count struct{ letters, oldest int64 }
 	c, err := db.RowOf(ctx, s.db.Reads, db.ScanInto(func(c *count) []any {
 		return []any{&c.letters, &c.oldest}
@@ -239,6 +239,6 @@ const toldFor = 365 * 24 * time.Hour
 
 // pruneTold deletes the mails to external attendees from before a time. A later mail about the same event
 // cannot show any more which details changed.
-func (s *Store) pruneTold(ctx context.Context, older time.Time) error {
+func (s schedulingStore) pruneTold(ctx context.Context, older time.Time) error {
 	return s.run(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
 }

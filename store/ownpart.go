@@ -24,12 +24,12 @@ func ownPartOf(ctx context.Context, q db.Querier, cal calendar.CalendarID, user 
 }
 
 // OwnPart implements [calendar.Store].
-func (s *Store) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+func (s objectStore) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
 	return ownPartOf(ctx, s.db.Brief, cal, user, uid)
 }
 
 // OwnParts implements [calendar.Store].
-func (s *Store) OwnParts(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, after calendar.Version, withData bool) ([]calendar.OwnPart, error) {
+func (s objectStore) OwnParts(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, after calendar.Version, withData bool) ([]calendar.OwnPart, error) {
 	text := ownPartsHeads
 	if withData {
 		text = ownPartsWhole
@@ -38,12 +38,12 @@ func (s *Store) OwnParts(ctx context.Context, cal calendar.CalendarID, user cale
 }
 
 // OwnPart implements [calendar.Tx].
-func (t *Tx) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+func (t objectTx) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
 	return ownPartOf(ctx, t, cal, user, uid)
 }
 
 // PutOwnPart implements [calendar.Tx].
-func (t *Tx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, p calendar.OwnPart) (int64, error) {
+func (t objectTx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, p calendar.OwnPart) (int64, error) {
 	t.hint.Calendars = append(t.hint.Calendars, cal)
 	version, err := db.RowOf(ctx, t, db.ScanNumber, `UPDATE shares SET own_version = own_version + 1
 		WHERE calendar_id = $1 AND user_id = $2 RETURNING own_version`, cal, user)
@@ -60,7 +60,7 @@ func (t *Tx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calen
 }
 
 // CopyOwnParts implements [calendar.Tx].
-func (t *Tx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, from, to calendar.UID, but calendar.UserID) error {
+func (t objectTx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, from, to calendar.UID, but calendar.UserID) error {
 	const who = `SELECT user_id FROM own_parts WHERE calendar_id = $1 AND uid = $2 AND etag <> '' AND user_id <> $3`
 	moved, err := t.Exec(ctx, `UPDATE shares SET own_version = own_version + 1 WHERE calendar_id = $1 AND user_id IN (`+who+`)`, cal, from, but)
 	if err != nil || moved == 0 {

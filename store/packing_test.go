@@ -152,7 +152,7 @@ func TestJournalOfBeforeIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = s.transact(ctx, func(tx *Tx) error {
+		err = s.update(ctx, func(tx *Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE journal SET before = $2, unpacked = 0 WHERE calendar_id = $1 AND version = 1`, cal, text)
 			return err
 		})

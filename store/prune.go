@@ -44,7 +44,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 }
 
 // eachCalendar calls do for one calendar after another, including the trash.
-func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
+func (s *database) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
 		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
 		if err != nil || len(ids) == 0 {
@@ -59,7 +59,7 @@ func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) e
 }
 
 // pruneSubscriptions deletes expired subscriptions; each has its own expiry.
-func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
+func (s subscriberStore) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 	if err := s.run(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
 }
 
 // prune prunes one calendar.
-func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
+func (s objectStore) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
 	kept, err := db.RowOf(ctx, s.db.Reads, db.ScanNumber, `SELECT COALESCE(
 		(SELECT version FROM journal WHERE calendar_id = $1 AND at >= $2 ORDER BY version LIMIT 1),
 		(SELECT version + 1 FROM calendars WHERE id = $1), 0)`, id, older.Unix())
@@ -85,10 +85,10 @@ func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Ti
 
 // buryTombstones deletes the tombstones before a version. The same transaction records that in the calendar, so
 // that a client with an older token does not miss a deletion.
-func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept int64, done *pruned) error {
+func (s objectStore) buryTombstones(ctx context.Context, id calendar.CalendarID, kept int64, done *pruned) error {
 	for {
 		var dropped int64
-		err := s.transact(ctx, func(t *Tx) error {
+		err := s.transact(ctx, func(t *transaction) error {
 			var err error
 			dropped, err = t.dropTombstones(ctx, id, kept)
 			return err
@@ -100,7 +100,7 @@ func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept
 	}
 }
 
-func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
+func (t *transaction) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
 	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2 ORDER BY version LIMIT $3`
 	latest, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
 	if err != nil || latest == 0 {
@@ -118,7 +118,7 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 }
 
 // emptyTrash deletes old calendars for good.
-func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
+func (s calendarStore) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
 		ids, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
 		if err != nil || len(ids) == 0 {
@@ -138,7 +138,7 @@ func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) e
 // remove deletes a calendar that went to the trash before a time, with everything in it: first its objects, in
 // steps. It marks the calendar first, so that no user can restore it when a part is already gone. The next
 // pruning resumes an interrupted removal.
-func (s *Store) remove(ctx context.Context, id string, before int64) error {
+func (s calendarStore) remove(ctx context.Context, id string, before int64) error {
 	if err := db.ExpectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *Store) remove(ctx context.Context, id string, before int64) error {
 			return err
 		}
 	}
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (s *Store) remove(ctx context.Context, id string, before int64) error {
 }
 
 // inSteps repeats a statement until it changes no more rows.
-func (s *Store) inSteps(ctx context.Context, count *int64, text string, args ...any) error {
+func (s *database) inSteps(ctx context.Context, count *int64, text string, args ...any) error {
 	for {
 		changed, err := s.write(ctx, text, args...)
 		*count += changed

@@ -10,7 +10,7 @@ import (
 
 // PruneLines deletes journal lines from before a time whose text is already gone, see [Store.Prune]. It runs
 // while the store is in use.
-func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
+func (s objectStore) PruneLines(ctx context.Context, older time.Time) error {
 	dropped := int64(0)
 	defer func() { s.db.Options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
@@ -27,7 +27,7 @@ func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 // dropLines deletes the oldest journal lines of a calendar, some at a time, and the rows that belong to them.
 // The same transaction records that in the calendar: a client that asks for the changes since an older line
 // must not take the remaining ones for all.
-func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
+func (s objectStore) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
 	// Versions have the order of times, so the first line that stays ends the search.
 	until, at := int64(0), int64(0)
 	err = db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
@@ -42,7 +42,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 	if err != nil || until == 0 {
 		return 0, err
 	}
-	err = s.transact(ctx, func(t *Tx) error {
+	err = s.transact(ctx, func(t *transaction) error {
 		// First, to keep the lock order of all other changes.
 		err := t.Run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
 			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
@@ -64,7 +64,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 }
 
 // LinesGone implements [calendar.JournalReader].
-func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar.LinesGone, error) {
+func (s objectStore) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar.LinesGone, error) {
 	return db.RowOf(ctx, s.db.Reads, func(row db.Scanner) (calendar.LinesGone, error) {
 		var version, at int64
 		err := row.Scan(&version, &at)

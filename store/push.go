@@ -59,13 +59,13 @@ var selectDuePushes = `WITH homes AS MATERIALIZED (
 var scanPush = db.ScanInto(func(p *calendar.PushDue) []any { return append(pushColumns.fields(p), &p.Now, &p.NowOwn) })
 
 // DuePushes implements [calendar.Pushes].
-func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
+func (s subscriberStore) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanPush, selectDuePushes, now.Unix(), most)
 }
 
 // RegisterPush implements [calendar.Pushes].
-func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) (calendar.PushSubscription, error) {
-	err := s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) (calendar.PushSubscription, error) {
+	err := s.transact(ctx, func(t *transaction) error {
 		id, err := db.RowOf(ctx, t, db.ScanText, `INSERT INTO push_subscriptions
 			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, $9, 0)
@@ -96,7 +96,7 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 }
 
 // knows initializes a new subscription with the current state.
-func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
+func (t *transaction) knows(ctx context.Context, sub calendar.PushSubscription) error {
 	text := `UPDATE push_subscriptions AS p SET told = ` + sumOfHome + ` WHERE id = $1`
 	if sub.Calendar != "" {
 		text = `UPDATE push_subscriptions AS p SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
@@ -106,12 +106,12 @@ func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
 }
 
 // UnregisterPush implements [calendar.Pushes].
-func (s *Store) UnregisterPush(ctx context.Context, user calendar.UserID, id calendar.PushID) error {
+func (s subscriberStore) UnregisterPush(ctx context.Context, user calendar.UserID, id calendar.PushID) error {
 	return db.ExpectRow(s.write(ctx, `DELETE FROM push_subscriptions WHERE id = $1 AND user_id = $2`, id, user))
 }
 
 // QuietPush implements [calendar.Pushes].
-func (s *Store) QuietPush(ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved) error {
+func (s subscriberStore) QuietPush(ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved) error {
 	text := `UPDATE push_subscriptions SET told = $4 WHERE user_id = $1 AND calendar_id = $2 AND told = $3 AND told_own = $5 AND EXISTS (
 		SELECT 1 FROM journal WHERE calendar_id = $2 AND version = $4 AND user_id = $6 AND token_id = $7 AND agent = $8)`
 	args := []any{user, m.Calendar, m.Before, m.After, m.Own, m.By.User.ID, m.By.Token, m.By.Agent}
@@ -126,8 +126,8 @@ func (s *Store) QuietPush(ctx context.Context, user calendar.UserID, ids []calen
 }
 
 // SettlePushes implements [calendar.Pushes].
-func (s *Store) SettlePushes(ctx context.Context, all []calendar.PushSubscription) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) SettlePushes(ctx context.Context, all []calendar.PushSubscription) error {
+	return s.transact(ctx, func(t *transaction) error {
 		for _, p := range all {
 			var err error
 			if p.Endpoint == "" {

@@ -156,12 +156,12 @@ func TestLockIsNotWaitedForLong(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	began := time.Now()
-	m.fine(m.other.transact(t.Context(), func(tx *Tx) error {
+	m.fine(m.other.update(t.Context(), func(tx *Tx) error {
 		if _, err := tx.Advance(t.Context(), "busy"); err != nil {
 			return err
 		}
 		tries := 0
-		err := m.store.transact(t.Context(), func(tx *Tx) error {
+		err := m.store.update(t.Context(), func(tx *Tx) error {
 			tries++
 			_, err := tx.Advance(t.Context(), "busy")
 			return err
@@ -180,7 +180,7 @@ func TestLockIsNotWaitedForLong(t *testing.T) {
 func TestIgnoredError(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
-	err := m.store.transact(t.Context(), func(tx *Tx) error {
+	err := m.store.update(t.Context(), func(tx *Tx) error {
 		if err := tx.Run(t.Context(), `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ('bob', 'bob', '', '', '', 0)`); err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func TestLostConnectionBeginsAgain(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	tries := 0
-	m.fine(m.store.transact(t.Context(), func(tx *Tx) error {
+	m.fine(m.store.update(t.Context(), func(tx *Tx) error {
 		tries++
 		cal, err := tx.Advance(t.Context(), "busy")
 		if err != nil {

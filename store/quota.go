@@ -33,7 +33,7 @@ func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Object
 var scanUsage = db.ScanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
-func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
+func (s calendarStore) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.usage, nil
 	}
@@ -41,7 +41,7 @@ func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage
 }
 
 // Usages implements [calendar.UsageReader].
-func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage, error) {
+func (s calendarStore) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage, error) {
 	type owned struct {
 		owner calendar.UserID
 		usage calendar.Usage
@@ -55,7 +55,7 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 }
 
 // Count implements [calendar.UsageKeeper].
-func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) error {
+func (t calendarTx) Count(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) error {
 	if len(ids) == 1 {
 		return t.Later(ctx, db.Ignore, countOne, ids[0], grown.Objects, grown.Bytes)
 	}
@@ -72,7 +72,7 @@ const countOne = `UPDATE calendars SET objects = objects + $2, bytes = bytes + $
 var countMany = withList(3, `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id§`)
 
 // UsageAlone implements [calendar.UsageKeeper]. It locks the user's row.
-func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
+func (t calendarTx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
 	if err := t.Later(ctx, db.Ignore, `UPDATE users SET created = created WHERE id = $1`, user); err != nil {
 		return calendar.Usage{}, err
 	}
@@ -81,13 +81,13 @@ func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usa
 
 // Recount recomputes the counts of each calendar, one after another: a program older than the counts may have
 // written to it. It locks only calendars with wrong counts.
-func (s *Store) Recount(ctx context.Context) error {
+func (s calendarStore) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
 		wrong, err := db.RowsOf(ctx, s.db.Reads, db.ScanOnly[calendar.CalendarID], miscounted, id)
 		if err != nil || len(wrong) == 0 {
 			return err
 		}
-		return s.transact(ctx, func(t *Tx) error {
+		return s.transact(ctx, func(t *transaction) error {
 			// Take the row lock first: on Postgres, the statement that waits for the lock counts with a
 			// snapshot from before the wait.
 			if err := t.Run(ctx, holdCalendar, id); err != nil {

@@ -26,7 +26,7 @@ type readHome struct {
 type readHomeKey struct{}
 
 // ReadHome implements [calendar.Reader].
-func (s *Store) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
+func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
 	h := &readHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
 	err := s.db.Brief.Ask(ctx, []db.Question{
 		{Take: db.TakeAll(&h.calendars, scanCalendar), Text: selectCalendarsOf, Args: []any{string(user)}},

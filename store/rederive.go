@@ -10,7 +10,7 @@ import (
 
 // Rederive implements [calendar.Store]. It walks all objects page by page, in transactions so short that
 // requests do not wait for them. It skips an object that is written meanwhile: its writer derived it.
-func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived) (int, error) {
+func (s objectStore) Rederive(ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived) (int, error) {
 	last := walk.After
 	for total := 0; ; {
 		objects, err := s.pageOfAll(ctx, last)
@@ -33,7 +33,7 @@ func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(ca
 }
 
 // pageOfAll reads the next objects after an address, including tombstones and calendars in the trash.
-func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
+func (s objectStore) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
 	err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
@@ -47,7 +47,7 @@ func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]c
 }
 
 // rederive updates the derived columns that changed.
-func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived) error {
+func (s objectStore) rederive(ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived) error {
 	var changed []calendar.Object
 	for _, o := range objects {
 		next := o
@@ -59,7 +59,7 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 	if len(changed) == 0 {
 		return nil
 	}
-	return s.transact(ctx, func(t *Tx) error {
+	return s.transact(ctx, func(t *transaction) error {
 		last := calendar.CalendarID("")
 		for _, o := range changed {
 			if o.Calendar != last {
@@ -80,7 +80,7 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 // and its objects second, like every other change.
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
-func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
+func (t *transaction) updateDerived(ctx context.Context, o calendar.Object) error {
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return uidTaken(t.Exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
 			transparent = $9, status = $10, summary = $11, search = $12, reach = $13,

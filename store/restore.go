@@ -29,7 +29,7 @@ func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Prog
 	if err := s.db.Migrate(ctx, wanted, func(context.Context, *db.Tx) error { return nil }); err != nil {
 		return err
 	}
-	if err := s.transact(ctx, func(t *Tx) error { return t.restore(ctx, file, tell) }); err != nil {
+	if err := s.transact(ctx, func(t *transaction) error { return t.restore(ctx, file, tell) }); err != nil {
 		return err
 	}
 	if err := s.Migrate(ctx); err != nil {
@@ -90,7 +90,7 @@ func (s *Store) requireEmpty(ctx context.Context, wanted []db.Migration) error {
 }
 
 // restore writes all rows of a backup, after deleting the rows that migrations inserted.
-func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
+func (t *transaction) restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
 	if err := t.MaybeScript(ctx, t.Of().Endless); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 			return err
 		}
 	}
-	r := &reading{Tx: t, tell: tell, total: file.Manifest.Rows()}
+	r := &reading{transaction: t, tell: tell, total: file.Manifest.Rows()}
 	for _, one := range all {
 		if err := r.table(ctx, file, one); err != nil {
 			return fmt.Errorf("the table %s: %w", one.name, err)
@@ -116,7 +116,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 
 // reading is a restore in progress.
 type reading struct {
-	*Tx
+	*transaction
 	tell        backup.Progress
 	done, total int64
 }

@@ -12,6 +12,13 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// schedulingStore holds invitations and their answers: inboxes, mails that wait or were sent, answers to verify,
+// bookings of rooms, and daily summaries.
+type schedulingStore struct{ *database }
+
+// schedulingTx reads and changes them in a transaction.
+type schedulingTx struct{ *transaction }
+
 // slots is the number of places for a list in a query. A fixed number keeps the prepared statements few; unused
 // places repeat the last value.
 const slots = 32
@@ -101,12 +108,12 @@ var selectLightOf = `SELECT ` + lightColumns + ` `
 var scanUserAt = db.ScanInto(func(a *calendar.UserAt) []any { return append([]any{&a.Text}, userColumns.fields(&a.User)...) })
 
 // UsersAt implements [calendar.Store].
-func (s *Store) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
+func (s schedulingStore) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
 	return usersAt(ctx, s.db.Reads, mails, names)
 }
 
 // UsersAt implements [calendar.Tx].
-func (t *Tx) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
+func (t schedulingTx) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
 	return usersAt(ctx, t, mails, names)
 }
 
@@ -130,7 +137,7 @@ func usersAt(ctx context.Context, q db.Querier, mails, names []string) ([]calend
 }
 
 // Mails implements [calendar.Store].
-func (s *Store) Mails(ctx context.Context, user calendar.UserID) ([]string, error) {
+func (s schedulingStore) Mails(ctx context.Context, user calendar.UserID) ([]string, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT address FROM (
 			SELECT lower(email) AS address, 0 AS place FROM users WHERE id = $1 AND email <> ''
 			UNION ALL SELECT address, 1 FROM addresses WHERE user_id = $1 AND verified IS NOT NULL
@@ -139,7 +146,7 @@ func (s *Store) Mails(ctx context.Context, user calendar.UserID) ([]string, erro
 }
 
 // Appointments implements [calendar.Tx].
-func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
+func (t schedulingTx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
 	objects, err := asked(ctx, t, users, scanObject, appointmentsOf, uid)
 	if err != nil || len(objects) == 0 {
 		return nil, err
@@ -176,7 +183,7 @@ type reception struct {
 }
 
 // Receptions implements [calendar.Tx].
-func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
+func (t schedulingTx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
 	all, err := asked(ctx, t, users, db.ScanInto(func(r *reception) []any {
 		return []any{&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen}
 	}), calendarsOwned)
@@ -193,7 +200,7 @@ func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calen
 }
 
 // Scheduling implements [calendar.Store].
-func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
+func (s schedulingStore) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
 	if h := homeRead(ctx, user); h != nil {
 		return h.scheduling, nil
 	}
@@ -205,7 +212,7 @@ const selectScheduling = `SELECT calendar_id, availability FROM scheduling WHERE
 var scanScheduling = db.ScanInto(func(f *calendar.Scheduling) []any { return []any{&f.Default, &f.Availability} })
 
 // SetScheduling implements [calendar.Tx].
-func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {
+func (t schedulingTx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {
 	return t.Run(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET calendar_id = excluded.calendar_id, availability = excluded.availability`,
 		user, s.Default, s.Availability)
@@ -214,7 +221,7 @@ func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar
 const selectTags = `SELECT name, schedule_tag FROM objects WHERE calendar_id = $1 AND schedule_tag <> ''`
 
 // ScheduleTags implements [calendar.Store].
-func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
+func (s schedulingStore) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
 	err := db.Each(ctx, s.db.Reads, func(row db.Scanner) (bool, error) {
 		var name calendar.ObjectName

@@ -15,7 +15,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return err
 	}
 	return s.db.Migrate(ctx, wanted, func(ctx context.Context, in *db.Tx) error {
-		return (&Tx{Tx: in, store: s}).beginLife(ctx)
+		return (&transaction{Tx: in, store: s.database}).beginLife(ctx)
 	})
 }
 
@@ -26,7 +26,7 @@ type Schema = db.Schema
 func (s *Store) Schema(ctx context.Context) (db.Schema, error) { return s.db.Schema(ctx) }
 
 // beginLife makes sure that the row of meta exists, with a secret.
-func (t *Tx) beginLife(ctx context.Context) error {
+func (t *transaction) beginLife(ctx context.Context) error {
 	if err := t.insertMeta(ctx); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (t *Tx) beginLife(ctx context.Context) error {
 }
 
 // insertMeta starts the store's first epoch. All its objects will be derived by the current rules.
-func (t *Tx) insertMeta(ctx context.Context) error {
+func (t *transaction) insertMeta(ctx context.Context) error {
 	return t.Run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, $2)
 		ON CONFLICT (id) DO NOTHING`, db.NewEpoch(), calendar.Derivation)
 }

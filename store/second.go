@@ -36,7 +36,7 @@ const standing = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN 'leads' WHEN epo
 	ELSE 'answered' END FROM meta WHERE id = 1`
 
 // At implements [calendar.Store].
-func (s *Store) At(calendars ...calendar.Calendar) calendar.ObjectReader {
+func (s objectStore) At(calendars ...calendar.Calendar) calendar.ObjectReader {
 	if s.db.Second == nil {
 		return s.objectReader
 	}

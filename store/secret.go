@@ -20,7 +20,7 @@ const (
 
 // Secret returns a key for one purpose, the same in all processes of the store. The key of one purpose reveals
 // nothing about the others. It survives a restore from a backup.
-func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
+func (s serverStore) Secret(ctx context.Context, purpose string) ([]byte, error) {
 	secret, err := db.RowOf(ctx, s.db.Reads, db.ScanBytes, selectSecret)
 	if err != nil {
 		return nil, fmt.Errorf("reading the store's secret: %w", err)
@@ -37,7 +37,7 @@ func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 
 // makeSecret creates the store's secret if it has none. It reads first, so that most starts of the program
 // write nothing.
-func (t *Tx) makeSecret(ctx context.Context) error {
+func (t *transaction) makeSecret(ctx context.Context) error {
 	secret, err := db.RowOf(ctx, t, db.ScanBytes, selectSecret)
 	if err != nil || len(secret) > 0 {
 		return err

@@ -16,7 +16,7 @@ var scanSession = db.ScanInto(func(s *auth.Session) []any {
 })
 
 // SessionByID implements [auth.Store].
-func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
+func (s credentialStore) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
 	var hash auth.SecretHash
 	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`, id)
@@ -24,34 +24,34 @@ func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Sessio
 }
 
 // Sessions implements [auth.Store].
-func (s *Store) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
+func (s credentialStore) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanSession, `SELECT `+sessionColumns+`
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 
 // InsertSession implements [auth.Store].
-func (s *Store) InsertSession(ctx context.Context, n auth.Session, h auth.SecretHash) error {
+func (s credentialStore) InsertSession(ctx context.Context, n auth.Session, h auth.SecretHash) error {
 	return db.ExpectRow(s.write(ctx, `INSERT INTO sessions (id, user_id, hash, created, seen, proven, way, agent)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8 FROM users WHERE id = $2`,
 		n.ID, n.User.ID, h, n.Created.Unix(), n.Seen.Unix(), n.Proven.Unix(), n.Way, n.Agent))
 }
 
 // ProveSession implements [auth.Store].
-func (s *Store) ProveSession(ctx context.Context, id auth.SessionID, at time.Time) error {
+func (s credentialStore) ProveSession(ctx context.Context, id auth.SessionID, at time.Time) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE sessions SET proven = $2 WHERE id = $1`, id, at.Unix()))
 }
 
 // TouchSession implements [auth.Store].
-func (s *Store) TouchSession(ctx context.Context, id auth.SessionID, at time.Time) error {
+func (s credentialStore) TouchSession(ctx context.Context, id auth.SessionID, at time.Time) error {
 	return s.run(ctx, `UPDATE sessions SET seen = $2 WHERE id = $1 AND seen < $2`, id, at.Unix())
 }
 
 // EndSession implements [auth.Store].
-func (s *Store) EndSession(ctx context.Context, user calendar.UserID, id auth.SessionID) error {
+func (s credentialStore) EndSession(ctx context.Context, user calendar.UserID, id auth.SessionID) error {
 	return db.ExpectRow(s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id = $2`, user, id))
 }
 
 // EndSessions implements [auth.Store].
-func (s *Store) EndSessions(ctx context.Context, user calendar.UserID, but auth.SessionID) error {
+func (s credentialStore) EndSessions(ctx context.Context, user calendar.UserID, but auth.SessionID) error {
 	return s.run(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id <> $2`, user, but)
 }

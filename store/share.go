@@ -21,13 +21,13 @@ var arrangementFields = columns[calendarRow]{
 var packedArrangement = arrangementFields.packed()
 
 // Arrangement implements [calendar.Tx].
-func (t *Tx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
+func (t shareTx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
 	c, err := db.RowOf(ctx, t, packedArrangement.scan, `SELECT `+packedArrangement.selected+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 	return c.own, err
 }
 
 // Arrange implements [calendar.Tx].
-func (t *Tx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
+func (t shareTx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
 	t.hint.Everything = true
 	return db.ExpectRow(t.Exec(ctx, `UPDATE shares SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
 			own_opaque = $7, own_hidden = $8 WHERE calendar_id = $1 AND user_id = $2`,

@@ -142,7 +142,7 @@ func TestDurability(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := s.update(t.Context(), func(tx *Tx) error {
 			got, err := db.RowOf(t.Context(), tx, db.ScanText, "PRAGMA "+pragma)
 			if got != want {
 				t.Errorf("%s is %s, want %s", pragma, got, want)
@@ -164,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	ctx := t.Context()
 	limit := func(pragma string) {
-		err := s.transact(ctx, func(tx *Tx) error {
+		err := s.update(ctx, func(tx *Tx) error {
 			_, err := db.RowOf(ctx, tx, db.ScanNumber, pragma)
 			return err
 		})

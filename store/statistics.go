@@ -30,14 +30,14 @@ func (s *statistics) due(objects int64) bool {
 
 // wrote counts objects, and updates the statistics when due. The writer does not wait for it: with a million
 // objects it takes a second or two.
-func (s *Store) wrote(ctx context.Context, objects int64) {
+func (s *database) wrote(ctx context.Context, objects int64) {
 	if objects > 0 && s.db.Engine.Analyze != "" && s.statistics.due(objects) {
 		s.statistics.renewals.Go(func() { s.analyze(ctx) })
 	}
 }
 
 // analyze updates the statistics.
-func (s *Store) analyze(ctx context.Context) {
+func (s *database) analyze(ctx context.Context) {
 	err := s.db.Maintain(context.WithoutCancel(ctx), s.db.Engine.Analyze+`objects`)
 	if err != nil {
 		s.db.Options.Logger.WarnContext(ctx, "cannot update the database's statistics", "err", err)

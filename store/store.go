@@ -8,7 +8,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"sync"
 	"sync/atomic"
 
 	"caldav-mcp-server/auth"
@@ -23,15 +22,21 @@ type Options = db.Options
 
 // Store stores calendars, users and tokens in a database. It is safe for concurrent use, and several processes
 // may use one database.
+//
+// Each group of tables has its own type; a Store has the methods of all of them.
 type Store struct {
-	db *db.DB
-	// objectReader uses the database's reads.
-	objectReader
-	hints      hints
-	pruned     struct{ tombstones, bodies atomic.Int64 }
-	statistics statistics
-	// packers are for [pack].
-	packers sync.Pool
+	*database
+	calendarStore
+	credentialStore
+	mirrorStore
+	oauthStore
+	objectStore
+	schedulingStore
+	serverStore
+	shareStore
+	subscriberStore
+	userStore
+	pruned struct{ tombstones, bodies atomic.Int64 }
 }
 
 var (
@@ -43,15 +48,58 @@ var (
 // Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite
 // file, but no tables: see [Store.Migrate].
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	s := new(Store)
+	s := new(database)
 	hooks := db.Hooks{Renewed: func() { s.hints.tell(everything()) }, Refresh: refresh}
 	d, err := db.Open(ctx, url, o, migrations.Files, hooks)
 	if err != nil {
 		return nil, err
 	}
-	s.db, s.objectReader = d, objectReader{searchingOf(d.Engine), only(d.Reads)}
+	s.db = d
 	s.hints.hear, s.hints.log, s.packers.New = s.hear, d.Options.Logger, newPacker
-	return s, nil
+	return &Store{
+		database:        s,
+		calendarStore:   calendarStore{s},
+		credentialStore: credentialStore{s},
+		mirrorStore:     mirrorStore{s},
+		oauthStore:      oauthStore{s},
+		objectStore:     objectStore{s, objectReader{searchingOf(d.Engine), only(d.Reads)}},
+		schedulingStore: schedulingStore{s},
+		serverStore:     serverStore{s},
+		shareStore:      shareStore{s},
+		subscriberStore: subscriberStore{s},
+		userStore:       userStore{s},
+	}, nil
+}
+
+// Update implements [calendar.Store].
+func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
+	return s.update(ctx, func(t *Tx) error { return fn(t) })
+}
+
+// update is Update with the store's own type.
+func (s *Store) update(ctx context.Context, fn func(t *Tx) error) error {
+	return s.transact(ctx, func(t *transaction) error {
+		return fn(&Tx{
+			transaction:  t,
+			calendarTx:   calendarTx{t},
+			mirrorTx:     mirrorTx{t},
+			objectTx:     objectTx{t},
+			schedulingTx: schedulingTx{t},
+			shareTx:      shareTx{t},
+			userTx:       userTx{t},
+		})
+	})
+}
+
+// Tx is a transaction; it implements [calendar.Tx].
+type Tx struct {
+	*transaction
+	calendarTx
+	mirrorTx
+	objectTx
+	schedulingTx
+	shareTx
+	userTx
 }
 
 // Place names the database for people: a file's path, or the database and the server's address.
@@ -68,7 +116,7 @@ func (s *Store) Close() error {
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
 // now is the time as stored.
-func (s *Store) now() int64 { return s.db.Now() }
+func (s *database) now() int64 { return s.db.Now() }
 
 // Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (s *Store) Pool() sql.DBStats { return s.db.Pool() }

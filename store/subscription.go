@@ -8,9 +8,12 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// subscriberStore holds the subscribers to changes: push messages to devices, webhooks, and clients of MCP.
+type subscriberStore struct{ *database }
+
 // Subscribe implements [calendar.Subscriptions].
-func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now time.Time, each, all int) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) Subscribe(ctx context.Context, sub calendar.Subscription, now time.Time, each, all int) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
 			return err
 		}
@@ -35,15 +38,15 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 }
 
 // Unsubscribe implements [calendar.Subscriptions].
-func (s *Store) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
+	return s.transact(ctx, func(t *transaction) error {
 		t.hint.Subscribers = append(t.hint.Subscribers, id)
 		return t.Run(ctx, `DELETE FROM subscriptions WHERE subscriber = $1 AND (name = $2 OR $2 = '')`, id, name)
 	})
 }
 
 // Subscriptions implements [calendar.Subscriptions].
-func (s *Store) Subscriptions(ctx context.Context, id calendar.SubscriberID, now time.Time) ([]calendar.Subscription, error) {
+func (s subscriberStore) Subscriptions(ctx context.Context, id calendar.SubscriberID, now time.Time) ([]calendar.Subscription, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanSubscription, `SELECT subscriber, name, user_id, calendar_id, uid, seen, until
 		FROM subscriptions WHERE subscriber = $1 AND until > $2 ORDER BY name`, id, now.Unix())
 }
@@ -53,8 +56,8 @@ var scanSubscription = db.ScanInto(func(sub *calendar.Subscription) []any {
 })
 
 // Seen implements [calendar.Subscriptions].
-func (s *Store) Seen(ctx context.Context, known []calendar.Subscription) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) Seen(ctx context.Context, known []calendar.Subscription) error {
+	return s.transact(ctx, func(t *transaction) error {
 		for _, sub := range known {
 			err := t.Run(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
 				sub.Subscriber, sub.Name, sub.Seen, sub.Calendar, sub.UID)

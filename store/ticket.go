@@ -19,7 +19,7 @@ var scanTicket = db.ScanInto(func(k *oauth.Ticket) []any {
 })
 
 // Ticket implements [oauth.Store].
-func (s *Store) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
+func (s oauthStore) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
 	var grant auth.Token
 	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanTicket, tokenColumns.fields(&grant)...), `SELECT `+ticketColumns+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id WHERE k.id = $1`, id)
@@ -31,15 +31,15 @@ var scanAccess = db.ScanInto(func(a *auth.Access) []any {
 })
 
 // AccessByID implements [auth.Store].
-func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
+func (s oauthStore) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
 	return db.RowOf(ctx, s.db.Brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
 		WHERE k.id = $1 AND k.use = 'access'`, id)
 }
 
 // Renew implements [oauth.Store].
-func (s *Store) Renew(ctx context.Context, k oauth.Ticket, at time.Time, next oauth.Pair) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s oauthStore) Renew(ctx context.Context, k oauth.Ticket, at time.Time, next oauth.Pair) error {
+	return s.transact(ctx, func(t *transaction) error {
 		noted, err := t.Exec(ctx, `UPDATE oauth_tickets SET used = COALESCE(used, $2) WHERE id = $1 AND COALESCE(used, 0) = $3`,
 			k.ID, at.Unix(), unixOrZero(k.Used))
 		if err != nil {
@@ -63,7 +63,7 @@ func unixOrZero(t time.Time) int64 {
 }
 
 // insertPair stores two tokens, and deletes the grant's expired and excess ones.
-func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
+func (t *transaction) insertPair(ctx context.Context, p oauth.Pair) error {
 	for _, k := range [...]oauth.Ticket{p.Access, p.Refresh} {
 		err := t.Run(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used, parent)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -82,14 +82,14 @@ func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
 }
 
 // DropTicket implements [oauth.Store].
-func (s *Store) DropTicket(ctx context.Context, id auth.SecretID) error {
+func (s oauthStore) DropTicket(ctx context.Context, id auth.SecretID) error {
 	return s.run(ctx, `DELETE FROM oauth_tickets WHERE id = $1`, id)
 }
 
 // pruneGrants revokes grants that their clients can no longer use, and deletes expired codes and tokens. An
 // exchanged refresh token is kept until it would have expired: using it again reveals a theft.
-func (s *Store) pruneGrants(ctx context.Context, _ time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s oauthStore) pruneGrants(ctx context.Context, _ time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		now := s.now()
 		for _, text := range [...]string{
 			`DELETE FROM oauth_offers WHERE expires <= $1`,

@@ -11,6 +11,10 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// credentialStore holds the secrets with which users sign in: passwords, tokens, sessions, second factors, links for
+// choosing a password, and identities at other providers. A change advances its user's credential generation.
+type credentialStore struct{ *database }
+
 // tokenColumns are the columns of tokens t with their users u. Ids hold no space: the program creates them.
 var tokenColumns = columns[auth.Token]{
 	{"t.id", func(t *auth.Token) any { return &t.ID }},
@@ -60,13 +64,13 @@ var scanTokenCredential = db.ScanInto(func(c *auth.Credential) []any {
 })
 
 // TokenByID implements [auth.Store].
-func (s *Store) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
+func (s credentialStore) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
 	return db.RowOf(ctx, s.db.Reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 }
 
 // Tokens implements [auth.Store].
-func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token, error) {
+func (s credentialStore) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token, error) {
 	return db.RowsOf(ctx, s.db.Reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id
 		WHERE t.user_id = $1 OR $1 = ''
@@ -74,11 +78,11 @@ func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token,
 }
 
 // InsertToken implements [auth.Store].
-func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
-	return s.transact(ctx, func(t *Tx) error { return t.insertToken(ctx, token, h, seal) })
+func (s credentialStore) InsertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
+	return s.transact(ctx, func(t *transaction) error { return t.insertToken(ctx, token, h, seal) })
 }
 
-func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
+func (t *transaction) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
 	err := t.Run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
@@ -95,14 +99,14 @@ func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, sea
 }
 
 // bind grants a token access to a calendar that is not in the trash.
-func (t *Tx) bind(ctx context.Context, token calendar.TokenID, id calendar.CalendarID) error {
+func (t *transaction) bind(ctx context.Context, token calendar.TokenID, id calendar.CalendarID) error {
 	return db.ExpectRow(t.Exec(ctx, `INSERT INTO token_calendars (token_id, calendar_id)
 		SELECT $1, id FROM calendars WHERE id = $2 AND trashed IS NULL`, token, id))
 }
 
 // RevokeToken implements [auth.Store].
-func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1 RETURNING user_id`, id, at.Unix())
 		if err != nil {
 			return err
@@ -112,8 +116,8 @@ func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Ti
 }
 
 // NarrowToken implements [auth.Store].
-func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
+	return s.transact(ctx, func(t *transaction) error {
 		of, err := db.RowOf(ctx, t, db.ScanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1 RETURNING user_id`, id, scopes)
 		if err != nil {
 			return err
@@ -128,7 +132,7 @@ func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes cal
 }
 
 // unbind reduces a token's calendars to the given ones.
-func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
+func (t *transaction) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
 	now, err := db.RowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 	if err != nil {
 		return err
@@ -156,8 +160,8 @@ func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calend
 }
 
 // RevokeAll implements [auth.Store].
-func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) RevokeAll(ctx context.Context, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		for _, text := range [...]string{
 			`UPDATE tokens SET revoked = $1 WHERE revoked IS NULL`,
 			`UPDATE links SET revoked = $1 WHERE revoked IS NULL`,
@@ -175,8 +179,8 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 }
 
 // EndAccess implements [auth.Store].
-func (s *Store) EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id, at.Unix()); err != nil {
 			return err
 		}
@@ -194,11 +198,11 @@ func (s *Store) EndAccess(ctx context.Context, id calendar.UserID, at time.Time)
 }
 
 // TouchToken implements [auth.Store].
-func (s *Store) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
+func (s credentialStore) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	return s.run(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }
 
 // SealToken implements [auth.Store].
-func (s *Store) SealToken(ctx context.Context, id calendar.TokenID, seal auth.Seal) error {
+func (s credentialStore) SealToken(ctx context.Context, id calendar.TokenID, seal auth.Seal) error {
 	return s.run(ctx, `UPDATE tokens SET digest = $2 WHERE id = $1 AND digest = ''`, id, seal)
 }

@@ -14,7 +14,7 @@ import (
 const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
-func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
+func (s calendarStore) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 		FROM calendars WHERE owner_id = $1 AND trashed > `+leaving+` ORDER BY trashed DESC, id`, owner)
@@ -33,7 +33,7 @@ func scanTrashed(row db.Scanner) (calendar.TrashedCalendar, error) {
 }
 
 // UntrashCalendar implements [calendar.Tx].
-func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
+func (t calendarTx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
 	t.hint.Everything = true
 	err := db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2, edition = edition + 1
 		WHERE id = $1 AND trashed > `+leaving, id, segment))
@@ -72,26 +72,26 @@ var (
 )
 
 // Deletions implements [calendar.Store].
-func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
+func (s calendarStore) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
 	return latestFirst(0, firstJournalRows, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
 		return journalPage(ctx, s.db.Reads, most, listDeletions, cal, until, most)
 	})
 }
 
 // Deletion implements [calendar.Store].
-func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
+func (s calendarStore) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
 	return db.RowOf(ctx, s.db.Reads, scanWithBefore(ctx, s.db.Reads), selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].
-func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) error {
+func (s calendarStore) ForgetCalendar(ctx context.Context, id calendar.CalendarID) error {
 	return s.remove(ctx, string(id), math.MaxInt64)
 }
 
 // ForgetDeletions implements [calendar.Store]. Tombstones stay for sync, without texts and search words. The
 // condition on deleted is there twice: on Postgres an object may be restored meanwhile, and after the wait for
 // the row only the outer condition is checked again.
-func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
+func (s calendarStore) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
 	var ignored int64
 	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
 		SELECT version FROM journal j WHERE calendar_id = $1 AND before IS NOT NULL AND object <> '' AND NOT EXISTS (

@@ -12,7 +12,7 @@ func TestUnheededRow(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		s, o := busyWith(t, url)
-		err := s.transact(t.Context(), func(tx *Tx) error {
+		err := s.update(t.Context(), func(tx *Tx) error {
 			twin := o
 			twin.Name = "b.ics" // with the UID of the first
 			if err := written(t.Context(), tx, twin); err != nil {

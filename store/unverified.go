@@ -38,15 +38,17 @@ var unverifiedColumns = columns[calendar.Unverified]{
 }
 
 // Unverified implements [calendar.Store].
-func (s *Store) Unverified(ctx context.Context, user calendar.UserID) ([]calendar.Unverified, error) {
+func (s schedulingStore) Unverified(ctx context.Context, user calendar.UserID) ([]calendar.Unverified, error) {
 	return db.RowsOf(ctx, s.db.Reads, unverifiedColumns.scan, `SELECT `+unverifiedColumns.list()+` FROM unverified
 		WHERE user_id = $1 AND created > $2 ORDER BY created DESC, name LIMIT $3`, user, s.unverifiedSince(), calendar.UnverifiedMost)
 }
 
-func (s *Store) unverifiedSince() int64 { return s.now() - int64(calendar.UnverifiedFor/time.Second) }
+func (s schedulingStore) unverifiedSince() int64 {
+	return s.now() - int64(calendar.UnverifiedFor/time.Second)
+}
 
 // PutUnverified implements [calendar.Tx]. Two processes that write at once may exceed the daily bound, but not the bound on rows.
-func (t *Tx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar.Unverified) error {
+func (t schedulingTx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar.Unverified) error {
 	start := ""
 	if !u.Start.IsZero() {
 		start = u.Start.String()
@@ -70,11 +72,11 @@ func (t *Tx) PutUnverified(ctx context.Context, user calendar.UserID, u calendar
 }
 
 // DropUnverified implements [calendar.Tx].
-func (t *Tx) DropUnverified(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {
+func (t schedulingTx) DropUnverified(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {
 	return t.Run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name = $2`, user, name)
 }
 
 // pruneUnverified deletes rows that are no longer shown.
-func (s *Store) pruneUnverified(ctx context.Context, _ time.Time) error {
+func (s schedulingStore) pruneUnverified(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM unverified WHERE created <= $1`, s.unverifiedSince())
 }

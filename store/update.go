@@ -3,19 +3,29 @@ package store
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
 )
 
-// Tx is a transaction; it implements [calendar.Tx]. Its guarantees are in package store/db. Each change locks its
-// calendar's row first (Advance, AdvanceTo, AdvanceAll), which gives the calendar its next version: so versions are
-// committed in their order, and a sync token skips nothing. It is stored only if the caller's rights hold after it has
-// the lock: see provenStill.
-type Tx struct {
+// database is the open database, with what all parts of a store share.
+type database struct {
+	db         *db.DB
+	hints      hints
+	statistics statistics
+	// packers are for [pack].
+	packers sync.Pool
+}
+
+// transaction is a transaction of the store. Its guarantees are in package store/db. Each change locks its calendar's
+// row first (Advance, AdvanceTo, AdvanceAll), which gives the calendar its next version: so versions are committed in
+// their order, and a sync token skips nothing. It is stored only if the caller's rights hold after it has the lock: see
+// provenStill.
+type transaction struct {
 	*db.Tx
-	store *Store
+	store *database
 	// unit is the first change of the current unit.
 	unit calendar.ChangeID
 	// moved is set if this transaction changed users' credential generations.
@@ -26,16 +36,11 @@ type Tx struct {
 	hint calendar.Hint
 }
 
-// Update implements [calendar.Store].
-func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
-	return s.transact(ctx, func(t *Tx) error { return fn(t) })
-}
-
 // transact runs fn in a transaction, and retries it after a conflict.
-func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
+func (s *database) transact(ctx context.Context, fn func(*transaction) error) (err error) {
 	auth.AlongOf(ctx).Forget()
 	return s.db.Transact(ctx, func(in *db.Tx) error {
-		t := &Tx{Tx: in, store: s}
+		t := &transaction{Tx: in, store: s}
 		in.Committed = func() {
 			s.hints.tell(t.hint)
 			s.wrote(ctx, t.put)
@@ -56,9 +61,9 @@ func refresh(ctx context.Context, failed error) (again bool, err error) {
 }
 
 // write runs one statement in a transaction of its own.
-func (s *Store) write(ctx context.Context, text string, args ...any) (int64, error) {
+func (s *database) write(ctx context.Context, text string, args ...any) (int64, error) {
 	var changed int64
-	err := s.transact(ctx, func(t *Tx) error {
+	err := s.transact(ctx, func(t *transaction) error {
 		var err error
 		changed, err = t.Exec(ctx, text, args...)
 		return err
@@ -67,7 +72,7 @@ func (s *Store) write(ctx context.Context, text string, args ...any) (int64, err
 }
 
 // run is write without the number of changed rows.
-func (s *Store) run(ctx context.Context, text string, args ...any) error {
+func (s *database) run(ctx context.Context, text string, args ...any) error {
 	_, err := s.write(ctx, text, args...)
 	return err
 }

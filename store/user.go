@@ -9,6 +9,12 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
+// userStore holds users, their mail addresses and groups, in the tables users, addresses and group_members.
+type userStore struct{ *database }
+
+// userTx reads and changes users in a transaction.
+type userTx struct{ *transaction }
+
 // userColumns are the columns of users u.
 var userColumns = columns[calendar.User]{
 	{"u.id", func(u *calendar.User) any { return &u.ID }},
@@ -39,28 +45,28 @@ var selectUsers = `SELECT ` + userColumns.list() + ` FROM users u `
 func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
-func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
+func (s userStore) Users(ctx context.Context) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
 }
 
 // UserByName implements [calendar.Store] and [auth.Store].
-func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
+func (s userStore) UserByName(ctx context.Context, name string) (calendar.User, error) {
 	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
 // UserByID implements [calendar.Directory] and [auth.Store].
-func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+func (s userStore) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
 	return db.RowOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // UserByID implements [calendar.Tx].
-func (t *Tx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+func (t userTx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
 	return db.RowOf(ctx, t, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // InsertUser implements [auth.Store].
-func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place, capacity, bookers, by_hand)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
@@ -74,8 +80,8 @@ func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) er
 }
 
 // ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped.
-func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
+	return s.transact(ctx, func(t *transaction) error {
 		disables := e.Disabled != nil && *e.Disabled
 		if disables || e.Admin != nil && !*e.Admin {
 			if err := t.keepAdministrator(ctx, id); err != nil {
@@ -102,7 +108,7 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 
 // keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two removals at once are
 // counted one after the other.
-func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
+func (t *transaction) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 	const administrators = `SELECT id FROM users u WHERE admin AND NOT disabled AND place = ''`
 	all, err := db.RowsOf(ctx, t, db.ScanOnly[calendar.UserID], administrators+` ORDER BY id`+t.Of().LockRows)
 	if err != nil {
@@ -125,8 +131,8 @@ func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 
 // DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they shared with others
 // name them, and are deleted as well.
-func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s userStore) DeleteUser(ctx context.Context, id calendar.UserID) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, holdGroup, id); err != nil {
 			return err
 		}
@@ -159,7 +165,7 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 
 // advanceShared locks the user's calendars and those offered to the user, in lock order, see calendar.Tx. It
 // advances and returns the offered ones, so that their owners' clients learn that a sharee is gone.
-func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []calendar.CalendarID, err error) {
+func (t *transaction) advanceShared(ctx context.Context, user calendar.UserID) (shared []calendar.CalendarID, err error) {
 	type one struct {
 		id    calendar.CalendarID
 		owner calendar.UserID
@@ -176,7 +182,7 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []
 		}
 		shared = append(shared, c.id)
 		// No client sees the sharees of a calendar in the trash.
-		if _, err = t.Advance(ctx, c.id); calendar.ReasonOf(err) == calendar.NotFound {
+		if _, err = (calendarTx{t}).Advance(ctx, c.id); calendar.ReasonOf(err) == calendar.NotFound {
 			err = nil
 		}
 	}
@@ -200,14 +206,14 @@ const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
 var scanParties = db.ScanInto(func(p *parties) []any { return []any{&p.share.Calendar, &p.share.User.ID, &p.owner} })
 
 // untell deletes the notifications of other users about shares with a deleted user.
-func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
+func (t *transaction) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
 	for _, p := range shares {
 		sharees, owners := p.share.Notices()
 		other, name := p.share.User.ID, sharees
 		if other == gone {
 			other, name = p.owner, owners
 		}
-		if err := t.DropNotice(ctx, other, name); err != nil {
+		if err := (shareTx{t}).DropNotice(ctx, other, name); err != nil {
 			return err
 		}
 	}
@@ -215,7 +221,7 @@ func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties)
 }
 
 // PasswordByName implements [auth.Store].
-func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
+func (s credentialStore) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
 	return db.RowOf(ctx, s.db.Reads, scanPassword, `SELECT COALESCE(c.hash, ''),
 		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
 		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
@@ -231,13 +237,13 @@ func scanPassword(row db.Scanner) (auth.Credential, error) {
 }
 
 // SetPassword implements [auth.Store].
-func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
-	return s.transact(ctx, func(t *Tx) error { return t.setPassword(ctx, id, h) })
+func (s credentialStore) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+	return s.transact(ctx, func(t *transaction) error { return t.setPassword(ctx, id, h) })
 }
 
 // setPassword stores a hash; an empty one removes the password. It deletes links for choosing a password: an
 // intruder may hold one.
-func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+func (t *transaction) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
 	err := t.Run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
 		id, h, t.store.now())
@@ -255,6 +261,6 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 }
 
 // Rehash implements [auth.Store].
-func (s *Store) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
+func (s credentialStore) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
 	return s.run(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
 }

@@ -15,7 +15,7 @@ var scanVoucher = db.ScanInto(func(v *auth.Voucher) []any {
 })
 
 // VoucherByID implements [auth.Store].
-func (s *Store) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
+func (s credentialStore) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
 	var hash auth.SecretHash
 	found, err := db.RowOf(ctx, s.db.Reads, db.Beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
 		FROM vouchers v JOIN users u ON u.id = v.user_id WHERE v.id = $1`, id)
@@ -23,13 +23,13 @@ func (s *Store) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Vouche
 }
 
 // Vouchers implements [auth.Store].
-func (s *Store) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
+func (s credentialStore) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
 	return db.RowsOf(ctx, s.db.Reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
 // SetVoucher implements [auth.Store].
-func (s *Store) SetVoucher(ctx context.Context, v auth.Voucher, h auth.SecretHash) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) SetVoucher(ctx context.Context, v auth.Voucher, h auth.SecretHash) error {
+	return s.transact(ctx, func(t *transaction) error {
 		if err := t.dropVouchers(ctx, v.User.ID); err != nil {
 			return err
 		}
@@ -40,17 +40,17 @@ func (s *Store) SetVoucher(ctx context.Context, v auth.Voucher, h auth.SecretHas
 }
 
 // DropVouchers implements [auth.Store].
-func (s *Store) DropVouchers(ctx context.Context, user calendar.UserID) error {
-	return s.transact(ctx, func(t *Tx) error { return t.dropVouchers(ctx, user) })
+func (s credentialStore) DropVouchers(ctx context.Context, user calendar.UserID) error {
+	return s.transact(ctx, func(t *transaction) error { return t.dropVouchers(ctx, user) })
 }
 
-func (t *Tx) dropVouchers(ctx context.Context, user calendar.UserID) error {
+func (t *transaction) dropVouchers(ctx context.Context, user calendar.UserID) error {
 	return t.Run(ctx, `DELETE FROM vouchers WHERE user_id = $1`, user)
 }
 
 // Redeem implements [auth.Store].
-func (s *Store) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s credentialStore) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
+	return s.transact(ctx, func(t *transaction) error {
 		user, err := db.RowOf(ctx, t, db.ScanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
 		if err != nil {
 			return err

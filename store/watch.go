@@ -28,7 +28,7 @@ type hints struct {
 type watcher struct{ heard func(calendar.Hint) }
 
 // Watch implements [calendar.Watchable].
-func (s *Store) Watch(heard func(calendar.Hint)) (stop func()) {
+func (s *database) Watch(heard func(calendar.Hint)) (stop func()) {
 	n, w := &s.hints, &watcher{heard}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -109,7 +109,7 @@ func (n *hints) listen() func() {
 func everything() calendar.Hint { return calendar.Hint{Everything: true} }
 
 // hear passes on the hints of other processes until ctx ends, or it fails.
-func (s *Store) hear(ctx context.Context, tell func(calendar.Hint)) error {
+func (s *database) hear(ctx context.Context, tell func(calendar.Hint)) error {
 	return s.db.Hear(ctx, func(payload string) {
 		var hint calendar.Hint
 		if json.Unmarshal([]byte(payload), &hint) != nil {
@@ -120,7 +120,7 @@ func (s *Store) hear(ctx context.Context, tell func(calendar.Hint)) error {
 }
 
 // announce notifies other processes at the commit.
-func (t *Tx) announce(ctx context.Context) error {
+func (t *transaction) announce(ctx context.Context) error {
 	if t.hint.Empty() {
 		return nil
 	}

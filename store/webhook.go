@@ -60,8 +60,8 @@ var selectLags = `WITH crowded AS MATERIALIZED (
 	) AS l JOIN webhooks w ON w.id = l.hook ORDER BY l.turn, w.id, l.calendar LIMIT $2`
 
 // AddWebhook implements [calendar.Webhooks].
-func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
+	return s.transact(ctx, func(t *transaction) error {
 		err := t.Run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created, maker_token, maker)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11)`,
 			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix(), w.Maker.Token, w.Maker.Agent)
@@ -93,35 +93,35 @@ func kindWords(kinds []calendar.ChangeKind) string {
 }
 
 // WebhooksOf implements [calendar.Webhooks].
-func (s *Store) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
+func (s subscriberStore) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
 	return db.RowsOf(ctx, s.db.Reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
 }
 
 // RotateWebhook implements [calendar.Webhooks].
-func (s *Store) RotateWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time) error {
+func (s subscriberStore) RotateWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3 WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
 }
 
 // ResumeWebhook implements [calendar.Webhooks].
-func (s *Store) ResumeWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
+func (s subscriberStore) ResumeWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
 	return db.ExpectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id, user, calendar.WebhookOn))
 }
 
 // RemoveWebhook implements [calendar.Webhooks].
-func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
+func (s subscriberStore) RemoveWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
 	return db.ExpectRow(s.write(ctx, `DELETE FROM webhooks WHERE id = $1 AND user_id = $2`, id, user))
 }
 
 // WebhookLags implements [calendar.Webhooks].
-func (s *Store) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
+func (s subscriberStore) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(l *calendar.WebhookLag) []any {
 		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, db.Seconds(&l.Began), db.Seconds(&l.Since))
 	}), selectLags, room.Messages, most, room.Bytes)
 }
 
 // CatchUp implements [calendar.Webhooks].
-func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calendar.Version, d *calendar.Delivery) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calendar.Version, d *calendar.Delivery) error {
+	return s.transact(ctx, func(t *transaction) error {
 		text, args := `UPDATE webhook_marks SET told = $3 WHERE webhook_id = $1 AND calendar_id = $2 AND told = $4`, []any{lag.ID, lag.Calendar, told, lag.Told}
 		if lag.Told < 0 {
 			text, args = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, $3 FROM webhooks w, calendars c
@@ -137,8 +137,8 @@ func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calen
 }
 
 // PostDelivery implements [calendar.Webhooks].
-func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room calendar.WebhookRoom) error {
-	return s.transact(ctx, func(t *Tx) error {
+func (s subscriberStore) PostDelivery(ctx context.Context, d calendar.Delivery, room calendar.WebhookRoom) error {
+	return s.transact(ctx, func(t *transaction) error {
 		waiting, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
 		if err == nil && waiting >= int64(room.Messages) {
 			err = calendar.Errorf(calendar.TooLarge, "", "%d messages are already waiting for this webhook", waiting)
@@ -167,13 +167,13 @@ var deliveryColumns = columns[calendar.Delivery]{
 }
 
 // Deliveries implements [calendar.Webhooks].
-func (s *Store) Deliveries(ctx context.Context, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
+func (s subscriberStore) Deliveries(ctx context.Context, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
 	return db.RowsOf(ctx, s.db.Reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
 		FROM webhook_deliveries d WHERE d.webhook_id = $1 ORDER BY d.made DESC, d.id DESC LIMIT $2`, id, most)
 }
 
 // DueDeliveries implements [calendar.Webhooks].
-func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
+func (s subscriberStore) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
 	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(d *calendar.DueDelivery) []any {
 		return slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))
 	}), selectDueDeliveries, now.Unix(), most)
@@ -196,13 +196,13 @@ var settleWebhook = map[calendar.TryResult]string{
 }
 
 // SettleDelivery implements [calendar.Webhooks].
-func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by calendar.Settling) (calendar.WebhookState, error) {
+func (s subscriberStore) SettleDelivery(ctx context.Context, d calendar.Delivery, by calendar.Settling) (calendar.WebhookState, error) {
 	ended := int64(0)
 	if !d.Ended.IsZero() {
 		ended = d.Ended.Unix()
 	}
 	var off calendar.WebhookState
-	err := s.transact(ctx, func(t *Tx) error {
+	err := s.transact(ctx, func(t *transaction) error {
 		off = ""
 		err := t.Run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
 			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
@@ -226,7 +226,7 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by cale
 		if err != nil || by.News == nil {
 			return err
 		}
-		return t.Post(ctx, by.News.Letter.User, []calendar.Letter{by.News.Letter}, by.News.Most)
+		return schedulingTx{t}.Post(ctx, by.News.Letter.User, []calendar.Letter{by.News.Letter}, by.News.Most)
 	})
 	return off, err
 }
@@ -238,7 +238,7 @@ const (
 )
 
 // pruneDeliveries deletes messages that ended long ago, or many messages ago.
-func (s *Store) pruneDeliveries(ctx context.Context, _ time.Time) error {
+func (s subscriberStore) pruneDeliveries(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
 		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
 		s.db.Options.Now().Add(-endedFor).Unix(), endedMost)

@@ -12,7 +12,7 @@ const indexedMost, indexedText = 500, 512 << 10
 
 // IndexWords adds waiting texts to the full-text index. Only copies of an event wait, such as the copies of an
 // invitation, and only on SQLite. Until then, searches scan their texts. Several processes may call it at once.
-func (s *Store) IndexWords(ctx context.Context) error {
+func (s objectStore) IndexWords(ctx context.Context) error {
 	if s.search.waiting == "" {
 		return nil
 	}
@@ -26,11 +26,11 @@ func (s *Store) IndexWords(ctx context.Context) error {
 
 // indexSome indexes the texts that have waited longest, and returns the turn of the last one, or 0 if none
 // wait.
-func (s *Store) indexSome(ctx context.Context) (last int64, err error) {
+func (s objectStore) indexSome(ctx context.Context) (last int64, err error) {
 	if last, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
 		return 0, err
 	}
-	return last, s.transact(ctx, func(t *Tx) error {
+	return last, s.transact(ctx, func(t *transaction) error {
 		if err := t.Run(ctx, s.search.index, last); err != nil {
 			return err
 		}
