@@ -257,6 +257,8 @@ func Told(err error) string {
 		text = "the account no longer lets us sign in: link it again"
 	case errors.Is(err, ErrGone):
 		text = "the calendar no longer exists there; the events from the last sync stay here"
+	case errors.Is(err, ErrFull):
+		text = "there is no room left there"
 	case errors.Is(err, context.DeadlineExceeded):
 		text = "it takes too long to respond; the next sync continues where this one ended"
 	}
@@ -274,7 +276,7 @@ func Told(err error) string {
 
 // forLog formats an error for the log, without any text from a source.
 func forLog(err error) string {
-	for _, known := range []error{ErrSignIn, ErrGone, ErrConflict, ErrExpired} {
+	for _, known := range []error{ErrSignIn, ErrGone, ErrFull, ErrConflict, ErrExpired} {
 		if errors.Is(err, known) {
 			return known.Error()
 		}

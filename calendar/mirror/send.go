@@ -199,6 +199,11 @@ func refused(err error, from string) error {
 	if no, ok := errors.AsType[*Refusal](err); ok {
 		return calendar.Errorf(calendar.Forbidden, "", "%s does not accept this: %s", from, no.Why)
 	}
+	if errors.Is(err, ErrFull) {
+		e := calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace, "%s has no room left; nothing was changed here", from)
+		e.Cause = errors.Join(calendar.ErrElsewhere, err)
+		return e
+	}
 	if errors.Is(err, ErrSignIn) {
 		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)
 		e.Cause = errors.Join(calendar.ErrElsewhere, err)

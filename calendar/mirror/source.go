@@ -87,6 +87,8 @@ var (
 	ErrConflict = errors.New("it was changed at the source in the meantime")
 	// ErrGone means that the object or calendar does not exist at the source.
 	ErrGone = errors.New("it no longer exists at the source")
+	// ErrFull means that the source has no room left.
+	ErrFull = errors.New("there is no room left at the source")
 	// ErrSignIn means that the source no longer accepts the account's key.
 	ErrSignIn = errors.New("the account must be linked again")
 	// ErrRenewed is returned by [Opening.Keep] if the stored secret has changed since the account was opened.

@@ -67,40 +67,44 @@ type account struct {
 
 // home discovers the calendar home, starting from the host (RFC 6764 §6).
 func (a *account) home(ctx context.Context) (*url.URL, error) {
-	var first error
-	for _, start := range []*url.URL{a.base, a.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
-		at := start
-		for range 3 { // a resource names the principal, and the principal names the home
-			found, from, err := a.find(ctx, at)
-			if errors.Is(err, mirror.ErrSignIn) {
-				return nil, err
-			}
-			if err != nil {
-				first = earlier(first, err)
-				break
-			}
-			if found.Home.Href != "" {
-				return from.Parse(found.Home.Href)
-			}
-			if found.Principal == "" {
-				break
-			}
-			if at, err = from.Parse(found.Principal); err != nil {
-				break
-			}
-		}
+	home, err := a.homeFrom(ctx, a.base)
+	if err == nil || errors.Is(err, mirror.ErrSignIn) {
+		return home, err
 	}
-	if errors.Is(first, mirror.ErrGone) || first == nil {
-		first = mirror.Refusef("there is no CalDAV server at this address")
+	home, other := a.homeFrom(ctx, a.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}))
+	if other == nil || errors.Is(other, mirror.ErrSignIn) {
+		return home, other
 	}
-	return nil, first
+	if _, later := errors.AsType[*mirror.Later](err); later {
+		return nil, err
+	}
+	if !errors.Is(other, mirror.ErrGone) {
+		err = other
+	}
+	if errors.Is(err, mirror.ErrGone) {
+		err = mirror.Refusef("there is no CalDAV server at this address")
+	}
+	return nil, err
 }
 
-func earlier(a, b error) error {
-	if a != nil {
-		return a
+// homeFrom follows the addresses from a start: a resource names the principal, and the principal names the home.
+func (a *account) homeFrom(ctx context.Context, at *url.URL) (*url.URL, error) {
+	for range 3 {
+		found, from, err := a.find(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if found.Home.Href != "" {
+			return from.Parse(found.Home.Href)
+		}
+		if found.Principal == "" {
+			break
+		}
+		if at, err = from.Parse(found.Principal); err != nil {
+			break
+		}
 	}
-	return b
+	return nil, mirror.ErrGone
 }
 
 func (a *account) find(ctx context.Context, at *url.URL) (prop, *url.URL, error) {

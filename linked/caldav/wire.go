@@ -23,6 +23,8 @@ const (
 	answerBytes   = 32 << 20
 	answerTime    = time.Minute
 	redirectsMost = 5
+	// triesMost limits the requests for one: by Basic, with an old challenge, with a new one.
+	triesMost = 3
 )
 
 // reading limits how many responses are parsed at once, since parsing takes a multiple of their size in memory.
@@ -36,16 +38,16 @@ func crowded(body []byte) bool { return bytes.Count(body, []byte("<")) > mostMar
 
 // wire is a connection to a server, with a user's name and password.
 type wire struct {
-	client         *http.Client
-	base           *url.URL
-	user, password string
+	client *http.Client
+	base   *url.URL
+	signIn *signIn
 }
 
 func newWire(guard *outbound.Guard, base *url.URL, user, password string) *wire {
 	client := guard.Client(outbound.Limits{Time: answerTime, Bytes: answerBytes})
 	// Redirects are followed by hand: net/http would turn a PROPFIND into a GET and send the password to any host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &wire{client, base, user, password}
+	return &wire{client, base, &signIn{user: user, password: password}}
 }
 
 // ask is a request with its precondition.
@@ -71,34 +73,57 @@ func (w *wire) do(ctx context.Context, a ask) (reply, error) {
 		if !w.trusts(at) {
 			return reply{}, mirror.Refusef("it leads to %s, which does not get the password: name that server itself if it is meant", at.Host)
 		}
-		r, err := http.NewRequestWithContext(ctx, a.method, at.String(), strings.NewReader(a.body))
-		if err != nil {
-			return reply{}, mirror.Refusef("this is no address")
-		}
-		w.dress(r, a)
-		got, err := w.client.Do(r)
-		if err != nil {
-			return reply{}, away(err)
-		}
-		body, err := io.ReadAll(got.Body)
-		_ = got.Body.Close()
-		if err != nil {
-			return reply{}, away(err)
-		}
-		if got.StatusCode < 300 || got.StatusCode > 399 {
-			return reply{got.StatusCode, got.Header, body, at}, nil
-		}
-		next, err := got.Location()
-		if err != nil {
-			return reply{}, &mirror.Later{Why: "it leads elsewhere, and does not say where"}
+		got, next, err := w.send(ctx, a, at)
+		if err != nil || next == nil {
+			return got, err
 		}
 		at = next
 	}
 	return reply{}, &mirror.Later{Why: "it leads from one address to another, and never to an answer"}
 }
 
-func (w *wire) dress(r *http.Request, a ask) {
-	r.SetBasicAuth(w.user, w.password)
+// send sends a request to one address, twice if the server asks for Digest. The response is complete, or leads to the
+// next address.
+func (w *wire) send(ctx context.Context, a ask, at *url.URL) (got reply, next *url.URL, err error) {
+	for tries := 1; ; tries++ {
+		r, err := w.request(ctx, a, at)
+		if err != nil {
+			return reply{}, nil, err
+		}
+		answer, err := w.client.Do(r)
+		if err != nil {
+			return reply{}, nil, away(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil {
+			return reply{}, nil, away(err)
+		}
+		if answer.StatusCode == http.StatusUnauthorized && tries < triesMost {
+			again, err := w.signIn.again(r, answer.Header)
+			if err != nil {
+				return reply{}, nil, err
+			}
+			if again {
+				continue
+			}
+		}
+		if answer.StatusCode < 300 || answer.StatusCode > 399 {
+			return reply{answer.StatusCode, answer.Header, body, at}, nil, nil
+		}
+		if next, err = answer.Location(); err != nil {
+			return reply{}, nil, &mirror.Later{Why: "it leads elsewhere, and does not say where"}
+		}
+		return reply{}, next, nil
+	}
+}
+
+// request makes a request with its headers.
+func (w *wire) request(ctx context.Context, a ask, at *url.URL) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, a.method, at.String(), strings.NewReader(a.body))
+	if err != nil {
+		return nil, mirror.Refusef("this is no address")
+	}
 	for name, value := range map[string]string{"Depth": a.depth, "Content-Type": a.kind, "If-Match": a.match} {
 		if value != "" {
 			r.Header.Set(name, value)
@@ -107,6 +132,7 @@ func (w *wire) dress(r *http.Request, a ask) {
 	if a.fresh {
 		r.Header.Set("If-None-Match", "*")
 	}
+	return r, w.signIn.sign(r)
 }
 
 // shards is the domain of the one provider whose calendars are on other hosts than its well-known one.
@@ -144,7 +170,9 @@ func judge(r reply) error {
 		return mirror.ErrConflict
 	case r.status == http.StatusNotFound, r.status == http.StatusGone:
 		return mirror.ErrGone
-	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusInsufficientStorage && r.status != http.StatusNotImplemented:
+	case r.status == http.StatusInsufficientStorage:
+		return mirror.ErrFull
+	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusNotImplemented:
 		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
 		return &mirror.Later{Why: fmt.Sprintf("it answers %d", r.status), After: time.Duration(max(seconds, 0)) * time.Second, Unknown: r.status >= 500}
 	default:
