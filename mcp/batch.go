@@ -26,7 +26,7 @@ func (b toolbox) batchTools() []tool {
 		name: "change_many", title: "Make several changes",
 		description: "Makes up to 50 changes, all or none; undo_change undoes them together. Each is {tool, and " +
 			"its arguments}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
-		scope: calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
+		scope: calendar.ScopeRead | calendar.ScopeWrite, hints: toolHints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
 	}))}
 }
@@ -182,7 +182,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
 	said.oneOfMany.What = shown(describe.Change(last, z.Location(),
 		func(s string) string { return wire.Quoted(short(s, longestTold)) }))
-	said.oneOfMany.Conflicts = named(clashes{Conflicts: said.Conflicts, More: said.More})
+	said.oneOfMany.Conflicts = clashNames(clashes{Conflicts: said.Conflicts, More: said.More})
 	return said.oneOfMany, nil
 }
 
@@ -219,7 +219,7 @@ func (v manyView) prose() prose {
 	for i, one := range v.Changes {
 		fmt.Fprintf(&b, "%d. %s", i+1, defused(string(one.What)))
 		if one.StartLocal != "" {
-			fmt.Fprintf(&b, " (%s)", day(one.StartWeekday, one.StartLocal))
+			fmt.Fprintf(&b, " (%s)", dayText(one.StartWeekday, one.StartLocal))
 		}
 		fmt.Fprintf(&b, ", calendar_id %s, uid %s", one.Calendar, quotedUID(calendar.UID(one.UID)))
 		if one.RecurrenceID != "" {

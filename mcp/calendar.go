@@ -75,7 +75,7 @@ func (b calendarTools) rows() []tool {
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can " +
 			"bring it back.",
-		scope: calendar.ScopeDelete, hints: hints{destructive: true},
+		scope: calendar.ScopeDelete, hints: toolHints{destructive: true},
 		begin: within(b.toolbox, b.deleteCalendar), gives: deletedCalendar{},
 	}))}
 }

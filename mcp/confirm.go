@@ -44,8 +44,8 @@ func (q *question) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// consent is the state of the user's confirmation of a call.
-type consent struct {
+// consentState is the state of the user's confirmation of a call.
+type consentState struct {
 	// asks reports whether the client can ask its user, opens whether it can have them open a page. agreed holds the
 	// digests of the questions that the user agreed to.
 	asks, opens bool
@@ -60,7 +60,7 @@ type consent struct {
 }
 
 // agrees reports whether the user agreed to a question.
-func (c consent) agrees(q question) bool { return slices.Contains(c.agreed, q.digest()) }
+func (c consentState) agrees(q question) bool { return slices.Contains(c.agreed, q.digest()) }
 
 // confirm returns the question as an error, unless the client cannot ask or the user has agreed.
 func (c *call) confirm(q question) error {

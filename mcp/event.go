@@ -25,17 +25,17 @@ func (b eventTools) rows() []tool {
 			name: "create_event", title: "Create event",
 			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and " +
 				"writes to its attendees.",
-			scope: calendar.ScopeWrite, hints: hints{},
+			scope: calendar.ScopeWrite, hints: toolHints{},
 			begin: within(b.toolbox, b.createEvent), gives: createdView{},
 		})), reading(tool{
 			name: "get_event", title: "Get event",
 			description: "Returns one event, or instance of a series, with all details and its iCalendar text.",
-			begin:       about(anEvent, b.subject, b.getEvent), gives: fullView{},
+			begin:       withSubject(anEvent, b.subject, b.getEvent), gives: fullView{},
 		}), sending(b.changing(tool{
 			name: "update_event", title: "Replace event",
 			description: "Replaces title, start, end, description and location: what you leave out of the last two " +
 				"is removed. Tells attendees. Prefer patch_event.",
-			begin: about(anEvent, b.aim, b.updateEvent), gives: patchedView{},
+			begin: withSubject(anEvent, b.aim, b.updateEvent), gives: patchedView{},
 		})), sending(b.changing(tool{
 			name: "patch_event", title: "Change event",
 			description: "Changes only the fields you give; an empty text or list removes one. Tells attendees. " +
@@ -50,9 +50,9 @@ func (b eventTools) rows() []tool {
 			name: "delete_event", title: "Delete event",
 			description: "Deletes an event or instances, and tells attendees that it is off, or the organizer that " +
 				"the user declines. To show it as cancelled: patch_event with status CANCELLED.",
-			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true,
+			scope: calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: toolHints{destructive: true,
 				idempotent: true},
-			begin: about(anEvent, b.aim, b.deleteEvent), gives: deletedView{},
+			begin: withSubject(anEvent, b.aim, b.deleteEvent), gives: deletedView{},
 		})), reading(tool{
 			name: "query_events", title: "Query events",
 			description: "Lists one calendar's events with etags; between start and end each instance of a series, " +
@@ -92,7 +92,7 @@ func (in *eventQuestion) takes() []field {
 }
 
 func (b eventTools) getEvent(ctx context.Context, c *call, s subject, in *eventQuestion) (answer, error) {
-	raw, err := part(rawText(s.found.Object.Data), in.offset)
+	raw, err := cutICal(rawText(s.found.Object.Data), in.offset)
 	if err != nil {
 		return answer{}, err
 	}
@@ -103,8 +103,8 @@ func (b eventTools) getEvent(ctx context.Context, c *call, s subject, in *eventQ
 // content.
 const longestRaw = 20_000
 
-// part cuts a long text after a line, and says where it continues.
-func part(text string, from int) (rawView, error) {
+// cutICal cuts a long text after a line, and says where it continues.
+func cutICal(text string, from int) (rawView, error) {
 	runes := []rune(text)
 	if from > len(runes) {
 		return rawView{}, errArgument(`"ical_offset" is %d, but the text has %d characters`, from, len(runes))

@@ -126,7 +126,7 @@ func (m *comparison) compare(all []query.Occurrence) {
 		}
 		if len(title) > 0 && slices.Equal(content.Words(content.TextOf(o.Component, "SUMMARY")), title) {
 			m.duplicates = append(m.duplicates, o)
-		} else if busy(m.made) && busy(o.Instance) && !o.Calendar.Transparent {
+		} else if blocksTime(m.made) && blocksTime(o.Instance) && !o.Calendar.Transparent {
 			m.conflicts = append(m.conflicts, o)
 		}
 	}
@@ -141,7 +141,7 @@ func meet(a, b query.Occurrence) bool {
 	return a.Start.Time.Equal(b.Start.Time) || a.Start.Time.Before(b.End.Time) && b.Start.Time.Before(a.End.Time)
 }
 
-func busy(i query.Instance) bool {
+func blocksTime(i query.Instance) bool {
 	return !content.Transparent(i.Component) && content.WordOf(i.Component, "STATUS") != string(edit.Cancelled)
 }
 
@@ -180,11 +180,11 @@ func (in *paged) takes() []field {
 	return []field{numberTo(&in.limit, "limit", "Default 50.").between(1, mostRows), in.takesCursor()}
 }
 
-// page is a section of a list.
-type page struct{ skip, limit int }
+// pageRange is a section of a list.
+type pageRange struct{ skip, limit int }
 
 // end is the number of rows to load: the page plus one, which shows whether there is more.
-func (p page) end() int { return p.skip + p.limit + 1 }
+func (p pageRange) end() int { return p.skip + p.limit + 1 }
 
 // pageView says whether there are more rows, and at least how many.
 type pageView struct {
@@ -202,8 +202,8 @@ func (v pageView) note() prose {
 }
 
 // read returns the page that a call asks for.
-func (in paged) read(c *call) (page, error) {
-	p := page{limit: cmp.Or(in.limit, usualRows)}
+func (in paged) read(c *call) (pageRange, error) {
+	p := pageRange{limit: cmp.Or(in.limit, usualRows)}
 	_, err := in.place(c, &p.skip)
 	if err == nil && (p.skip < 0 || p.skip > mostSkipped) {
 		err = errCursor(in.cursor)
@@ -211,9 +211,9 @@ func (in paged) read(c *call) (page, error) {
 	return p, err
 }
 
-// room is the size limit of a list: the fixed size of a row, the number of times that its texts are repeated, and the
-// total number of characters.
-type room struct{ row, times, most int }
+// sizeLimit limits the size of a list: the fixed size of a row, the number of times that its texts are repeated, and
+// the total number of characters.
+type sizeLimit struct{ row, times, most int }
 
 // mostShownSize limits the characters of the rows in one result, text and structured content together. At four
 // characters per token, this is less than hosts accept.
@@ -221,16 +221,16 @@ const mostShownSize = 76_000
 
 // room returns the limit of most lists. A row appears twice, in the text and in the structured content, with the names
 // of its fields. Clients of the first version get it once.
-func (c *call) room() room {
+func (c *call) room() sizeLimit {
 	if c.plain {
-		return room{300, 1, mostShownSize}
+		return sizeLimit{300, 1, mostShownSize}
 	}
-	return room{500, 2, mostShownSize}
+	return sizeLimit{500, 2, mostShownSize}
 }
 
 // askedRoom returns the limit of query_events for large pages. The first version promised up to 500 rows on request, so
 // only their texts count then.
-func (c *call) askedRoom(p page) room {
+func (c *call) askedRoom(p pageRange) sizeLimit {
 	r := c.room()
 	if p.limit > usualRows {
 		r.row, r.most = 0, 2*mostShownSize
@@ -239,7 +239,7 @@ func (c *call) askedRoom(p page) room {
 }
 
 // fit returns how many rows fit into a result, but at least one.
-func fit[T any](rows []T, r room, said func(T) int) int {
+func fit[T any](rows []T, r sizeLimit, said func(T) int) int {
 	size := 0
 	for i, row := range rows {
 		if size += r.row + r.times*said(row); size > r.most && i > 0 {
@@ -250,7 +250,7 @@ func fit[T any](rows []T, r room, said func(T) int) int {
 }
 
 // cutPage returns the rows of the page.
-func cutPage[T any](c *call, list []T, p page, r room, said func(T) int) ([]T, pageView) {
+func cutPage[T any](c *call, list []T, p pageRange, r sizeLimit, said func(T) int) ([]T, pageView) {
 	list = list[min(p.skip, len(list)):]
 	rows := list[:min(p.limit, len(list))]
 	rows = rows[:fit(rows, r, said)]

@@ -148,19 +148,19 @@ func (b busyTools) findTime(ctx context.Context, c *call, in *slotQuestion) (ans
 }
 
 // toMeet finds the people and calendars that must be free, including the user unless the call leaves them out.
-func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, error) {
+func (b busyTools) toMeet(ctx context.Context, c *call, in *slotQuestion) (busyTargets, error) {
 	meet, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
-		return asked{}, err
+		return busyTargets{}, err
 	}
 	user := slices.IndexFunc(meet.people, func(u calendar.User) bool { return u.ID == c.caller.User.ID })
 	switch {
 	case in.withoutMe && meet.people == nil && meet.calendars == nil:
-		return asked{}, errArgument(`"without_me" needs "usernames" or "calendar_ids"`)
+		return busyTargets{}, errArgument(`"without_me" needs "usernames" or "calendar_ids"`)
 	case !in.withoutMe && user < 0:
 		own, err := b.ownCalendars(ctx, c)
 		if err != nil {
-			return asked{}, err
+			return busyTargets{}, err
 		}
 		meet.people = append(meet.people, c.caller.User)
 		meet.seen = unique(append(own, meet.seen...))
@@ -226,8 +226,8 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 			r == ';'
 	}) {
 		from, until, ok := strings.Cut(part, "-")
-		opens, openErr := clock(from)
-		closes, closeErr := clock(until)
+		opens, openErr := parseClock(from)
+		closes, closeErr := parseClock(until)
 		if !ok || openErr != nil || closeErr != nil || opens >= closes || i > 0 && opens < h.Closes {
 			h.Closes = 0
 			break
@@ -250,8 +250,8 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	return h, nil
 }
 
-// clock parses a time of day; 24:00 is the end of the day.
-func clock(text string) (time.Duration, error) {
+// parseClock parses a time of day; 24:00 is the end of the day.
+func parseClock(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if text == "24:00" {
 		return 24 * time.Hour, nil

@@ -183,8 +183,8 @@ func (z zoned) reader() *zone.Zone {
 	return z.Zone
 }
 
-// asked holds the people and calendars of a call. If there are none, the call is about the user.
-type asked struct {
+// busyTargets holds the people and calendars of a call. If there are none, the call is about the user.
+type busyTargets struct {
 	people    []calendar.User
 	calendars []calendar.Calendar
 	// seen are the named calendars and, if the call is about the user, the user's own.
@@ -194,15 +194,17 @@ type asked struct {
 }
 
 // names lists the calendars and people for the result.
-func (a asked) names(who calendar.Caller) []string { return append(namesOf(who, a.seen), a.others...) }
+func (a busyTargets) names(who calendar.Caller) []string {
+	return append(namesOf(who, a.seen), a.others...)
+}
 
 // timeOf finds the calendars and people that a call names.
-func (b busyTools) timeOf(ctx context.Context, c *call, in whose) (asked, error) {
-	var found asked
+func (b busyTools) timeOf(ctx context.Context, c *call, in whose) (busyTargets, error) {
+	var found busyTargets
 	for _, id := range in.calendars {
 		cal, err := b.calendarBy(ctx, c, id)
 		if err != nil {
-			return asked{}, err
+			return busyTargets{}, err
 		}
 		found.calendars = append(found.calendars, cal)
 	}
@@ -215,7 +217,7 @@ func (b busyTools) timeOf(ctx context.Context, c *call, in whose) (asked, error)
 }
 
 // addPeople adds people by name. Busy times of other users follow the rules of the CalDAV outbox.
-func (b busyTools) addPeople(ctx context.Context, c *call, names []string, to *asked) error {
+func (b busyTools) addPeople(ctx context.Context, c *call, names []string, to *busyTargets) error {
 	bare := each(names, bareAddress)
 	all, err := b.service.PeopleAt(ctx, c.caller, bare)
 	if err != nil {

@@ -254,7 +254,7 @@ func (h *Handler) firstInput(name string) json.RawMessage {
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := wire.ExchangeOf(ctx)
-		c := &call{caller: callerOf(x), plain: x.Version.Plain(), consent: consent{asks: x.Asks, opens: x.Opens}}
+		c := &call{caller: callerOf(x), plain: x.Version.Plain(), consent: consentState{asks: x.Asks, opens: x.Opens}}
 		started := h.now()
 		result, err := h.attempted(ctx, t, c, x)
 		if t.mail {

@@ -43,8 +43,8 @@ func (b invitationTools) rows() []tool {
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells its sender. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
+			hints:       toolHints{destructive: true, idempotent: true},
+			begin:       withSubject(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
 		})),
 	}
 }
@@ -193,7 +193,7 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 	if err != nil {
 		return answer{}, err
 	}
-	r := rows{zone: z, who: c.caller}
+	r := eventRows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More += left
 	v := invitationsView{
@@ -217,7 +217,7 @@ func (b invitationTools) listInvitations(ctx context.Context, c *call, in *invit
 		if err != nil {
 			return answer{}, err
 		}
-		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), named(beside), nil})
+		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), clashNames(beside), nil})
 	}
 	return answer{v.prose(r, found.Occurrences), v}, nil
 }
@@ -285,11 +285,11 @@ func awaits(event *ical.Component, self schedule.Self) bool {
 	})
 }
 
-// named describes conflicting events in a few words each.
-func named(all clashes) []shown {
+// clashNames describes conflicting events in a few words each.
+func clashNames(all clashes) []shown {
 	var list []shown
 	for _, e := range all.Conflicts {
-		list = append(list, shown(fmt.Sprintf("%s (%s)%s", quotedTitle(string(e.Title)), day(e.StartWeekday,
+		list = append(list, shown(fmt.Sprintf("%s (%s)%s", quotedTitle(string(e.Title)), dayText(e.StartWeekday,
 			e.StartLocal), e.Untrusted.mark())))
 	}
 	if all.More > 0 {
@@ -299,7 +299,7 @@ func named(all clashes) []shown {
 }
 
 // prose writes the result as text.
-func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
+func (v invitationsView) prose(r eventRows, found []query.Occurrence) prose {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString("No invitation waits for the user's answer. " + unreadProse(v.Unread) + "\n")

@@ -23,13 +23,13 @@ func (b accountTools) rows() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
 		description: "Adds a published .ics calendar, read-only. Use only an address that the user gave.",
-		scope:       calendar.ScopeWrite, unbound: true, hints: hints{openWorld: true},
+		scope:       calendar.ScopeWrite, unbound: true, hints: toolHints{openWorld: true},
 		begin: doing(b.subscribeCalendar), gives: subscribedView{},
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
 		description: "Refreshes a linked account or feed, or unlinks it; keep keeps its copies, drop deletes them.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true,
-		hints: hints{destructive: true, openWorld: true},
+		hints: toolHints{destructive: true, openWorld: true},
 		begin: doing(b.updateLinkedAccount), gives: lookedView{},
 	})}
 }

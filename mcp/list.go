@@ -90,7 +90,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	if err != nil {
 		return answer{}, err
 	}
-	rows := rows{zone: w.zone, who: c.caller, full: in.detail == full}
+	rows := eventRows{zone: w.zone, who: c.caller, full: in.detail == full}
 	listed, left := rows.list(c, &found.Occurrences)
 	found.More += left
 	v := listView{Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(),
@@ -110,7 +110,7 @@ func (b toolbox) oneCalendar(ctx context.Context, c *call, id calendar.CalendarI
 }
 
 // prose writes the result as text.
-func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
+func (v listView) prose(r eventRows, found []query.Occurrence, w window) prose {
 	var b strings.Builder
 	heading := "Found %s (%s):\n"
 	if w.continued {
@@ -286,9 +286,9 @@ func (w window) check(most int) error {
 	return nil
 }
 
-// cursor is the position of the next page. It also holds the arguments of the query, so that a client can send the
+// listCursor is the position of the next page. It also holds the arguments of the query, so that a client can send the
 // cursor alone. A page for other filters would be an answer to neither query.
-type cursor struct {
+type listCursor struct {
 	Tool  string                     `json:"t"`
 	Asked map[string]json.RawMessage `json:"q,omitempty"`
 	At    json.RawMessage            `json:"a"`
@@ -316,7 +316,7 @@ func (c *call) next(at any) string {
 	if err == nil {
 		asked := maps.Clone(c.asked)
 		delete(asked, cursorName)
-		data, err = json.Marshal(cursor{c.tool, asked, place})
+		data, err = json.Marshal(listCursor{c.tool, asked, place})
 	}
 	if err != nil {
 		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers, strings, and JSON that was parsed before
@@ -353,7 +353,7 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	var from cursor
+	var from listCursor
 	data, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
 	if err == nil {
 		err = json.Unmarshal(data, &from)

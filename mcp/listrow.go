@@ -35,8 +35,8 @@ type listedEvent struct {
 	People      []shown       `json:"people,omitempty"`
 }
 
-// rows formats a list of events for one caller.
-type rows struct {
+// eventRows formats a list of events for one caller.
+type eventRows struct {
 	zone zoned
 	who  calendar.Caller
 	full bool
@@ -90,14 +90,14 @@ func short(text string, most int) string {
 }
 
 // list formats the events that fit into one result. It removes the others from found, and counts them.
-func (r rows) list(c *call, found *[]query.Occurrence) (listed []listedEvent, left int) {
+func (r eventRows) list(c *call, found *[]query.Occurrence) (listed []listedEvent, left int) {
 	listed = each(*found, r.event)
 	n := fit(listed, c.room(), listedEvent.size)
 	*found = (*found)[:n]
 	return listed[:n], len(listed) - n
 }
 
-func (r rows) event(o query.Occurrence) listedEvent {
+func (r eventRows) event(o query.Occurrence) listedEvent {
 	times := r.zone.times(o.Instance)
 	v := listedEvent{
 		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal,
@@ -118,7 +118,7 @@ func (r rows) event(o query.Occurrence) listedEvent {
 	}
 	v.ID, v.ETag = idOf(o).String(), o.Object.ETag
 	v.Description = shown(short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText))
-	v.People = people(o)
+	v.People = attendeeNames(o)
 	return v
 }
 
@@ -144,8 +144,8 @@ func idOf(o query.Occurrence) eventID {
 	return id
 }
 
-// people lists the attendees by name or address, with their responses.
-func people(o query.Occurrence) []shown {
+// attendeeNames lists the attendees by name or address, with their responses.
+func attendeeNames(o query.Occurrence) []shown {
 	var list []shown
 	all := edit.AttendeesOf(o.Component)
 	for _, a := range all {
@@ -162,7 +162,7 @@ func people(o query.Occurrence) []shown {
 }
 
 // write writes the events as a numbered list, with a legend of their calendars.
-func (r rows) write(b *strings.Builder, found []query.Occurrence, listed []listedEvent) {
+func (r eventRows) write(b *strings.Builder, found []query.Occurrence, listed []listedEvent) {
 	names, legend := calendarNames{}, []string(nil)
 	for i, o := range found {
 		if i == 0 {
@@ -221,7 +221,7 @@ func ownName(cal calendar.Calendar) string {
 
 // line is an event on one line: title, time, place, calendar, and ids. User-supplied text is in quotation marks, so
 // that it does not look like the server's own words.
-func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
+func (r eventRows) line(o query.Occurrence, e listedEvent, in string) string {
 	if e.foreign() {
 		e = e.defused()
 	}
@@ -230,10 +230,10 @@ func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
 		text += ", at " + wire.Quoted(string(e.Location))
 	}
 	if e.Status != "" {
-		text += ", " + strings.ToLower(word(e.Status))
+		text += ", " + strings.ToLower(bareOrQuoted(e.Status))
 	}
 	if e.Color != "" {
-		text += ", colour " + word(e.Color)
+		text += ", colour " + bareOrQuoted(e.Color)
 	}
 	text += e.standingView.line() + fmt.Sprintf(", in %s, uid %s", in, quotedUID(o.Object.UID))
 	if e.RecurrenceID != "" {
@@ -274,8 +274,8 @@ const longestListedUID = 255
 // quotedUID is a uid in text.
 func quotedUID(uid calendar.UID) string { return wire.Quoted(short(string(uid), longestListedUID)) }
 
-// word returns a value that should be one word, or quotes it if it is not.
-func word(value string) string {
+// bareOrQuoted returns a value that should be one word, or quotes it if it is not.
+func bareOrQuoted(value string) string {
 	if strings.ContainsFunc(value, func(r rune) bool { return r > 'z' || r < '-' }) {
 		return wire.Quote(value)
 	}

@@ -79,7 +79,7 @@ func (b mailTools) rows() []tool {
 	for i := range family {
 		t := &family[i]
 		t.alias, t.name, t.mail, t.scope = "gmail."+t.name, "gmail_"+t.name, true, calendar.ScopeMail
-		t.hints = hints{readOnly: true, idempotent: true, openWorld: true}
+		t.hints = toolHints{readOnly: true, idempotent: true, openWorld: true}
 	}
 	return family
 }
@@ -160,7 +160,7 @@ func (b mailTools) mailStatus(ctx context.Context, c *call, _ *nothing) (answer,
 			v.Since = mailTime(s.Since)
 			text += ", since " + v.Since
 		}
-		return answer{prose(text + "." + after(s.Why)), v}, nil
+		return answer{prose(text + "." + lastCheckNote(s.Why)), v}, nil
 	}
 	v.Scopes, v.URL = nil, b.linkPage()
 	v.Message = shown(cmp.Or(s.Why, "no Gmail account is linked") + ". The user has to link it" +
@@ -172,8 +172,8 @@ func (b mailTools) mailStatus(ctx context.Context, c *call, _ *nothing) (answer,
 	return answer{prose(text), v}, nil
 }
 
-// after is a remark at the end of a sentence.
-func after(remark string) string {
+// lastCheckNote is a remark at the end of a sentence.
+func lastCheckNote(remark string) string {
 	if remark == "" {
 		return ""
 	}

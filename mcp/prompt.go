@@ -68,9 +68,9 @@ func (in *timeToFind) takes() []field {
 
 func (in *timeToFind) lines() []string {
 	return []string{
-		"Find a time for this: " + said(in.what, "") + ", of " + said(in.minutes, "30") + " minutes, with " +
-			said(in.with, "me alone") +
-			", in " + said(in.when, usualRange) + ".",
+		"Find a time for this: " + quotedOr(in.what, "") + ", of " + quotedOr(in.minutes, "30") + " minutes, with " +
+			quotedOr(in.with, "me alone") +
+			", in " + quotedOr(in.when, usualRange) + ".",
 		"1. Call `find_time` with that length, those people and that range. If a name is not known there, ask me " +
 			"instead of leaving it out.",
 		"2. Show me at most three times, each with its weekday and date, and say why it is a good choice.",
@@ -86,7 +86,7 @@ func (in *weekPlan) takes() []field {
 }
 
 func (in *weekPlan) lines() []string {
-	week := said(in.week, weeks[0])
+	week := quotedOr(in.week, weeks[0])
 	return []string{
 		"Plan " + week + " with me.",
 		"1. Read `list_events` with date_range " + week + ", and `list_tasks`.",
@@ -107,7 +107,7 @@ func (in *preparation) takes() []field {
 func (in *preparation) lines() []string {
 	find := "1. Find my next meeting with `list_events`: the first that has other people in it."
 	if in.meeting != "" {
-		find = "1. Find the next meeting about " + said(in.meeting, "") +
+		find = "1. Find the next meeting about " + quotedOr(in.meeting, "") +
 			" with `search_events`. If several match, ask me which one."
 	}
 	return []string{
@@ -131,7 +131,8 @@ func (in *cleaning) takes() []field {
 func (in *cleaning) lines() []string {
 	return []string{
 		"Tidy up my calendars with me.",
-		"1. Read `list_events` with date_range " + said(in.when, usualRange) + ", and `list_tasks` with status all.",
+		"1. Read `list_events` with date_range " + quotedOr(in.when, usualRange) +
+			", and `list_tasks` with status all.",
 		"2. Look for events that are duplicates, overlap, are cancelled or have no title, and for tasks that are " +
 			"long overdue or long done.",
 		"3. Show your findings as a numbered list, each with a suggestion. Change nothing before I have picked.",
@@ -141,8 +142,8 @@ func (in *cleaning) lines() []string {
 	}
 }
 
-// said quotes an argument in a prompt, or its default.
-func said(value, missing string) string {
+// quotedOr quotes an argument in a prompt, or its default.
+func quotedOr(value, missing string) string {
 	return strconv.Quote(wire.Visible(cmp.Or(strings.TrimSpace(value), missing)))
 }
 

@@ -77,7 +77,7 @@ func (b invitationTools) proposed(ctx context.Context, c *call, s subject, in *e
 		of func(query.Proposal) ical.Time
 	}{
 		{"start", in.start, func(p query.Proposal) ical.Time { return p.Proposal.Start }},
-		{"end", in.end, until},
+		{"end", in.end, proposalEnd},
 	} {
 		if !isTime(side.Field) {
 			continue
@@ -97,8 +97,8 @@ func (b invitationTools) proposed(ctx context.Context, c *call, s subject, in *e
 	}), nil
 }
 
-// until is the end of a proposal, or its start if neither the proposal nor the event has an end.
-func until(p query.Proposal) ical.Time { return cmp.Or(p.Proposal.End, p.Proposal.Start) }
+// proposalEnd is the end of a proposal, or its start if neither the proposal nor the event has an end.
+func proposalEnd(p query.Proposal) ical.Time { return cmp.Or(p.Proposal.End, p.Proposal.Start) }
 
 // means reports whether a moment in a call equals a proposed time. A floating time is compared in the zone of the call.
 func (z zoned) means(m moment, t ical.Time) bool {
@@ -202,7 +202,7 @@ func partly(failed []error, down []string) error {
 // oneWish checks that all proposals are for the same time, so that the user declines none that they have not seen.
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
-		if p.Proposal.Start != all[0].Proposal.Start || until(p) != until(all[0]) {
+		if p.Proposal.Start != all[0].Proposal.Start || proposalEnd(p) != proposalEnd(all[0]) {
 			return errArgument(`guests proposed different times for this event, and the call does not name one: %s`,
 				s.zone.wanted(all)).
 				Advising(`give the "start" and "end" of the one that the user means`)
@@ -259,10 +259,10 @@ func (z zoned) when(t ical.Time) string {
 		if t.IsDate() {
 			text = text[:len(time.DateOnly)]
 		}
-		return day(t.Civil.Weekday().String(), text)
+		return dayText(t.Civil.Weekday().String(), text)
 	}
 	at := time.Unix(t.Civil.Seconds(), 0).In(z.Location())
-	return day(at.Weekday().String(), at.Format(time.RFC3339))
+	return dayText(at.Weekday().String(), at.Format(time.RFC3339))
 }
 
 // wishesAbout groups proposals by event or instance.

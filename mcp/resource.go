@@ -102,7 +102,7 @@ func (h *Handler) listTemplates(
 }
 
 // templates maps each resource template to the tools that a caller needs for it.
-var templates = map[string]besides{calendarTemplate: allEvents, eventTemplate: wholeEvents}
+var templates = map[string]toolAlternatives{calendarTemplate: allEvents, eventTemplate: wholeEvents}
 
 // readable returns the calendars whose objects the caller can read. It returns none if the token lacks the read scope,
 // or is restricted to tools that list no calendars.

@@ -44,16 +44,16 @@ func (b searchTools) rows() []tool {
 	})}
 }
 
-// wanted holds the search text.
-type wanted struct{ words string }
+// searchText holds the search text.
+type searchText struct{ words string }
 
-func (in *wanted) takes() []field {
+func (in *searchText) takes() []field {
 	return []field{textTo(&in.words, "query", "").needed().upTo(longestQuery)}
 }
 
 // searchQuestion holds the arguments of search_events.
 type searchQuestion struct {
-	wanted
+	searchText
 	inCalendar
 	inZone
 	past  bool
@@ -61,7 +61,7 @@ type searchQuestion struct {
 }
 
 func (in *searchQuestion) takes() []field {
-	return append(in.wanted.takes(),
+	return append(in.searchText.takes(),
 		yesTo(&in.past, "include_past", "Also past events, latest first."),
 		takesOnly(&in.calendar),
 		numberTo(&in.limit, "limit", "Default 20.").between(1, mostFound),
@@ -107,7 +107,7 @@ func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuesti
 	if err != nil {
 		return answer{}, err
 	}
-	r := rows{zone: z, who: c.caller}
+	r := eventRows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
 	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More,
@@ -124,7 +124,7 @@ func (b searchTools) searchEvents(ctx context.Context, c *call, in *searchQuesti
 	return answer{v.prose(r, found, q), v}, nil
 }
 
-func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
+func (v foundView) prose(r eventRows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	text := q.Text
 	if v.Meant != "" {
@@ -165,7 +165,7 @@ type resultView struct {
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
-func (b searchTools) search(ctx context.Context, c *call, in *wanted) (answer, error) {
+func (b searchTools) search(ctx context.Context, c *call, in *searchText) (answer, error) {
 	z := b.usualZone(c, calendar.Calendar{})
 	found, err := b.searchSaid(ctx, c, z, in.words)
 	if err != nil {
@@ -241,7 +241,7 @@ func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, 
 		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
 	}
 	details := s.zone.details(c.caller, s.cal, s.found)
-	lines = append(lines, more(details)...)
+	lines = append(lines, detailLines(details)...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
 		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal,
@@ -251,8 +251,8 @@ func (b searchTools) fetch(ctx context.Context, c *call, in *oneFound) (answer, 
 	return same(v)
 }
 
-// more returns lines for details that few events have.
-func more(v detailsView) []string {
+// detailLines returns lines for details that few events have.
+func detailLines(v detailsView) []string {
 	var lines []string
 	for _, l := range [...]struct{ name, text string }{
 		{"Time zone", cmp.Or(v.EventTimezone, v.Timezone)},

@@ -33,11 +33,11 @@ func (b searchTools) find(ctx context.Context, c *call, q query.EventSearch) (qu
 		return found, nil
 	}
 	tasks, err := b.service.SearchTasks(ctx, c.caller, q)
-	return beside(found, tasks), err
+	return mergeFinds(found, tasks), err
 }
 
-// beside merges the events and tasks that were found. Exact matches win over similar words.
-func beside(found, tasks query.Finds) query.Finds {
+// mergeFinds merges the events and tasks that were found. Exact matches win over similar words.
+func mergeFinds(found, tasks query.Finds) query.Finds {
 	none, other := len(found.Occurrences) == 0, len(tasks.Occurrences) == 0
 	switch {
 	case other || !none && found.Meant == nil && tasks.Meant != nil:

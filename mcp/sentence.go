@@ -15,8 +15,8 @@ import (
 // of these words. Therefore the date is parsed as a time range, and filler words are dropped. If still nothing has all
 // words, the search returns the events and tasks that have most of them.
 
-// sentence is a parsed search sentence.
-type sentence struct {
+// searchSentence is a parsed search sentence.
+type searchSentence struct {
 	words []string
 	// when is the time range that it names, or nil.
 	when *daterange.Range
@@ -51,8 +51,8 @@ func wordSet(text string) map[string]bool {
 }
 
 // readSentence parses a sentence.
-func readSentence(text string, r daterange.Reader) sentence {
-	var s sentence
+func readSentence(text string, r daterange.Reader) searchSentence {
+	var s searchSentence
 	said := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n?!,;\"“”()", c) })
 	for i := 0; i < len(said); i++ {
 		if when, n := timeAt(said[i:], r); n > 0 && s.when == nil {
@@ -106,7 +106,7 @@ func firstOf(first, second query.Finds) query.Finds {
 }
 
 // searchSentence searches for all words of a sentence, in its time range.
-func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sentence) (query.Finds, error) {
+func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s searchSentence) (query.Finds, error) {
 	text := strings.Join(s.words, " ")
 	switch {
 	case s.when != nil:
@@ -118,7 +118,7 @@ func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sen
 			return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
 		}
 		tasks, err := b.tasksDue(ctx, c, z, text, *s.when)
-		return beside(query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, tasks), err
+		return mergeFinds(query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, tasks), err
 	case text == "":
 		return query.Finds{}, nil
 	}
@@ -131,7 +131,7 @@ func (b searchTools) searchSentence(ctx context.Context, c *call, z zoned, s sen
 	if err != nil || len(back.Occurrences) == 0 {
 		return found, err
 	}
-	return beside(back, tasksOf(found)), nil
+	return mergeFinds(back, tasksOf(found)), nil
 }
 
 // backDays are the numbers of days that a search for the last occurrence goes back, one after the other.
@@ -172,7 +172,7 @@ const mostBack = 200
 func wholeOf(o query.Occurrence) eventID { return eventID{Calendar: o.Calendar.ID, UID: o.Object.UID} }
 
 // searchAny returns objects with some of the words, best matches first.
-func (b searchTools) searchAny(ctx context.Context, c *call, z zoned, s sentence) (all query.Finds, err error) {
+func (b searchTools) searchAny(ctx context.Context, c *call, z zoned, s searchSentence) (all query.Finds, err error) {
 	has := make(map[eventID]int)
 	for _, word := range s.words[:min(len(s.words), mostWords)] {
 		if s.when != nil || len(s.words) == 1 {

@@ -306,13 +306,14 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 	}
 	v, at := readViewOf(now), s.zone.times(now)
 	e := calendar.Errorf(calendar.Stale, "", "it has changed since: now it is %s, from %s to %s, etag %s",
-		wire.Quote(string(v.Summary)), day(at.StartWeekday, at.StartLocal), day(at.EndWeekday, at.EndLocal), v.ETag)
+		wire.Quote(string(v.Summary)), dayText(at.StartWeekday, at.StartLocal), dayText(at.EndWeekday, at.EndLocal),
+		v.ETag)
 	e.Hint, e.Cause = "see whether your change still makes sense, then repeat it with this etag as if_match", err
 	return e
 }
 
-// day formats a time with its weekday.
-func day(weekday, local string) string {
+// dayText formats a time with its weekday.
+func dayText(weekday, local string) string {
 	if local == "" {
 		return "any time"
 	}

@@ -19,12 +19,12 @@ func (b calendarTools) shareRows() []tool {
 	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
 		description: "Shares a calendar with another user of this server, or changes what they may do. Ask first.",
-		scope:       calendar.ScopeShare, hints: hints{idempotent: true},
+		scope:       calendar.ScopeShare, hints: toolHints{idempotent: true},
 		begin: within(b.toolbox, b.shareCalendar), gives: sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Ends a share with another user; with the user's own name, leaves a calendar of others.",
-		scope:       calendar.ScopeShare, hints: hints{destructive: true},
+		scope:       calendar.ScopeShare, hints: toolHints{destructive: true},
 		begin: within(b.toolbox, b.unshareCalendar), gives: unsharedView{},
 	}), reading(tool{
 		name: "list_shared_calendars", title: "List shared calendars",

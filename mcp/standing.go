@@ -104,7 +104,7 @@ func (v standingView) line() string {
 		said.WriteString(", free")
 	}
 	if v.MyAnswer != "" {
-		said.WriteString(", the user's answer: " + word(strings.ToLower(v.MyAnswer)))
+		said.WriteString(", the user's answer: " + bareOrQuoted(strings.ToLower(v.MyAnswer)))
 	}
 	if v.Organizer != "" && v.Organizer != v.Untrusted {
 		said.WriteString(", organizer " + wire.Quoted(string(v.Organizer)))
@@ -210,12 +210,12 @@ func toldTo(all []calendar.Told) (v toldView) {
 			not = append(not, t.To+": "+failures[t.Status])
 		}
 	}
-	v.Told, v.Unreached = few(once(told)), few(once(not))
+	v.Told, v.Unreached = few(distinct(told)), few(distinct(not))
 	return v
 }
 
-// once removes duplicates.
-func once(list []string) []string {
+// distinct removes duplicates.
+func distinct(list []string) []string {
 	said := map[string]bool{}
 	return slices.DeleteFunc(list, func(item string) bool {
 		again := said[item]

@@ -19,7 +19,7 @@ func (b toolbox) statusTools() []tool {
 		description: "Returns date, time, weekday, the user's zone, this connection's permissions and the linked " +
 			"accounts. Call it before you turn \"tomorrow\" into a date.",
 		scope: 0, // every token may call it
-		hints: hints{readOnly: true},
+		hints: toolHints{readOnly: true},
 		begin: doing(b.status), gives: statusView{},
 	}}
 }

@@ -34,7 +34,7 @@ func (b taskTools) rows() []tool {
 		}), reading(tool{
 			name: "get_task", title: "Get task",
 			description: "Returns one task, or instance of a series, with all details and its subtasks.",
-			begin:       about(aTask, b.subject, b.getTask), gives: wholeTask{},
+			begin:       withSubject(aTask, b.subject, b.getTask), gives: wholeTask{},
 		}), b.once(tool{
 			name: "create_task", title: "Create task",
 			description: "Creates a task, in a calendar that holds tasks. To block time: create_event.",
@@ -53,8 +53,8 @@ func (b taskTools) rows() []tool {
 			name: "delete_task", title: "Delete task",
 			description: "Deletes a task or instances. To mark it done: update_task with completed.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
+			hints:       toolHints{destructive: true, idempotent: true},
+			begin:       withSubject(aTask, b.aim, b.deleteTask), gives: deletedTask{},
 		})),
 	}
 }

@@ -29,7 +29,7 @@ type tool struct {
 	besides func(asked map[string]json.RawMessage) calendar.Scope
 	// unbound tools are hidden from tokens restricted to some calendars.
 	unbound bool
-	hints   hints
+	hints   toolHints
 	// mail is set if the tool reads mail: only users with linked mail see it. alias is its name with a dot. It is
 	// accepted but not listed, because not every host allows dots.
 	mail  bool
@@ -42,13 +42,13 @@ type tool struct {
 
 // reading makes a tool read-only.
 func reading(t tool) tool {
-	t.scope, t.hints = calendar.ScopeRead, hints{readOnly: true, idempotent: true}
+	t.scope, t.hints = calendar.ScopeRead, toolHints{readOnly: true, idempotent: true}
 	return t
 }
 
 // changing is for a tool that reads and changes data, and has no further effect if the call is repeated.
 func (b toolbox) changing(t tool) tool {
-	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, hints{destructive: true, idempotent: true}
+	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, toolHints{destructive: true, idempotent: true}
 	return b.once(t)
 }
 
@@ -75,9 +75,9 @@ func doing[A any, P interface {
 	}
 }
 
-// about is doing for a tool with an event or a task as its target, which find looks up: see toolbox.subject and
+// withSubject is doing for a tool with an event or a task as its target, which find looks up: see toolbox.subject and
 // toolbox.aim.
-func about[A any, P interface {
+func withSubject[A any, P interface {
 	*A
 	takes() []field
 	refers() reference
@@ -112,9 +112,9 @@ type nothing struct{}
 
 func (*nothing) takes() []field { return nil }
 
-// hints tell a host how careful to be. They must be true, because hosts ask the user or not depending on them. All four
-// are always sent: if one is missing, hosts assume the worst.
-type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+// toolHints tell a host how careful to be. They must be true, because hosts ask the user or not depending on them. All
+// four are always sent: if one is missing, hosts assume the worst.
+type toolHints struct{ readOnly, destructive, idempotent, openWorld bool }
 
 // call is one call of a tool.
 type call struct {
@@ -134,7 +134,7 @@ type call struct {
 	// batch collects the changes, if the call is part of change_many.
 	batch *ledger.Batch
 	// consent is the state of the user's confirmation.
-	consent consent
+	consent consentState
 	// foreign are the other authors of texts that the call is about: see marked.
 	foreign []shown
 	// noted are extra log attributes. They contain no user-supplied text.
@@ -232,7 +232,7 @@ func pack(a answer, v wire.Version) (*mcpgo.CallToolResult, error) {
 	if !ok {
 		with.text = a.text
 	}
-	text, err := write(with.text)
+	text, err := encodeText(with.text)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the result: %w", err)
 	}
@@ -246,7 +246,7 @@ func pack(a answer, v wire.Version) (*mcpgo.CallToolResult, error) {
 	return result, nil
 }
 
-func write(value any) (string, error) {
+func encodeText(value any) (string, error) {
 	if text, ok := value.(prose); ok {
 		return wire.Visible(string(text)), nil
 	}

@@ -40,30 +40,30 @@ func Tools() []ToolInfo {
 	return all
 }
 
-// besides describes data that the server also returns outside of tool calls. Each row lists alternative tools: a caller
-// with one tool of each row could get the same data by calling them.
-type besides [][]calendar.ToolName
+// toolAlternatives describes data that the server also returns outside of tool calls. Each row lists alternative tools:
+// a caller with one tool of each row could get the same data by calling them.
+type toolAlternatives [][]calendar.ToolName
 
 // The data that a token restricted to some tools may get without calling one.
 var (
-	listOfCalendars = besides{{"list_calendars"}}
-	eventIDs        = besides{{"list_events", "query_events"}}
-	wholeEvents     = besides{{"get_event"}}
-	listOfTasks     = besides{{"list_tasks"}}
-	wholeTasks      = besides{{"get_task"}}
+	listOfCalendars = toolAlternatives{{"list_calendars"}}
+	eventIDs        = toolAlternatives{{"list_events", "query_events"}}
+	wholeEvents     = toolAlternatives{{"get_event"}}
+	listOfTasks     = toolAlternatives{{"list_tasks"}}
+	wholeTasks      = toolAlternatives{{"get_task"}}
 	allEvents       = slices.Concat(listOfCalendars, eventIDs, wholeEvents)
 )
 
 // to reports whether the caller's tools would return the data too. A token for all tools may always get it, within its
 // scopes.
-func (b besides) to(c calendar.Caller) bool {
+func (b toolAlternatives) to(c calendar.Caller) bool {
 	return c.Tools == nil || !slices.ContainsFunc(b, func(either []calendar.ToolName) bool {
 		return !slices.ContainsFunc(either, func(name calendar.ToolName) bool { return slices.Contains(c.Tools, name) })
 	})
 }
 
 // check refuses the data to callers whose tools do not return it.
-func (b besides) check(c calendar.Caller) error {
+func (b toolAlternatives) check(c calendar.Caller) error {
 	if b.to(c) {
 		return nil
 	}

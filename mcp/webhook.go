@@ -28,7 +28,7 @@ func (b webhookTools) rows() []tool {
 		name: "webhooks", title: "Webhooks",
 		description: "Notifies an https address of each change in the user's calendars. add shows the signing " +
 			"secret, once; resume turns a webhook on again. Use only an address that the user gave.",
-		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: hints{destructive: true,
+		scope: calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: toolHints{destructive: true,
 			openWorld: true},
 		begin: doing(b.webhooks), gives: webhooksView{},
 	}}

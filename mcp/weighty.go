@@ -137,7 +137,7 @@ func (b toolbox) confirmSeries(
 func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledger.Edited) string {
 	at := func(m recur.Moment) string {
 		local, weekday := s.zone.local(m)
-		return day(weekday, local)
+		return dayText(weekday, local)
 	}
 	from := fmt.Sprintf("%s from %s on", quotedShort(s.found.Object.Summary), at(s.found.Start))
 	if planned.Split == nil {
