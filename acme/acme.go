@@ -115,8 +115,11 @@ func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: k.config.Roots, MinVersion: tls.VersionTLS12}
 	agent := &autocert.Manager{
-		Prompt: autocert.AcceptTOS, Cache: kept, HostPolicy: autocert.HostWhitelist(k.config.Names...), Email: k.config.Email,
-		Client: &acme.Client{DirectoryURL: k.config.Directory, HTTPClient: &http.Client{Transport: transport, Timeout: time.Minute}},
+		Prompt: autocert.AcceptTOS, Cache: kept, HostPolicy: autocert.HostWhitelist(k.config.Names...),
+		Email: k.config.Email,
+		Client: &acme.Client{
+			DirectoryURL: k.config.Directory, HTTPClient: &http.Client{Transport: transport, Timeout: time.Minute},
+		},
 	}
 	if byHTTP {
 		agent.HTTPHandler(nil) // from now on, autocert may choose HTTP challenges

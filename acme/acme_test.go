@@ -23,7 +23,10 @@ func TestTriesAreTold(t *testing.T) {
 			cancel() // it is not tried again
 		}))
 		defer authority.Close()
-		k := New(Config{Names: []string{"calendar.example"}, Directory: authority.URL, Log: h.Logger(), Now: h.Now, Task: h.TaskLog.Task})
+		k := New(Config{
+			Names: []string{"calendar.example"}, Directory: authority.URL, Log: h.Logger(), Now: h.Now,
+			Task: h.TaskLog.Task,
+		})
 		k.Run(ctx, h.Store, false)
 		if told := h.TaskLog.Ended(); !slices.Equal(told, []string{"certificate failed"}) {
 			t.Errorf("the tasks are %q", told)

@@ -28,7 +28,8 @@ func TestStorage(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(two.Put(ctx, "a", []byte("new")), two.Delete(ctx, "calendar.example+token"), two.Delete(ctx, "none")); err != nil {
+		if err := errors.Join(two.Put(ctx, "a", []byte("new")), two.Delete(ctx, "calendar.example+token"),
+			two.Delete(ctx, "none")); err != nil {
 			t.Fatal(err)
 		}
 		for key, want := range map[string]string{"a": "new", "calendar.example": "\x00calendar.example"} {
@@ -39,7 +40,8 @@ func TestStorage(t *testing.T) {
 		if _, err := one.Get(ctx, "calendar.example+token"); !errors.Is(err, autocert.ErrCacheMiss) {
 			t.Errorf("what was deleted: %v", err)
 		}
-		if want := "level=INFO msg=certificate name=calendar.example\n"; h.Log.String()[len(h.Log.String())-len(want):] != want {
+		if want := "level=INFO msg=certificate name=calendar.example\n"; h.Log.String()[len(h.Log.String())-
+			len(want):] != want {
 			t.Error(h.Log.String())
 		}
 	})
@@ -55,7 +57,9 @@ func TestLocks(t *testing.T) {
 		err := one.locked(ctx, "x", func() error {
 			impatient, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 			defer cancel()
-			if err := two.locked(impatient, "x", func() error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
+			if err := two.locked(impatient, "x", func() error {
+				return nil
+			}); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("two work at once: %v", err)
 			}
 			return two.locked(ctx, "y", func() error { return nil })

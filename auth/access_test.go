@@ -19,7 +19,9 @@ import (
 const endpoint auth.Resource = "https://cal.example/mcp"
 
 // grant lets a client in, and returns the grant and an access token for some of its scopes.
-func (h *house) grant(u calendar.User, id calendar.TokenID, cals []calendar.CalendarID, scopes calendar.Scope) (auth.Token, string) {
+func (h *house) grant(u calendar.User, id calendar.TokenID, cals []calendar.CalendarID,
+	scopes calendar.Scope,
+) (auth.Token, string) {
 	h.t.Helper()
 	ctx, now := h.t.Context(), h.Now()
 	must := func(err error) {
@@ -28,19 +30,29 @@ func (h *house) grant(u calendar.User, id calendar.TokenID, cals []calendar.Cale
 			h.t.Fatal(err)
 		}
 	}
-	must(h.Store.PutClient(ctx, oauth.Client{ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret, Created: now}))
+	must(h.Store.PutClient(ctx, oauth.Client{
+		ID: "client", Kind: oauth.Added, Name: "Claude", Method: oauth.NoSecret, Created: now,
+	}))
 	offer := oauth.Offer{
-		ID: auth.SecretID("offer of " + id), Client: "client", User: u.ID, Resource: endpoint, Expires: now.Add(time.Minute),
+		ID: auth.SecretID("offer of " + id), Client: "client", User: u.ID, Resource: endpoint,
+		Expires: now.Add(time.Minute),
 	}
 	must(h.Store.InsertOffer(ctx, offer, now))
 	g := auth.Token{
-		ID: id, User: u.ID, UserName: u.Name, Name: "Claude (claude.ai)", Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals, Created: now,
+		ID: id, User: u.ID, UserName: u.Name, Name: "Claude (claude.ai)",
+		Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals, Created: now,
 		Expires: now.Add(30 * 24 * time.Hour), Client: "client", Resource: endpoint,
 	}
 	secret, digest, text := auth.AccessForm.New()
 	must(h.Store.TakeUp(ctx, offer.ID, g, oauth.Pair{
-		Access:  oauth.Ticket{ID: secret, Digest: digest, Grant: id, Use: oauth.ForAccess, Scopes: scopes, Created: now, Expires: now.Add(time.Hour)},
-		Refresh: oauth.Ticket{ID: auth.SecretID("refresh of " + id), Grant: id, Use: oauth.ForRefresh, Created: now, Expires: now.Add(2 * time.Hour)},
+		Access: oauth.Ticket{
+			ID: secret, Digest: digest, Grant: id, Use: oauth.ForAccess, Scopes: scopes, Created: now,
+			Expires: now.Add(time.Hour),
+		},
+		Refresh: oauth.Ticket{
+			ID: auth.SecretID("refresh of " + id), Grant: id, Use: oauth.ForRefresh, Created: now,
+			Expires: now.Add(2 * time.Hour),
+		},
 	}))
 	return g, string(text)
 }
@@ -62,7 +74,8 @@ func TestAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := calendar.Caller{
-			User: got.User, Scopes: calendar.ScopeRead, Token: g.ID, Calendars: g.Calendars, Expires: h.Now().Add(time.Hour), Delegated: true, Agent: g.Name,
+			User: got.User, Scopes: calendar.ScopeRead, Token: g.ID, Calendars: g.Calendars,
+			Expires: h.Now().Add(time.Hour), Delegated: true, Agent: g.Name,
 		}
 		if diff := cmp.Diff(want, got); diff != "" || got.User.ID != ann.ID {
 			t.Errorf("for %s (-want +got):\n%s", got.User.Name, diff)
@@ -81,7 +94,9 @@ func TestAccess(t *testing.T) {
 func TestAccessEnds(t *testing.T) {
 	t.Parallel()
 	for what, end := range map[string]func(h *house, u calendar.User, g auth.Token) error{
-		"revoked":     func(h *house, _ calendar.User, g auth.Token) error { return h.RevokeToken(h.t.Context(), g.ID) },
+		"revoked": func(h *house, _ calendar.User, g auth.Token) error {
+			return h.RevokeToken(h.t.Context(), g.ID)
+		},
 		"all revoked": func(h *house, _ calendar.User, _ auth.Token) error { return h.RevokeAll(h.t.Context()) },
 		"expired": func(h *house, _ calendar.User, _ auth.Token) error {
 			h.Pass(time.Hour)
@@ -135,11 +150,13 @@ func TestNarrowed(t *testing.T) {
 		}
 		come()
 		for _, id := range []calendar.TokenID{g.ID, token.ID} {
-			if err := h.NarrowToken(t.Context(), id, calendar.ScopeRead|calendar.ScopeShare, []calendar.CalendarID{"work"}); err != nil {
+			if err := h.NarrowToken(t.Context(), id, calendar.ScopeRead|calendar.ScopeShare,
+				[]calendar.CalendarID{"work"}); err != nil {
 				t.Fatal(err)
 			}
 			for _, nothing := range []error{
-				h.NarrowToken(t.Context(), id, calendar.ScopeDelete, nil), h.NarrowToken(t.Context(), id, calendar.ScopeRead, []calendar.CalendarID{}),
+				h.NarrowToken(t.Context(), id, calendar.ScopeDelete, nil),
+				h.NarrowToken(t.Context(), id, calendar.ScopeRead, []calendar.CalendarID{}),
 			} {
 				if calendar.ReasonOf(nothing) != calendar.Invalid {
 					t.Errorf("%s is left nothing: %v", id, nothing)
@@ -163,7 +180,8 @@ func TestAccessElsewhere(t *testing.T) {
 		_, other := h.grant(ann, "other", nil, calendar.ScopeAll)
 		id, _, _ := auth.AccessForm.Parse(text)
 		for what, wrong := range map[string]string{
-			"another's secret": text[:len("mcpa_")+21] + other[len("mcpa_")+21:], "a token's form": "mcp_" + text[len("mcpa_"):], "its id": string(id), "the grant's": string(g.ID), "nothing": "",
+			"another's secret": text[:len("mcpa_")+21] + other[len("mcpa_")+21:], "a token's form": "mcp_" +
+				text[len("mcpa_"):], "its id": string(id), "the grant's": string(g.ID), "nothing": "",
 		} {
 			if _, err := h.shown(wrong); !errors.Is(err, auth.ErrUnauthorized) {
 				t.Errorf("%s: %v", what, err)
@@ -174,8 +192,9 @@ func TestAccessElsewhere(t *testing.T) {
 		}
 		ask := func(protected auth.Protected, in bool) int {
 			d := auth.Door{
-				Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Refuse: auth.RefuseText, ClientAddr: func(*http.Request) netip.Addr { return here() },
-				Protected: func(*http.Request) (auth.Protected, bool) { return protected, in },
+				Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Refuse: auth.RefuseText,
+				ClientAddr: func(*http.Request) netip.Addr { return here() },
+				Protected:  func(*http.Request) (auth.Protected, bool) { return protected, in },
 			}
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", "Bearer "+text)

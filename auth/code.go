@@ -70,7 +70,9 @@ func (s *Service) offer(u calendar.User, site string, secret []byte, parcel Parc
 
 // AcceptCodes checks the app's first code and turns one-time codes on for the session's user. A user without recovery
 // codes gets some, too.
-func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parcel, code string) (recovery []string, err error) {
+func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parcel,
+	code string,
+) (recovery []string, err error) {
 	u := session.User
 	t, err := s.unpack(ctx, newCodes, parcel)
 	if err != nil {
@@ -83,7 +85,9 @@ func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parce
 	if !ok {
 		return nil, invalid("that code is not the one of this moment; is the phone's clock right?")
 	}
-	err = s.addFactor(ctx, session, func() error { return s.store.SetCodeSecret(ctx, u.ID, t.State, s.seconds(), step) })
+	err = s.addFactor(ctx, session, func() error {
+		return s.store.SetCodeSecret(ctx, u.ID, t.State, s.seconds(), step)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("keeping the secret of the codes: %w", err)
 	}

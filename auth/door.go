@@ -118,7 +118,8 @@ func presented(r *http.Request) (Scheme, string) {
 }
 
 // verifiers checks the credentials of each scheme.
-var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error){
+var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials string,
+	from netip.Addr) (calendar.Caller, error){
 	Bearer: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
 		return s.VerifyBearer(ctx, credentials, from)
 	},
@@ -159,7 +160,8 @@ func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err err
 
 // away reports whether the caller can only try again: the store is unavailable or too slow, or the client has gone.
 func away(err error) bool {
-	return calendar.ReasonOf(err) == calendar.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	return calendar.ReasonOf(err) == calendar.Unavailable || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled)
 }
 
 func later(d Door, w http.ResponseWriter, status int, after time.Duration) {
@@ -194,7 +196,8 @@ func (p Protected) params(scopes calendar.Scope) string {
 // Insufficient tells an OAuth client that its user must grant more scopes first (RFC 6750 §3.1). It names the present
 // and the missing scopes, since the next grant replaces the present one.
 func (d Door) Insufficient(w http.ResponseWriter, r *http.Request, c calendar.Caller, lacks calendar.Scope) {
-	params := ` realm=` + quoted(d.Realm) + `, error="insufficient_scope", error_description="The user has not allowed this yet."`
+	params := ` realm=` + quoted(d.Realm) +
+		`, error="insufficient_scope", error_description="The user has not allowed this yet."`
 	if p := d.protected(r); p.Metadata != "" {
 		params += p.params(c.Scopes | lacks)
 	}
@@ -209,10 +212,14 @@ func quoted(text string) string {
 
 // refusals gives the error code and the sentence for people of each status.
 var refusals = map[int]struct{ word, sentence string }{
-	http.StatusUnauthorized:        {"unauthorized", "Log in with your user name and password, or with an access token."},
-	http.StatusForbidden:           {"insufficient_scope", "The user has not allowed this program to do that."},
-	http.StatusTooManyRequests:     {"too_many_requests", "Too many failed logins. Wait a moment, then try again."},
-	http.StatusServiceUnavailable:  {"unavailable", "The server cannot check your credentials just now. Try again in a moment."},
+	http.StatusUnauthorized: {
+		"unauthorized", "Log in with your user name and password, or with an access token.",
+	},
+	http.StatusForbidden:       {"insufficient_scope", "The user has not allowed this program to do that."},
+	http.StatusTooManyRequests: {"too_many_requests", "Too many failed logins. Wait a moment, then try again."},
+	http.StatusServiceUnavailable: {
+		"unavailable", "The server cannot check your credentials just now. Try again in a moment.",
+	},
 	http.StatusInternalServerError: {"internal", "The server could not check your credentials."},
 }
 

@@ -59,7 +59,8 @@ func TestDoorsLetIn(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.createUser("alice")
-		if _, err := h.CreateUser(h.t.Context(), auth.NewUser{Name: "bob", Password: "with:colon:ünd more"}); err != nil {
+		if _, err := h.CreateUser(h.t.Context(), auth.NewUser{Name: "bob", Password: "with:colon:ünd more"}); err !=
+			nil {
 			h.t.Fatal(err)
 		}
 		_, token := h.createToken(auth.TokenSpec{User: "alice"})
@@ -73,7 +74,8 @@ func TestDoorsLetIn(t *testing.T) {
 			"Bearer " + token:                                                   "alice by Claude on laptop",
 			"bearer " + token:                                                   "alice by Claude on laptop",
 		} {
-			if diff := cmp.Diff(answer{Status: http.StatusOK, Body: want}, h.ask(davDoor(), authorization)); diff != "" {
+			if diff := cmp.Diff(answer{Status: http.StatusOK, Body: want}, h.ask(davDoor(), authorization)); diff !=
+				"" {
 				h.t.Errorf("%s:\n%s", authorization, diff)
 			}
 		}
@@ -92,11 +94,18 @@ func TestDoorsRefuse(t *testing.T) {
 		Body: "Log in with your user name and password, or with an access token.\n",
 	}
 	mcp := answer{
-		Status: http.StatusUnauthorized, Challenges: []string{`Bearer realm="calendars"`}, Body: `{"error":"unauthorized"}`,
+		Status: http.StatusUnauthorized, Challenges: []string{`Bearer realm="calendars"`},
+		Body: `{"error":"unauthorized"}`,
 	}
 	badDAV, badMCP := dav, mcp
-	badDAV.Challenges = []string{basicChallenge, `Bearer realm="our \"calendars\"", error="invalid_token", error_description="The access token is not good, or no longer."`}
-	badMCP.Challenges = []string{`Bearer realm="calendars", error="invalid_token", error_description="The access token is not good, or no longer."`}
+	badDAV.Challenges = []string{
+		basicChallenge, `Bearer realm="our \"calendars\"", error="invalid_token", error_description="The access ` +
+			`token is not good, or no longer."`,
+	}
+	badMCP.Challenges = []string{
+		`Bearer realm="calendars", error="invalid_token", error_description="The access token is not good, or no ` +
+			`longer."`,
+	}
 	each(t, func(h *house) {
 		h.createUser("alice")
 		_, token := h.createToken(auth.TokenSpec{User: "alice"})

@@ -17,7 +17,11 @@ func TestFlightsShareOneCheck(t *testing.T) {
 		outcomes := make(chan verdict, 32)
 		for range 32 {
 			go func() {
-				v, err := f.do(t.Context(), flightKey{}, func() (verdict, error) { runs.Add(1); <-land; return rightOne(), nil })
+				v, err := f.do(t.Context(), flightKey{}, func() (verdict, error) {
+					runs.Add(1)
+					<-land
+					return rightOne(), nil
+				})
 				if err != nil {
 					t.Error(err)
 				}
@@ -44,7 +48,10 @@ func TestFlightsOfDifferentGenerationsAreApart(t *testing.T) {
 		f := newFlights()
 		land := make(chan struct{})
 		go func() {
-			_, _ = f.do(t.Context(), flightKey{generation: 7}, func() (verdict, error) { <-land; return rightOne(), nil })
+			_, _ = f.do(t.Context(), flightKey{generation: 7}, func() (verdict, error) {
+				<-land
+				return rightOne(), nil
+			})
 		}()
 		synctest.Wait()
 		v, err := f.do(t.Context(), flightKey{generation: 8}, func() (verdict, error) { return verdict{}, nil })
@@ -91,7 +98,8 @@ func TestFlightsSurviveAPanic(t *testing.T) {
 		if err := <-outcome; err == nil {
 			t.Error("who waited was told that all is well")
 		}
-		if v, err := f.do(t.Context(), flightKey{}, func() (verdict, error) { return rightOne(), nil }); err != nil || !v.right {
+		if v, err := f.do(t.Context(), flightKey{}, func() (verdict, error) { return rightOne(), nil }); err != nil ||
+			!v.right {
 			t.Errorf("the next one: %+v, %v", v, err)
 		}
 	})

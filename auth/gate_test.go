@@ -55,7 +55,10 @@ func TestGateServesTheFewestFailuresFirst(t *testing.T) {
 		refused := make(chan int, 8)
 		ask := func(rank int) {
 			go func() {
-				if err := g.do(t.Context(), rank, func() error { served = append(served, rank); return nil }); err != nil {
+				if err := g.do(t.Context(), rank, func() error {
+					served = append(served, rank)
+					return nil
+				}); err != nil {
 					refused <- rank
 				}
 			}()
@@ -72,7 +75,8 @@ func TestGateServesTheFewestFailuresFirst(t *testing.T) {
 			out = append(out, rank)
 		}
 		// The first in line waits for the place already, and keeps it.
-		if !slices.Equal(served, []int{3, 1, 2}) && !slices.Equal(served, []int{1, 2, 3}) || !slices.Equal(out, []int{9, 4, 9, 4}) {
+		if !slices.Equal(served, []int{3, 1, 2}) && !slices.Equal(served, []int{1, 2, 3}) ||
+			!slices.Equal(out, []int{9, 4, 9, 4}) {
 			t.Errorf("served are %v, refused %v", served, out)
 		}
 		if g.waiting() != 0 || len(g.places) != 0 {

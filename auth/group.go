@@ -41,7 +41,9 @@ func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar
 	if err := validateTitle("display name", title); err != nil {
 		return calendar.User{}, err
 	}
-	g := calendar.User{ID: calendar.UserID(s.newID()), Name: name, DisplayName: title, Created: s.seconds(), Group: true}
+	g := calendar.User{
+		ID: calendar.UserID(s.newID()), Name: name, DisplayName: title, Created: s.seconds(), Group: true,
+	}
 	err = reworded(s.store.InsertUser(ctx, g, ""), calendar.Exists, "there is a user or a group %q already", name)
 	return g, during("making the group", err)
 }
@@ -115,7 +117,9 @@ func (s *Service) RemoveMembers(ctx context.Context, group string, users []strin
 }
 
 // party returns a group and some users. It fails if one of them does not exist.
-func (s *Service) party(ctx context.Context, group string, users []string) (g calendar.User, all []calendar.User, err error) {
+func (s *Service) party(ctx context.Context, group string,
+	users []string,
+) (g calendar.User, all []calendar.User, err error) {
 	if g, err = s.group(ctx, group); err != nil {
 		return g, nil, err
 	}

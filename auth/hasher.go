@@ -68,7 +68,8 @@ func (a Argon2id) Check(secret string, h Hash) (Check, error) {
 	}
 	// The library panics on values below one and allocates as much as the parameters say.
 	if p.Iterations < 1 || p.Parallelism < 1 || p.Memory > maxMemoryKiB || p.KeyLength == 0 {
-		return Check{}, fmt.Errorf("a stored hash has senseless parameters: m=%d,t=%d,p=%d", p.Memory, p.Iterations, p.Parallelism)
+		return Check{}, fmt.Errorf("a stored hash has senseless parameters: m=%d,t=%d,p=%d", p.Memory, p.Iterations,
+			p.Parallelism)
 	}
 	right, err := argon2id.ComparePasswordAndHash(secret, string(h))
 	if err != nil {
@@ -83,6 +84,7 @@ func (a Argon2id) Decoy() Hash {
 	// Never fails: crypto/rand crashes the program if the system has no randomness.
 	_, _ = rand.Read(random[:])
 	b64 := base64.RawStdEncoding.EncodeToString
-	return Hash(fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", a.Cost.MemoryKiB, a.Cost.Iterations, a.Cost.Parallelism,
+	return Hash(fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", a.Cost.MemoryKiB, a.Cost.Iterations,
+		a.Cost.Parallelism,
 		b64(random[:saltLength]), b64(random[saltLength:])))
 }

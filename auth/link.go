@@ -67,7 +67,9 @@ type LinkStore interface {
 }
 
 // CreateLink creates a link to one of the caller's calendars and returns its secret, which cannot be read again.
-func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar, spec LinkSpec) (Link, Secret, error) {
+func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar,
+	spec LinkSpec,
+) (Link, Secret, error) {
 	if err := c.May(calendar.ShareCalendar, cal); err != nil {
 		return Link{}, "", err
 	}
@@ -151,6 +153,7 @@ func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
 
 // RevokeLink revokes a link at once, in every process.
 func (s *Service) RevokeLink(ctx context.Context, id LinkID) error {
-	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q", shortened(string(id), maxTitle))
+	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q",
+		shortened(string(id), maxTitle))
 	return during("revoking the link", err)
 }

@@ -56,7 +56,8 @@ func TestLinkSpeaksForItsOwner(t *testing.T) {
 			h.t.Errorf("%v\n%s", err, diff)
 		}
 		caller := calendar.Caller{
-			User: alice.User, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{"work"}, Most: calendar.FreeBusyAccess,
+			User: alice.User, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{"work"},
+			Most:    calendar.FreeBusyAccess,
 			Expires: want.Expires, Agent: "public link",
 		}
 		if diff := cmp.Diff(caller, got.Caller()); diff != "" {
@@ -106,7 +107,8 @@ func TestLinkEnds(t *testing.T) {
 			h.t.Helper()
 			for _, process := range []*house{h, neighbour} {
 				for i, secret := range secrets {
-					if err := process.follow(secret); (err == nil) != want[i] || err != nil && !errors.Is(err, auth.ErrUnauthorized) {
+					if err := process.follow(secret); (err == nil) != want[i] ||
+						err != nil && !errors.Is(err, auth.ErrUnauthorized) {
 						h.t.Errorf("%s: link %d: %v", step, i+1, err)
 					}
 				}
@@ -119,7 +121,9 @@ func TestLinkEnds(t *testing.T) {
 		good("one is revoked", false, true, true)
 		h.Pass(time.Hour)
 		good("one has expired", false, false, true)
-		err := h.Store.Update(h.t.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(h.t.Context(), "work") })
+		err := h.Store.Update(h.t.Context(), func(tx calendar.Tx) error {
+			return tx.TrashCalendar(h.t.Context(), "work")
+		})
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -146,7 +150,9 @@ func TestLinkRefused(t *testing.T) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		nowhere := calendar.Calendar{ID: "x", Access: calendar.OwnerAccess, Properties: calendar.Properties{Kinds: calendar.AllKinds()}}
+		nowhere := calendar.Calendar{
+			ID: "x", Access: calendar.OwnerAccess, Properties: calendar.Properties{Kinds: calendar.AllKinds()},
+		}
 		reader := alice
 		reader.Scopes = calendar.ScopeAll &^ calendar.ScopeShare
 		for name, c := range map[string]struct {
@@ -200,7 +206,9 @@ func TestLinkGuessesBlockNobody(t *testing.T) {
 		if err := h.login("dora", rightPassword); err != nil {
 			h.t.Errorf("a first login: %v", err)
 		}
-		for _, malformed := range []string{"", "x", secret[1:], secret + "A", "mcp_" + secret, strings.Repeat("=", 64)} {
+		for _, malformed := range []string{
+			"", "x", secret[1:], secret + "A", "mcp_" + secret, strings.Repeat("=", 64),
+		} {
 			if err := h.follow(malformed); !errors.Is(err, auth.ErrUnauthorized) {
 				h.t.Errorf("%q: %v", malformed, err)
 			}

@@ -46,7 +46,8 @@ func TestMemoryRecalls(t *testing.T) {
 	}
 }
 
-// What was looked up before a revocation must not be remembered as good after it, and one user's change is nobody else's.
+// What was looked up before a revocation must not be remembered as good after it, and one user's change is nobody
+// else's.
 func TestMemoryKeepsNothingOfAPastGeneration(t *testing.T) {
 	t.Parallel()
 	m := small()

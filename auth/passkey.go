@@ -30,7 +30,9 @@ type Passkey struct {
 const maxPasskeys = 20
 
 // BeginPasskey asks a user's authenticator to create a passkey.
-func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site, u calendar.User) (options string, t Parcel, err error) {
+func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site,
+	u calendar.User,
+) (options string, t Parcel, err error) {
 	p, err := s.personOf(ctx, u)
 	if err != nil {
 		return "", "", err
@@ -44,7 +46,9 @@ func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site, u calenda
 }
 
 // AddPasskey stores the authenticator's new passkey. A user without recovery codes gets some.
-func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, name, answer string) (recovery []string, err error) {
+func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+	name, answer string,
+) (recovery []string, err error) {
 	u := session.User
 	parcel, err := s.unpack(ctx, makePasskey, t)
 	if err != nil {
@@ -90,7 +94,9 @@ func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (op
 
 // SignInByPasskey opens a session for the holder of a passkey. The authenticator has verified the person by fingerprint
 // or PIN, so a passkey replaces both steps.
-func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel, answer, browser string) (Entry, error) {
+func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel,
+	answer, browser string,
+) (Entry, error) {
 	u, err := s.checkPasskey(ctx, site, t, answer)
 	if err != nil {
 		return Entry{}, err
@@ -99,7 +105,9 @@ func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parc
 }
 
 // ProveByPasskey re-authenticates a signed-in user with a passkey.
-func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, answer string) error {
+func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel,
+	answer string,
+) error {
 	u, err := s.checkPasskey(ctx, site, t, answer)
 	if err != nil {
 		return err

@@ -21,7 +21,8 @@ func validatePassword(password string) error {
 		return invalid("the password is too long: it may have at most %d bytes", maxPassword)
 	case !printable(password):
 		// RFC 7617 §2: Basic cannot carry control characters, and we decode it as UTF-8.
-		return invalid("the password has a line break, another control character or bytes that are not UTF-8; clients could not send it")
+		return invalid("the password has a line break, another control character or bytes that are not UTF-8; " +
+			"clients could not send it")
 	case looksLikeToken(password):
 		// A login with it would be looked up as a token.
 		return invalid("the password looks like an access token; use another one")

@@ -60,7 +60,9 @@ func (p *Proof) Generation() int64 { return p.state.Load().generation }
 // ended, and Unavailable if their rights are others now.
 func (p *Proof) Renew() error {
 	if err := p.renew(); errors.Is(err, ErrUnauthorized) {
-		return &calendar.Error{Reason: calendar.Forbidden, Message: "your access ended while the change waited for others", Cause: err}
+		return &calendar.Error{
+			Reason: calendar.Forbidden, Message: "your access ended while the change waited for others", Cause: err,
+		}
 	} else if err != nil {
 		return err
 	}

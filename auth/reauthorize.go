@@ -72,7 +72,8 @@ func (v *reauthorizer) still(age time.Duration) error {
 
 // sameRights reports whether a caller may do the same as before.
 func sameRights(now, before calendar.Caller) bool {
-	return now.User.ID == before.User.ID && now.Scopes == before.Scopes && now.Token == before.Token && now.Most == before.Most &&
+	return now.User.ID == before.User.ID && now.Scopes == before.Scopes && now.Token == before.Token &&
+		now.Most == before.Most &&
 		slices.Equal(now.Calendars, before.Calendars) && (now.Calendars == nil) == (before.Calendars == nil) &&
 		slices.Equal(now.Tools, before.Tools) && (now.Tools == nil) == (before.Tools == nil)
 }
@@ -84,7 +85,8 @@ func (v *reauthorizer) renew() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err == nil && v.changed {
-		return calendar.Errorf(calendar.Unavailable, "", "your access changed while the change waited for others: repeat it")
+		return calendar.Errorf(calendar.Unavailable, "",
+			"your access changed while the change waited for others: repeat it")
 	}
 	return err
 }
@@ -125,7 +127,8 @@ func (a *authorizedWriter) WriteHeader(status int) {
 
 func (a *authorizedWriter) Write(p []byte) (int, error) {
 	if !a.refused && errors.Is(a.still(askAgain), ErrUnauthorized) {
-		a.service.log.InfoContext(a.r.Context(), "an answer breaks off: the credential is no longer good", "user", a.caller.User.Name, "token", a.caller.Token)
+		a.service.log.InfoContext(a.r.Context(), "an answer breaks off: the credential is no longer good", "user",
+			a.caller.User.Name, "token", a.caller.Token)
 		panic(http.ErrAbortHandler)
 	}
 	return a.ResponseWriter.Write(p)

@@ -50,7 +50,8 @@ func eachEnding(t *testing.T, test func(h *house, authorization, ending string, 
 		for _, ending := range []string{"nothing", "another login", "revoked", "expired", "password", "deleted"} {
 			for _, byToken := range []bool{true, false} {
 				h := first
-				if _, err := h.CreateUser(h.t.Context(), auth.NewUser{Name: "alice", Password: rightPassword}); err != nil {
+				if _, err := h.CreateUser(h.t.Context(), auth.NewUser{Name: "alice", Password: rightPassword}); err !=
+					nil {
 					h.t.Fatal(err)
 				}
 				token, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.Now().Add(time.Hour)})
@@ -65,7 +66,8 @@ func eachEnding(t *testing.T, test func(h *house, authorization, ending string, 
 					}
 				}, lets(ending, byToken))
 				for _, name := range []string{"alice", "dora"} {
-					if err := h.DeleteUser(h.t.Context(), name); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+					if err := h.DeleteUser(h.t.Context(), name); err != nil &&
+						calendar.ReasonOf(err) != calendar.NotFound {
 						h.t.Fatal(err)
 					}
 				}

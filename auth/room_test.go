@@ -16,7 +16,10 @@ func TestTokensAreBounded(t *testing.T) {
 		ann := h.createUser("ann")
 		h.createUser("bob")
 		for i := range 500 {
-			one := auth.Token{ID: calendar.TokenID(fmt.Sprint("t", i)), User: ann.ID, Name: "one", Scopes: calendar.ScopeRead, Created: h.Now()}
+			one := auth.Token{
+				ID: calendar.TokenID(fmt.Sprint("t", i)), User: ann.ID, Name: "one", Scopes: calendar.ScopeRead,
+				Created: h.Now(),
+			}
 			if i == 0 {
 				one.Expires = h.Now().Add(time.Hour)
 			}
@@ -25,7 +28,9 @@ func TestTokensAreBounded(t *testing.T) {
 			}
 		}
 		more := func() error {
-			_, _, err := h.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "more", Scopes: calendar.ScopeRead})
+			_, _, err := h.CreateToken(t.Context(), auth.TokenSpec{
+				User: "ann", Name: "more", Scopes: calendar.ScopeRead,
+			})
 			return err
 		}
 		if err := more(); calendar.ReasonOf(err) != calendar.Invalid {
@@ -61,7 +66,10 @@ func TestLinksAreBounded(t *testing.T) {
 		c := calendar.Caller{User: ann, Scopes: calendar.ScopeAll}
 		spec := auth.LinkSpec{Access: calendar.ReadAccess}
 		for i := range 500 {
-			one := auth.Link{ID: auth.LinkID(fmt.Sprint("l", i)), Owner: ann, Calendar: cal.ID, Access: calendar.ReadAccess, Created: h.Now()}
+			one := auth.Link{
+				ID: auth.LinkID(fmt.Sprint("l", i)), Owner: ann, Calendar: cal.ID, Access: calendar.ReadAccess,
+				Created: h.Now(),
+			}
 			if err := h.Store.InsertLink(t.Context(), one, "x"); err != nil {
 				t.Fatal(err)
 			}

@@ -25,7 +25,8 @@ func ParseScopes(list string) (calendar.Scope, error) {
 	for word := range strings.SplitSeq(list, ",") {
 		one := scopeOf(strings.TrimSpace(word))
 		if one == 0 {
-			return 0, invalid("%q is no scope; the scopes are %s", shortened(word, maxTitle), ScopeList(calendar.ScopeEvery))
+			return 0,
+				invalid("%q is no scope; the scopes are %s", shortened(word, maxTitle), ScopeList(calendar.ScopeEvery))
 		}
 		set |= one
 	}

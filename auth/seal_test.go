@@ -57,7 +57,10 @@ func (h *house) unsealed(of calendar.User) string {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	t := auth.Token{ID: calendar.TokenID(fmt.Sprintf("%032x", 9)), User: of.ID, Name: "old", Scopes: calendar.ScopeRead, Created: h.Now()}
+	t := auth.Token{
+		ID: calendar.TokenID(fmt.Sprintf("%032x", 9)), User: of.ID, Name: "old", Scopes: calendar.ScopeRead,
+		Created: h.Now(),
+	}
 	if err := h.Store.InsertToken(h.t.Context(), t, hash, ""); err != nil {
 		h.t.Fatal(err)
 	}

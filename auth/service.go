@@ -110,7 +110,8 @@ func New(c Config) *Service {
 	return &Service{
 		store: c.Store, now: c.Now, newID: c.NewID, log: c.Logger, hasher: c.Hasher, decoy: c.Hasher.Decoy(),
 		sealer: &sealer{store: c.Store}, memory: newMemory(l), flights: newFlights(), throttle: newThrottle(c.Now, l),
-		strangers: strangers, known: known, uses: newUses(l.Credentials), returns: NewLimiter(c.Now, l.PerReturn, l.Buckets),
+		strangers: strangers, known: known, uses: newUses(l.Credentials),
+		returns: NewLimiter(c.Now, l.PerReturn, l.Buckets),
 	}
 }
 

@@ -80,7 +80,10 @@ type SessionStore interface {
 func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, browser string) (Session, Secret, error) {
 	raw, now := newRaw(), s.seconds()
 	id, hash := rawParts(raw)
-	session := Session{ID: SessionID(id), User: u, Way: way, Agent: agentWithin(browser, maxBrowser), Created: now, Seen: now, Proven: now}
+	session := Session{
+		ID: SessionID(id), User: u, Way: way, Agent: agentWithin(browser, maxBrowser), Created: now, Seen: now,
+		Proven: now,
+	}
 	if way == ByIdentity {
 		// The other service may have admitted the browser without asking the person.
 		session.Proven = now.Add(-provenFor)

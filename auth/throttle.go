@@ -61,11 +61,12 @@ var wrongRate = Rate{Burst: 1000, Every: 10 * time.Minute}
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
 	return &throttle{
-		now:   now,
-		pairs: newBuckets[pair](l.PerAccount, l.Buckets),
-		nets:  newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
-		sites: newBuckets[netip.Prefix](l.PerSite, l.Buckets),
-		steps: newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets), wrongs: newBuckets[netip.Prefix](wrongRate, l.Buckets),
+		now:    now,
+		pairs:  newBuckets[pair](l.PerAccount, l.Buckets),
+		nets:   newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
+		sites:  newBuckets[netip.Prefix](l.PerSite, l.Buckets),
+		steps:  newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets),
+		wrongs: newBuckets[netip.Prefix](wrongRate, l.Buckets),
 	}
 }
 

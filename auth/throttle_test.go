@@ -13,7 +13,8 @@ import (
 func throttled(buckets int) (*throttle, *time.Time) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	return newThrottle(func() time.Time { return now }, Limits{
-		PerAccount: Rate{Burst: 3, Every: 10 * time.Second}, PerNetwork: Rate{Burst: 8, Every: 2 * time.Second}, PerSite: Rate{Burst: 20, Every: time.Second}, Buckets: buckets,
+		PerAccount: Rate{Burst: 3, Every: 10 * time.Second}, PerNetwork: Rate{Burst: 8, Every: 2 * time.Second},
+		PerSite: Rate{Burst: 20, Every: time.Second}, Buckets: buckets,
 	}), &now
 }
 
@@ -128,7 +129,8 @@ func TestThrottleKeepsNothingOfWhatItRefuses(t *testing.T) {
 	}
 }
 
-// TestThrottleCountsSites: anyone who has an IPv6 /48 has 65,536 networks, and must not fill the line with them (security L12).
+// TestThrottleCountsSites: anyone who has an IPv6 /48 has 65,536 networks, and must not fill the line with them
+// (security L12).
 func TestThrottleCountsSites(t *testing.T) {
 	t.Parallel()
 	th, now := throttled(1000)
@@ -177,7 +179,8 @@ func TestNetworkOf(t *testing.T) {
 	}
 }
 
-// Each wrong credential of the last hours puts those that come after it from the same site further back; right ones do not.
+// Each wrong credential of the last hours puts those that come after it from the same site further back; right ones do
+// not.
 func TestThrottleRanksBySite(t *testing.T) {
 	t.Parallel()
 	th, now := throttled(100)

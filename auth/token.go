@@ -86,7 +86,8 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	}
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
-		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
+		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now,
+		Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	if err := s.store.InsertToken(ctx, t, h, seal); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
@@ -144,6 +145,7 @@ func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 
 // RevokeToken revokes a token at once, in every process.
 func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
-	err := reworded(s.store.RevokeToken(ctx, id, s.seconds()), calendar.NotFound, "there is no token %q", shortened(string(id), maxTitle))
+	err := reworded(s.store.RevokeToken(ctx, id, s.seconds()), calendar.NotFound, "there is no token %q",
+		shortened(string(id), maxTitle))
 	return during("revoking the token", err)
 }

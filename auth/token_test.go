@@ -34,7 +34,8 @@ func TestScopes(t *testing.T) {
 	}
 	for _, list := range []string{"", "READ", "read,", "read;write", "admin"} {
 		_, err := auth.ParseScopes(list)
-		if calendar.ReasonOf(err) != calendar.Invalid || !strings.Contains(err.Error(), "read,write,delete,share,invite") {
+		if calendar.ReasonOf(err) != calendar.Invalid ||
+			!strings.Contains(err.Error(), "read,write,delete,share,invite") {
 			t.Errorf("ParseScopes(%q): %v, want Invalid with the list of them", list, err)
 		}
 	}
@@ -66,7 +67,8 @@ func TestTokenSpeaksForItsUser(t *testing.T) {
 		h.createCalendar(alice.ID, "work")
 		token, secret := h.createToken(auth.TokenSpec{
 			User: "Alice", Name: "Claude on laptop", Scopes: calendar.ScopeRead | calendar.ScopeWrite,
-			Calendars: []calendar.CalendarID{"work"}, Tools: []calendar.ToolName{"b", "a"}, Expires: h.Now().Add(time.Hour),
+			Calendars: []calendar.CalendarID{"work"}, Tools: []calendar.ToolName{"b", "a"},
+			Expires: h.Now().Add(time.Hour),
 		})
 		want := calendar.Caller{
 			User: alice, Scopes: calendar.ScopeRead | calendar.ScopeWrite, Token: token.ID,
@@ -99,17 +101,19 @@ func TestTokenSpecRefused(t *testing.T) {
 			change func(*auth.TokenSpec)
 			want   calendar.Reason
 		}{
-			"no tools":        {func(s *auth.TokenSpec) { s.Tools = []calendar.ToolName{} }, calendar.Invalid},
-			"no name":         {func(s *auth.TokenSpec) { s.Name = " " }, calendar.Invalid},
-			"two lines":       {func(s *auth.TokenSpec) { s.Name = "a\nb" }, calendar.Invalid},
-			"a long name":     {func(s *auth.TokenSpec) { s.Name = strings.Repeat("x", 201) }, calendar.Invalid},
-			"no scope":        {func(s *auth.TokenSpec) { s.Scopes = 0 }, calendar.Invalid},
-			"unknown scope":   {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeEvery + 1 }, calendar.Invalid},
-			"no calendars":    {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{} }, calendar.Invalid},
-			"expired":         {func(s *auth.TokenSpec) { s.Expires = h.Now() }, calendar.Invalid},
-			"nobody":          {func(s *auth.TokenSpec) { s.User = "bob" }, calendar.NotFound},
-			"no user name":    {func(s *auth.TokenSpec) { s.User = "b:b" }, calendar.Invalid},
-			"absent calendar": {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{"work"} }, calendar.NotFound},
+			"no tools":      {func(s *auth.TokenSpec) { s.Tools = []calendar.ToolName{} }, calendar.Invalid},
+			"no name":       {func(s *auth.TokenSpec) { s.Name = " " }, calendar.Invalid},
+			"two lines":     {func(s *auth.TokenSpec) { s.Name = "a\nb" }, calendar.Invalid},
+			"a long name":   {func(s *auth.TokenSpec) { s.Name = strings.Repeat("x", 201) }, calendar.Invalid},
+			"no scope":      {func(s *auth.TokenSpec) { s.Scopes = 0 }, calendar.Invalid},
+			"unknown scope": {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeEvery + 1 }, calendar.Invalid},
+			"no calendars":  {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{} }, calendar.Invalid},
+			"expired":       {func(s *auth.TokenSpec) { s.Expires = h.Now() }, calendar.Invalid},
+			"nobody":        {func(s *auth.TokenSpec) { s.User = "bob" }, calendar.NotFound},
+			"no user name":  {func(s *auth.TokenSpec) { s.User = "b:b" }, calendar.Invalid},
+			"absent calendar": {
+				func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{"work"} }, calendar.NotFound,
+			},
 		} {
 			spec := good
 			c.change(&spec)
@@ -211,7 +215,10 @@ func TestRevokeToken(t *testing.T) {
 		token, secret := h.createToken(auth.TokenSpec{User: "alice"})
 		other := h.neighbour()
 		listener, err := h.VerifyBearer(h.t.Context(), secret, here())
-		for _, err := range []error{err, h.bear(secret), other.bear(secret), other.login("alice", secret), other.StillGood(h.t.Context(), listener)} {
+		for _, err := range []error{
+			err, h.bear(secret), other.bear(secret), other.login("alice", secret),
+			other.StillGood(h.t.Context(), listener),
+		} {
 			if err != nil {
 				h.t.Fatal(err)
 			}
@@ -219,14 +226,17 @@ func TestRevokeToken(t *testing.T) {
 		if err := h.RevokeToken(h.t.Context(), token.ID); err != nil {
 			h.t.Fatal(err)
 		}
-		for i, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret), other.StillGood(h.t.Context(), listener)} {
+		for i, err := range []error{
+			h.bear(secret), other.bear(secret), other.login("alice", secret), other.StillGood(h.t.Context(), listener),
+		} {
 			if !errors.Is(err, auth.ErrUnauthorized) {
 				h.t.Errorf("%d, after the revocation: %v", i, err)
 			}
 		}
 		all, err := h.Tokens(h.t.Context(), "alice")
 		token.Revoked = h.Now()
-		if diff := cmp.Diff([]auth.Token{token}, all, cmpopts.IgnoreFields(auth.Token{}, "LastUsed")); err != nil || diff != "" {
+		if diff := cmp.Diff([]auth.Token{token}, all, cmpopts.IgnoreFields(auth.Token{}, "LastUsed")); err != nil ||
+			diff != "" {
 			h.t.Errorf("%v\n%s", err, diff)
 		}
 		if err := h.RevokeToken(h.t.Context(), "00"); calendar.ReasonOf(err) != calendar.NotFound {
@@ -310,7 +320,8 @@ func TestTokenLastUsed(t *testing.T) {
 	})
 }
 
-// TestRevokeAllEndsWhatABackupBroughtBack: every token and link that is good ends, at once and on either engine (security M9).
+// TestRevokeAllEndsWhatABackupBroughtBack: every token and link that is good ends, at once and on either engine
+// (security M9).
 func TestRevokeAllEndsWhatABackupBroughtBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

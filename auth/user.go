@@ -40,7 +40,8 @@ const (
 func CanonicalName(name string) (string, error) {
 	lower := strings.ToLower(name)
 	if !userName.MatchString(lower) {
-		return "", invalid("%q is no user name: use 1 to 64 letters a-z, digits, '.', '_', '@' or '-', beginning with a letter or a digit",
+		return "", invalid("%q is no user name: use 1 to 64 letters a-z, digits, '.', '_', '@' or '-', beginning "+
+			"with a letter or a digit",
 			shortened(name, maxTitle))
 	}
 	return lower, nil
@@ -70,7 +71,9 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 }
 
 func (n NewUser) validate() error {
-	if err := (UserEdit{DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone, Capacity: &n.Room.Capacity}).Validate(); err != nil {
+	if err := (UserEdit{
+		DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone, Capacity: &n.Room.Capacity,
+	}).Validate(); err != nil {
 		return err
 	}
 	if n.Invited {
@@ -130,7 +133,8 @@ func (e UserEdit) Leaves(u calendar.User) bool {
 		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
 		left(e.Admin, u.Admin) && left(e.Disabled, u.Disabled) &&
 		left(e.Capacity, u.Room.Capacity) && left(e.Bookers, u.Room.Bookers) && left(e.ByHand, u.Room.ByHand) &&
-		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) && left(e.QuotaBytes, u.Quota.Bytes)
+		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) &&
+		left(e.QuotaBytes, u.Quota.Bytes)
 }
 
 func left[T comparable](next *T, now T) bool { return next == nil || *next == now }
@@ -175,7 +179,8 @@ func validateEmail(email string) error {
 		return nil
 	}
 	// ParseAddress accepts more than a bare address ("Alice <alice@example.com>"); such input differs from the result.
-	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !printable(email) {
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail ||
+		!printable(email) {
 		return invalid("%q is no e-mail address; it looks like name@example.com", shortened(email, maxTitle))
 	}
 	return nil

@@ -17,7 +17,8 @@ func TestCanonicalName(t *testing.T) {
 		"alice": "alice", "Alice": "alice", "ALICE.B-c_d": "alice.b-c_d", "alice@example.com": "alice@example.com",
 		"0": "0", strings.Repeat("a", 64): strings.Repeat("a", 64),
 		"": "", " alice": "", "alice ": "", "alice\n": "", ".alice": "", "-alice": "", "@": "", "..": "",
-		"alice:x": "", "alice/x": "", "alice%20": "", "älice": "", "al\x00ice": "", "al\xffice": "", strings.Repeat("a", 65): "",
+		"alice:x": "", "alice/x": "", "alice%20": "", "älice": "", "al\x00ice": "", "al\xffice": "",
+		strings.Repeat("a", 65): "",
 	} {
 		got, err := auth.CanonicalName(name)
 		if got != want || (err == nil) != (want != "") {
@@ -33,11 +34,13 @@ func TestCreateUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		made, err := h.CreateUser(h.t.Context(), auth.NewUser{
-			Name: "Alice", DisplayName: "Alice Ünal", Email: "alice@example.com", Timezone: "Europe/Berlin", Password: rightPassword,
+			Name: "Alice", DisplayName: "Alice Ünal", Email: "alice@example.com", Timezone: "Europe/Berlin",
+			Password: rightPassword,
 		})
 		want := calendar.User{
-			ID: "user-1", Name: "alice", DisplayName: "Alice Ünal", Email: "alice@example.com", Timezone: "Europe/Berlin",
-			Created: h.Now(),
+			ID: "user-1", Name: "alice", DisplayName: "Alice Ünal", Email: "alice@example.com",
+			Timezone: "Europe/Berlin",
+			Created:  h.Now(),
 		}
 		if diff := cmp.Diff(want, made); err != nil || diff != "" {
 			h.t.Fatalf("%v\n%s", err, diff)
@@ -56,7 +59,8 @@ func TestCreateUser(t *testing.T) {
 			h.t.Errorf("User(carol): %v, want NotFound", err)
 		}
 		_, err = h.CreateUser(h.t.Context(), auth.NewUser{Name: "aLICE", Password: rightPassword})
-		if calendar.ReasonOf(err) != calendar.Exists || !strings.Contains(err.Error(), `there is a user "alice" already`) {
+		if calendar.ReasonOf(err) != calendar.Exists ||
+			!strings.Contains(err.Error(), `there is a user "alice" already`) {
 			h.t.Errorf("a second alice: %v, want Exists", err)
 		}
 	})
@@ -79,12 +83,16 @@ func TestCreateUserRefuses(t *testing.T) {
 			{auth.NewUser{Name: "alice", Password: "latin-1 \xfc\xe4"}, "not UTF-8"},
 			{auth.NewUser{Name: "alice", Password: token}, "looks like an access token"},
 			{auth.NewUser{Name: "alice", Password: rightPassword, Email: "alice"}, "is no e-mail address"},
-			{auth.NewUser{Name: "alice", Password: rightPassword, Email: "A <alice@example.com>"}, "is no e-mail address"},
+			{auth.NewUser{
+				Name: "alice", Password: rightPassword, Email: "A <alice@example.com>",
+			}, "is no e-mail address"},
 			{auth.NewUser{Name: "alice", Password: rightPassword, Timezone: "Berlin"}, "is no time zone"},
 			{auth.NewUser{Name: "alice", Password: rightPassword, Timezone: "Local"}, "is no time zone"},
 			{auth.NewUser{Name: "alice", Password: rightPassword, Timezone: "../../etc/passwd"}, "is no time zone"},
 			{auth.NewUser{Name: "alice", Password: rightPassword, DisplayName: "a\r\nb"}, "line break"},
-			{auth.NewUser{Name: "alice", Password: rightPassword, DisplayName: strings.Repeat("ä", 201)}, "longer than 200"},
+			{auth.NewUser{
+				Name: "alice", Password: rightPassword, DisplayName: strings.Repeat("ä", 201),
+			}, "longer than 200"},
 		} {
 			_, err := h.CreateUser(h.t.Context(), c.user)
 			if err == nil || calendar.ReasonOf(err) != calendar.Invalid || !strings.Contains(err.Error(), c.says) {

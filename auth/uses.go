@@ -93,6 +93,7 @@ func (s *Service) touch(ctx context.Context, u use) {
 		err = s.store.TouchToken(ctx, u.token, at)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "a last use was not written down", "token", u.token, "link", u.link, "session", u.session, "error", err)
+		s.log.WarnContext(ctx, "a last use was not written down", "token", u.token, "link", u.link, "session",
+			u.session, "error", err)
 	}
 }

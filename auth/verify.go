@@ -70,9 +70,10 @@ func (s *Service) verifyPassword(ctx context.Context, user, password string, fro
 		return calendar.Caller{}, ErrUnauthorized
 	}
 	return s.verify(ctx, attempt{
-		digest: s.memory.digest("password", name, password), subject: Subject{Name: name}, secret: password, decoy: true,
-		pair: pair{account("user " + name), networkOf(from)},
-		load: func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
+		digest: s.memory.digest("password", name, password), subject: Subject{Name: name}, secret: password,
+		decoy: true,
+		pair:  pair{account("user " + name), networkOf(from)},
+		load:  func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
 	})
 }
 
@@ -99,7 +100,8 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 	switch {
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return fmt.Errorf("looking up the token: %w", err)
-	case err != nil || cred.User.ID != c.User.ID || !cred.User.GetsIn() || !cred.Token.Valid(s.now()) || c.Delegated && !s.now().Before(c.Expires):
+	case err != nil || cred.User.ID != c.User.ID || !cred.User.GetsIn() || !cred.Token.Valid(s.now()) ||
+		c.Delegated && !s.now().Before(c.Expires):
 		return ErrUnauthorized
 	}
 	return nil

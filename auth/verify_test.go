@@ -62,7 +62,8 @@ func TestWrongCredentials(t *testing.T) {
 			{"nothing", func() error { return h.bear("") }, 0},
 		} {
 			n := h.hashes(func() {
-				if err := c.login(); err != auth.ErrUnauthorized { //nolint:errorlint // exactly this one, so that all look alike
+				//nolint:errorlint // exactly this one, so that all look alike
+				if err := c.login(); err != auth.ErrUnauthorized {
 					h.t.Errorf("%s: %v, want ErrUnauthorized", c.name, err)
 				}
 			})
@@ -171,7 +172,8 @@ func TestFloodOnOneAccount(t *testing.T) {
 		refused := 0
 		n := h.hashes(func() {
 			for i := range 500 {
-				if _, throttled := errors.AsType[*auth.ThrottledError](h.login("alice", fmt.Sprint("guess number ", i))); throttled {
+				if _, throttled := errors.AsType[*auth.ThrottledError](h.login("alice",
+					fmt.Sprint("guess number ", i))); throttled {
 					refused++
 				}
 			}
@@ -179,7 +181,8 @@ func TestFloodOnOneAccount(t *testing.T) {
 		if n != 10 || refused != 490 {
 			h.t.Errorf("500 guesses took %d hashes, %d were throttled; want 10, 490", n, refused)
 		}
-		if err := h.Store.ChangeUser(h.t.Context(), alice.ID, auth.UserEdit{DisplayName: new("Alice")}); err != nil { // the verdict is forgotten
+		// the verdict is forgotten
+		if err := h.Store.ChangeUser(h.t.Context(), alice.ID, auth.UserEdit{DisplayName: new("Alice")}); err != nil {
 			h.t.Fatal(err)
 		}
 		for i := range 500 {
@@ -231,7 +234,8 @@ func TestKnownHavePlacesOfTheirOwn(t *testing.T) {
 		if err := h.login("alice", rightPassword); err != nil {
 			h.t.Fatal(err)
 		}
-		if err := h.Store.ChangeUser(h.t.Context(), alice.ID, auth.UserEdit{DisplayName: new("Alice")}); err != nil { // the verdict is forgotten
+		// the verdict is forgotten
+		if err := h.Store.ChangeUser(h.t.Context(), alice.ID, auth.UserEdit{DisplayName: new("Alice")}); err != nil {
 			h.t.Fatal(err)
 		}
 		places := int64(auth.DefaultLimits().Places)
@@ -351,7 +355,9 @@ func TestWeakHashesAreReplaced(t *testing.T) {
 		if err := later.login("alice", wrongPassword); err == nil || stored() != before {
 			h.t.Errorf("a wrong password: %v; the hash is now %q", err, stored())
 		}
-		for _, err := range []error{h.login("alice", rightPassword), later.login("alice", rightPassword), later.bear(token)} {
+		for _, err := range []error{
+			h.login("alice", rightPassword), later.login("alice", rightPassword), later.bear(token),
+		} {
 			if err != nil {
 				h.t.Fatal(err)
 			}

@@ -82,7 +82,8 @@ func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
 }
 
 func errUsed() error {
-	return calendar.Errorf(calendar.NotFound, "", "this link has been used, has expired or was replaced; ask for another one")
+	return calendar.Errorf(calendar.NotFound, "",
+		"this link has been used, has expired or was replaced; ask for another one")
 }
 
 // Redeem sets the password that the user of a link chose, and ends all their sessions.

@@ -94,7 +94,9 @@ func authHouse(b *testing.B, s *store.Store, service *auth.Service) (calendar.Ca
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, token, err := service.CreateToken(b.Context(), auth.TokenSpec{User: "alice", Name: "bench", Scopes: calendar.ScopeAll})
+	_, token, err := service.CreateToken(b.Context(), auth.TokenSpec{
+		User: "alice", Name: "bench", Scopes: calendar.ScopeAll,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -49,7 +49,8 @@ var filterTimes = [...]string{
 
 // filterRules are those of the series: endless, ended long ago, and sparse ones.
 var filterRules = [...]string{
-	"RRULE:FREQ=WEEKLY", "RRULE:FREQ=DAILY;COUNT=10", "RRULE:FREQ=MONTHLY;BYDAY=-1FR", "RRULE:FREQ=YEARLY", "RRULE:FREQ=WEEKLY;UNTIL=20250101",
+	"RRULE:FREQ=WEEKLY", "RRULE:FREQ=DAILY;COUNT=10", "RRULE:FREQ=MONTHLY;BYDAY=-1FR", "RRULE:FREQ=YEARLY",
+	"RRULE:FREQ=WEEKLY;UNTIL=20250101",
 }
 
 const filterText = `BEGIN:VCALENDAR
@@ -194,7 +195,8 @@ func filterIndex(b *testing.B, zones *zone.DB, texts [][]byte) func(int) bool {
 	}
 	s := filterWeek().Prefilter()
 	return func(i int) bool {
-		return (spans[i].start == nil || *spans[i].start < *s.Until) && (spans[i].end == nil || *spans[i].end >= *s.From)
+		return (spans[i].start == nil || *spans[i].start < *s.Until) &&
+			(spans[i].end == nil || *spans[i].end >= *s.From)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// growing is what a calendar of many years has: a tenth are series of twenty weeks, all on working days within five years.
+// growing is what a calendar of many years has: a tenth are series of twenty weeks, all on working days within five
+// years.
 type growing struct {
 	*service.Service
 	store  *store.Store
@@ -31,15 +32,17 @@ var growthBegin = time.Date(2022, time.January, 3, 0, 0, 0, 0, time.UTC)
 
 const growthDays = 5 * 365
 
-// window is one that has eleven instances, whatever the size: a week of a thousand events, and of a hundred thousand some minutes
-// of a busy morning.
+// window is one that has eleven instances, whatever the size: a week of a thousand events, and of a hundred thousand
+// some minutes of a busy morning.
 func (g *growing) window(b *testing.B) filter.TimeRange {
 	b.Helper()
 	width, step := 7*24*time.Hour, 7*24*time.Hour
 	if g.size > 1000 {
 		width, step = 10*time.Minute, 24*time.Hour
 	}
-	start := growthBegin.Add(growthDays / 2 * 24 * time.Hour).Truncate(7 * 24 * time.Hour).Add(8*time.Hour + 5*time.Minute) // a Thursday
+	// a Thursday
+	start := growthBegin.Add(growthDays / 2 * 24 * time.Hour).Truncate(7 * 24 * time.Hour).
+		Add(8*time.Hour + 5*time.Minute)
 	for range 100 {
 		g.during = filter.TimeRange{Start: start, End: start.Add(width)}
 		if growthQuestions()[0].ask(b, g) == growthAnswers && growthQuestions()[1].ask(b, g) == growthAnswers {
@@ -53,9 +56,9 @@ func (g *growing) window(b *testing.B) filter.TimeRange {
 
 const growthAnswers = 11
 
-// BenchmarkGrowth asks calendars of a thousand and of a hundred thousand events what eleven of them answer, with calendars held in
-// memory ("images") and without ("store"). It reports the best time, which other programs on the machine change
-// least, and how many times that of the small calendar it is.
+// BenchmarkGrowth asks calendars of a thousand and of a hundred thousand events what eleven of them answer, with
+// calendars held in memory ("images") and without ("store"). It reports the best time, which other programs on the
+// machine change least, and how many times that of the small calendar it is.
 func BenchmarkGrowth(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, _ string) {
 		database := testdb.SQLite
@@ -101,7 +104,9 @@ type growthQuestion struct {
 func growthQuestions() []growthQuestion {
 	return []growthQuestion{
 		{"range", func(b *testing.B, g *growing) int {
-			f := filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{{Name: "VEVENT", TimeRange: &g.during}}}}
+			f := filter.Filter{
+				{Name: "VCALENDAR", Components: []filter.CompFilter{{Name: "VEVENT", TimeRange: &g.during}}},
+			}
 			n := 0
 			for _, err := range g.Query(b.Context(), g.caller, g.cal, query.Query{Filter: f}) {
 				check(b, err)
@@ -111,13 +116,16 @@ func growthQuestions() []growthQuestion {
 		}},
 		{"list_events", func(b *testing.B, g *growing) int {
 			found, err := g.Agenda(b.Context(), g.caller, query.AgendaQuery{
-				Calendars: []calendar.Calendar{g.cal}, From: g.during.Start, Until: g.during.End, Timezone: zone.UTC(), Limit: 50,
+				Calendars: []calendar.Calendar{g.cal}, From: g.during.Start, Until: g.during.End, Timezone: zone.UTC(),
+				Limit: 50,
 			})
 			check(b, err)
 			return len(found.Occurrences)
 		}},
 		{"free-busy", func(b *testing.B, g *growing) int {
-			found, err := g.FreeBusy(b.Context(), g.caller, query.BusyQuery{Calendars: []calendar.Calendar{g.cal}, From: g.during.Start, Until: g.during.End})
+			found, err := g.FreeBusy(b.Context(), g.caller, query.BusyQuery{
+				Calendars: []calendar.Calendar{g.cal}, From: g.during.Start, Until: g.during.End,
+			})
 			check(b, err)
 			return len(found.Periods)
 		}},
@@ -149,8 +157,9 @@ func newGrowing(b *testing.B, url string, size int) *growing {
 func (g *growing) serve(images int64) {
 	ids := 0
 	g.Service = service.New(service.Config{
-		Store: g.store, Limits: calendar.DefaultLimits(), Now: func() time.Time { return growthBegin }, ImageBytes: images,
-		NewID: func() string { ids++; return fmt.Sprintf("b6f0f7a2-6c4e-4d0e-8a39-%012d", ids) },
+		Store: g.store, Limits: calendar.DefaultLimits(), Now: func() time.Time { return growthBegin },
+		ImageBytes: images,
+		NewID:      func() string { ids++; return fmt.Sprintf("b6f0f7a2-6c4e-4d0e-8a39-%012d", ids) },
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// BenchmarkAuthLogin is what it takes to know who calls: a password or a token that the process has not seen yet, or has.
-// What counts are the ratios to the first, which waits for a hash.
+// BenchmarkAuthLogin is what it takes to know who calls: a password or a token that the process has not seen yet, or
+// has. What counts are the ratios to the first, which waits for a hash.
 func BenchmarkAuthLogin(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, url string) {
 		s := authStore(b, url)
@@ -25,7 +25,9 @@ func BenchmarkAuthLogin(b *testing.B) {
 			name  string
 			fresh bool
 			login func() (calendar.Caller, error)
-		}{{"password/new", true, password}, {"password/seen", false, password}, {"token/new", true, bearer}, {"token/seen", false, bearer}} {
+		}{{"password/new", true, password}, {"password/seen", false, password}, {"token/new", true, bearer}, {
+			"token/seen", false, bearer,
+		}} {
 			b.Run(c.name, func(b *testing.B) {
 				for b.Loop() {
 					if c.fresh {

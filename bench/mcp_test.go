@@ -39,11 +39,15 @@ func BenchmarkMCP(b *testing.B) {
 		h := newMCPHouse(b, url)
 		for _, c := range []struct{ name, method, params, want string }{
 			{"tools-list", "tools/list", `{}`, `"list_events"`},
-			{"list-week", "tools/call", `{"name":"list_events","arguments":{"date_range":"this week","limit":200}}`, "Found 2"},
-			{"search-rare", "tools/call", `{"name":"search_events","arguments":{"query":"rennie","include_past":true}}`, "Rennie"},
-			{"search-two", "tools/call", `{"name":"search_events","arguments":{"query":"project42 meet"}}`, "Project42"},
+			{"list-week", "tools/call", `{"name":"list_events","arguments":{"date_range":"this ` +
+				`week","limit":200}}`, "Found 2"},
+			{"search-rare", "tools/call", `{"name":"search_events","arguments":{"query":"rennie",` +
+				`"include_past":true}}`, "Rennie"},
+			{"search-two", "tools/call", `{"name":"search_events","arguments":{"query":"project42 ` +
+				`meet"}}`, "Project42"},
 			{"search-all", "tools/call", `{"name":"search_events","arguments":{"query":"meeting"}}`, "There are more"},
-			{"free-busy-week", "tools/call", `{"name":"get_free_busy","arguments":{"start_time":"2026-03-02","end_time":"2026-03-08"}}`, "Busy times"},
+			{"free-busy-week", "tools/call", `{"name":"get_free_busy","arguments":{"start_time":"2026-03-02",` +
+				`"end_time":"2026-03-08"}}`, "Busy times"},
 			{"find-time", "tools/call", `{"name":"find_time","arguments":{"duration_minutes":30}}`, "30 minutes"},
 		} {
 			b.Run(c.name, func(b *testing.B) {
@@ -78,7 +82,8 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 func (h *mcpHouse) call(b *testing.B, method, params string) string {
-	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/mcp",
+		strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
@@ -102,7 +107,8 @@ func newMCPHouse(b *testing.B, url string) *mcpHouse {
 	h := &mcpHouse{
 		caller: calendar.Caller{User: alice, Scopes: calendar.ScopeAll, Token: "token"},
 		door: mcp.New(mcp.Config{
-			Service: service, BaseURL: "http://example.com", Version: "bench", Now: now, NewID: newID, Logger: slog.New(slog.DiscardHandler),
+			Service: service, BaseURL: "http://example.com", Version: "bench", Now: now, NewID: newID,
+			Logger: slog.New(slog.DiscardHandler),
 			Limits: mcp.Limits{Calls: 1 << 30}, // the clock stands still
 		}),
 	}
@@ -113,7 +119,9 @@ func newMCPHouse(b *testing.B, url string) *mcpHouse {
 		b.Fatal(err)
 	}
 	for i := range mcpCalendars {
-		cal, err := service.CreateCalendar(ctx, h.caller, calendar.NewCalendar{Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)}})
+		cal, err := service.CreateCalendar(ctx, h.caller, calendar.NewCalendar{
+			Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)},
+		})
 		for from := 0; from < mcpEvents && err == nil; from += 1000 {
 			err = s.Update(ctx, func(tx calendar.Tx) error { return fillMCP(ctx, tx, cal, i*mcpEvents+from) })
 		}
@@ -150,15 +158,19 @@ func mcpEvent(cal calendar.Calendar, v calendar.Version, i int, start time.Time)
 		rule, until = "RRULE:FREQ=WEEKLY;COUNT=10\r\n", end.AddDate(0, 0, 63)
 	}
 	const stamp = "20060102T150405Z"
-	data := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260101T000000Z\r\n" +
+	data := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
+		"\r\nDTSTAMP:20260101T000000Z\r\n" +
 		"DTSTART:" + start.Format(stamp) + "\r\nDTEND:" + end.Format(stamp) + "\r\n" + rule + "SUMMARY:" + title +
-		"\r\nLOCATION:Room 5\r\nDESCRIPTION:" + strings.Repeat("Agenda and notes. ", 20) + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+		"\r\nLOCATION:Room 5\r\nDESCRIPTION:" + strings.Repeat("Agenda and notes. ", 20) +
+		"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 	from, to := start.Unix(), until.Unix()
 	return calendar.Object{
-		Calendar: cal.ID, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Version: v, Size: int64(len(data)), Data: data,
+		Calendar: cal.ID, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Version: v,
+		Size: int64(len(data)), Data: data,
 		Created: mcpNow, Modified: mcpNow,
 		Derived: calendar.Derived{
-			UID: calendar.UID(uid), Kind: calendar.Event, Summary: title, Search: strings.ToLower(title) + " room 5 agenda and notes",
+			UID: calendar.UID(uid), Kind: calendar.Event, Summary: title, Search: strings.ToLower(title) +
+				" room 5 agenda and notes",
 			Span: calendar.Span{Start: &from, End: &to}, Recurring: rule != "",
 		},
 	}

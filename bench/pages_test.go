@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// pagesEvents is how many events each of ten calendars has, over five years around now; a tenth of them are series of ten weeks.
+	// pagesEvents is how many events each of ten calendars has, over five years around now; a tenth of them are series
+	// of ten weeks.
 	pagesEvents = 1000
 	// pagesImages is the memory that a server keeps calendars in where nothing else is set.
 	pagesImages = 16 << 20
@@ -30,8 +31,8 @@ const (
 	pagesBytes = 50 << 10
 )
 
-// BenchmarkPages measures the pages for people with ten calendars of a thousand events: the time of the server, and the bytes of the
-// page with its style. The limits are 10 ms at the median, and pagesBytes, over which it fails.
+// BenchmarkPages measures the pages for people with ten calendars of a thousand events: the time of the server, and the
+// bytes of the page with its style. The limits are 10 ms at the median, and pagesBytes, over which it fails.
 func BenchmarkPages(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, url string) {
 		h := newPagesHouse(b, url)
@@ -89,15 +90,22 @@ func newPagesHouse(b *testing.B, address string) *pagesHouse {
 	newID := func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) }
 	log := slog.New(slog.DiscardHandler)
 	people := auth.New(auth.Config{
-		Store: s, Now: now, NewID: newID, Logger: log, Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: auth.DefaultLimits(),
+		Store: s, Now: now, NewID: newID, Logger: log, Hasher: auth.Argon2id{Cost: auth.DefaultCost()},
+		Limits: auth.DefaultLimits(),
 	})
-	alice, err := people.CreateUser(b.Context(), auth.NewUser{Name: "alice", Password: "correct horse battery", Timezone: "Europe/Berlin"})
+	alice, err := people.CreateUser(b.Context(), auth.NewUser{
+		Name: "alice", Password: "correct horse battery", Timezone: "Europe/Berlin",
+	})
 	check(b, err)
-	middle := service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID, ImageBytes: pagesImages})
+	middle := service.New(service.Config{
+		Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID, ImageBytes: pagesImages,
+	})
 	caller := calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
 	h := new(pagesHouse)
 	for i := range mcpCalendars {
-		cal, err := middle.CreateCalendar(b.Context(), caller, calendar.NewCalendar{Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)}})
+		cal, err := middle.CreateCalendar(b.Context(), caller, calendar.NewCalendar{
+			Properties: calendar.Properties{Name: fmt.Sprint("Calendar ", i)},
+		})
 		check(b, err)
 		check(b, s.Update(b.Context(), func(tx calendar.Tx) error {
 			return fillPages(b.Context(), tx, cal, i*pagesEvents)
@@ -140,15 +148,20 @@ func fillPages(ctx context.Context, tx calendar.Tx, cal calendar.Calendar, from 
 // work has an assistant do something that the pages tell of.
 func (h *pagesHouse) work(b *testing.B, people *auth.Service, middle *service.Service, alice calendar.User) {
 	b.Helper()
-	token, _, err := people.CreateToken(b.Context(), auth.TokenSpec{User: alice.Name, Name: "Claude", Scopes: calendar.ScopeAll})
+	token, _, err := people.CreateToken(b.Context(), auth.TokenSpec{
+		User: alice.Name, Name: "Claude", Scopes: calendar.ScopeAll,
+	})
 	check(b, err)
 	caller := calendar.Caller{User: alice, Scopes: calendar.ScopeAll, Token: token.ID, Agent: token.Name}
 	for i := range 50 {
 		cal, err := middle.Calendar(b.Context(), caller, h.calendar)
 		check(b, err)
-		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:errand-%d\r\nDTSTAMP:20260101T000000Z\r\n"+
+		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\n"+
+			"UID:errand-%d\r\nDTSTAMP:20260101T000000Z\r\n"+
 			"DTSTART:20260303T090000Z\r\nDURATION:PT1H\r\nSUMMARY:Errand %d\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", i, i)
-		_, err = middle.Put(b.Context(), caller, cal, calendar.Draft{Name: calendar.ObjectName(fmt.Sprintf("errand-%d.ics", i)), Data: []byte(text)})
+		_, err = middle.Put(b.Context(), caller, cal, calendar.Draft{
+			Name: calendar.ObjectName(fmt.Sprintf("errand-%d.ics", i)), Data: []byte(text),
+		})
 		check(b, err)
 	}
 }
@@ -157,7 +170,8 @@ func (h *pagesHouse) work(b *testing.B, people *auth.Service, middle *service.Se
 func (h *pagesHouse) signIn(b *testing.B) {
 	b.Helper()
 	form := url.Values{"name": {"alice"}, "password": {"correct horse battery"}}
-	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/account/sign-in", strings.NewReader(form.Encode()))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/account/sign-in",
+		strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	w := httptest.NewRecorder()

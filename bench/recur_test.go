@@ -49,8 +49,10 @@ func recurSet(b *testing.B, lines string) *recur.Set {
 // depend on when the series began.
 func BenchmarkRecurWeek(b *testing.B) {
 	rules := map[string]string{
-		"daily": "FREQ=DAILY", "weekdays": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "third Tuesday": "FREQ=MONTHLY;BYDAY=3TU",
-		"every 10 minutes in office hours": "FREQ=MINUTELY;INTERVAL=10;BYHOUR=9,10,11,12,13,14,15,16;BYDAY=MO,TU,WE,TH,FR",
+		"daily": "FREQ=DAILY", "weekdays": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+		"third Tuesday": "FREQ=MONTHLY;BYDAY=3TU",
+		"every 10 minutes in office hours": "FREQ=MINUTELY;INTERVAL=10;BYHOUR=9,10,11,12,13,14,15,16;BYDAY=MO,TU,WE," +
+			"TH,FR",
 	}
 	from, to := recurWindow()
 	for name, rule := range rules {

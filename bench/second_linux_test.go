@@ -15,8 +15,9 @@ import (
 	"caldav-mcp-server/store"
 )
 
-// BenchmarkSecondNode is what long questions cost the processors of a Postgres and of its standby, without DATABASE_READ_URL
-// ("alone") and with it ("both"), each with the lookup of the calendar that stands before it. No calendar is held in memory.
+// BenchmarkSecondNode is what long questions cost the processors of a Postgres and of its standby, without
+// DATABASE_READ_URL ("alone") and with it ("both"), each with the lookup of the calendar that stands before it. No
+// calendar is held in memory.
 func BenchmarkSecondNode(b *testing.B) {
 	first := startPostgres(b, func() (*pgtest.Server, error) { return pgtest.Start(b.Context(), pgtest.Options{}) })
 	h := newStoreHouse(b, first.URL(), 10_000)
@@ -35,7 +36,8 @@ func BenchmarkSecondNode(b *testing.B) {
 					q.ask(b, s.At(cal))
 				}
 				ask() // opens what connections it takes
-				here, there, answered := postgresTime(b, first), postgresTime(b, standby), s.Second()[store.SecondAnswered]
+				here, there, answered := postgresTime(b, first), postgresTime(b, standby),
+					s.Second()[store.SecondAnswered]
 				for b.Loop() {
 					ask()
 				}
@@ -62,7 +64,9 @@ func longQuestions(h *storeHouse) []longQuestion {
 			consume(b, 1000, at.Changes(b.Context(), h.cal.ID, calendar.VersionRange{Until: 1000}))
 		}},
 		{"week", func(b *testing.B, at calendar.ObjectReader) {
-			consume(b, perWeek, at.Objects(b.Context(), h.cal.ID, calendar.ObjectQuery{From: &from, Until: &until, WithData: true}))
+			consume(b, perWeek, at.Objects(b.Context(), h.cal.ID, calendar.ObjectQuery{
+				From: &from, Until: &until, WithData: true,
+			}))
 		}},
 		{"whole-10000", func(b *testing.B, at calendar.ObjectReader) {
 			consume(b, h.size, at.Objects(b.Context(), h.cal.ID, calendar.ObjectQuery{WithData: true}))

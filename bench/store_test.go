@@ -96,7 +96,9 @@ func storeOperations() []struct {
 		{"changes-10", func(b *testing.B, h *storeHouse) {
 			until := calendar.Version(h.size)
 			for b.Loop() {
-				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.VersionRange{After: until - 10, Until: until, Unbroken: until - 10}))
+				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.VersionRange{
+					After: until - 10, Until: until, Unbroken: until - 10,
+				}))
 			}
 		}},
 		{"list-1000", func(b *testing.B, h *storeHouse) {
@@ -108,7 +110,9 @@ func storeOperations() []struct {
 			from := int64(h.size/2/perWeek) * week
 			until := from + week
 			for b.Loop() {
-				consume(b, perWeek, h.Objects(b.Context(), h.cal.ID, calendar.ObjectQuery{From: &from, Until: &until, WithData: true}))
+				consume(b, perWeek, h.Objects(b.Context(), h.cal.ID, calendar.ObjectQuery{
+					From: &from, Until: &until, WithData: true,
+				}))
 			}
 		}},
 		{"put", func(b *testing.B, h *storeHouse) {
@@ -201,7 +205,9 @@ func newStoreHouse(b *testing.B, url string, size int) *storeHouse {
 	}
 	const step = 1000
 	for from := 0; from < size; from += step {
-		if err := s.Update(ctx, func(tx calendar.Tx) error { return h.fill(ctx, tx, from, min(from+step, size)) }); err != nil {
+		if err := s.Update(ctx, func(tx calendar.Tx) error {
+			return h.fill(ctx, tx, from, min(from+step, size))
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -224,8 +230,9 @@ func (h *storeHouse) fill(ctx context.Context, tx calendar.Tx, from, until int) 
 		err = tx.PutObject(ctx, calendar.Object{
 			Calendar: h.cal.ID, Name: eventName(i), ETag: calendar.ETagOf(data), Version: cal.Version,
 			Size: int64(len(data)), Data: data, Derived: calendar.Derived{
-				UID: calendar.UID(eventName(i)), Kind: calendar.Event, Summary: "Meeting", Search: "meeting room 1 agenda",
-				Span: calendar.Span{Start: &start, End: &end}, Status: "CONFIRMED",
+				UID: calendar.UID(eventName(i)), Kind: calendar.Event, Summary: "Meeting",
+				Search: "meeting room 1 agenda",
+				Span:   calendar.Span{Start: &start, End: &end}, Status: "CONFIRMED",
 			},
 		})
 		if err != nil {

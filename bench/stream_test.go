@@ -26,9 +26,12 @@ func BenchmarkStreaming(b *testing.B) {
 		h := newStoreHouse(b, database, 100_000)
 		server := serveStore(b, h)
 		for _, c := range []struct{ name, method, body string }{
-			{"propfind", "PROPFIND", `<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`},
-			{"propfind-dead", "PROPFIND", `<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/><x:x xmlns:x="urn:x"/></D:prop></D:propfind>`},
-			{"sync", "REPORT", `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
+			{"propfind", "PROPFIND", `<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/><D:getcontenttype/></D:prop></` +
+				`D:propfind>`},
+			{"propfind-dead", "PROPFIND", `<D:propfind xmlns:D="DAV:"><D:prop><D:getetag/><x:x ` +
+				`xmlns:x="urn:x"/></D:prop></D:propfind>`},
+			{"sync", "REPORT", `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</` +
+				`D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
 		} {
 			b.Run(c.name, func(b *testing.B) {
 				var first time.Duration
@@ -57,7 +60,9 @@ func serveStore(b *testing.B, h *storeHouse) *httptest.Server {
 	service := service.New(service.Config{
 		Store: h.Store, Limits: calendar.DefaultLimits(), Now: time.Now, NewID: func() string { return "id" },
 	})
-	door, err := caldav.New(caldav.Config{Service: service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	door, err := caldav.New(caldav.Config{
+		Service: service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +77,8 @@ func serveStore(b *testing.B, h *storeHouse) *httptest.Server {
 // stream sends a request and reads its answer to the end.
 func stream(b *testing.B, server *httptest.Server, method, body string) (first time.Duration, size int64) {
 	b.Helper()
-	r, err := http.NewRequestWithContext(b.Context(), method, server.URL+"/dav/calendars/alice/work/", strings.NewReader(body))
+	r, err := http.NewRequestWithContext(b.Context(), method, server.URL+"/dav/calendars/alice/work/",
+		strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -34,7 +34,9 @@ func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (
 		if content.WordOf(o.Component, "STATUS") == "CANCELLED" {
 			title += " (cancelled)"
 		}
-		part.Lines = append(part.Lines, letter.NoteLine{When: span(from, o.Start, o.End), Text: short(title), Place: short(content.TextOf(o.Component, "LOCATION"))})
+		part.Lines = append(part.Lines, letter.NoteLine{
+			When: span(from, o.Start, o.End), Text: short(title), Place: short(content.TextOf(o.Component, "LOCATION")),
+		})
 	}
 	part.More = found.More
 	return part, len(found.Occurrences) + found.More, nil

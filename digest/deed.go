@@ -52,7 +52,9 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 	said := calendar.Counted(all, "change") + " by assistants"
 	if untold || q.Cursor != "" {
 		said = "many changes"
-		parts = append(parts, letter.NotePart{Title: "And more was changed today", Link: m.Journal.String(), Do: "Look at all of it"})
+		parts = append(parts, letter.NotePart{
+			Title: "And more was changed today", Link: m.Journal.String(), Do: "Look at all of it",
+		})
 	}
 	return parts, said, nil
 }
@@ -62,7 +64,8 @@ func (m *Maker) by(one calendar.Change) letter.NotePart {
 	page := *m.Journal
 	page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
 	return letter.NotePart{
-		Title: "Changed today by " + short(cmp.Or(describe.Program(one.Agent), string(one.Token))), Link: page.String(), Do: "Look at it, and take it back",
+		Title: "Changed today by " + short(cmp.Or(describe.Program(one.Agent), string(one.Token))), Link: page.String(),
+		Do: "Look at it, and take it back",
 	}
 }
 
@@ -74,7 +77,8 @@ func with(p letter.NotePart, one calendar.Change, local *time.Location) letter.N
 	}
 	quote := func(text string) string { return "“" + short(text) + "”" }
 	p.Lines = append(p.Lines, letter.NoteLine{
-		When: one.At.In(local).Format("15:04"), Text: describe.Change(one, local, quote), Place: cmp.Or(one.In.Name, string(one.In.Segment)),
+		When: one.At.In(local).Format("15:04"), Text: describe.Change(one, local, quote),
+		Place: cmp.Or(one.In.Name, string(one.In.Segment)),
 	})
 	return p
 }

@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestDeedsAreTheReaders: a mail lists what the reader's own programs changed, not what a colleague's did in a calendar that
-// both write to; and where it was more than is looked through, it says so and leads to all of it.
+// TestDeedsAreTheReaders: a mail lists what the reader's own programs changed, not what a colleague's did in a calendar
+// that both write to; and where it was more than is looked through, it says so and leads to all of it.
 func TestDeedsAreTheReaders(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
@@ -39,10 +39,13 @@ func TestDeedsAreTheReaders(t *testing.T) {
 		put := func(c calendar.Caller, uid string, times int) {
 			t.Helper()
 			for i := range times {
-				_, err := s.Put(t.Context(), c, cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.Join([]string{
-					"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", "UID:" + uid, "DTSTAMP:20260301T100000Z", "DTSTART:20260401T100000Z",
-					fmt.Sprintf("SUMMARY:%s %d", uid, i), "END:VEVENT", "END:VCALENDAR", "",
-				}, "\r\n"))})
+				_, err := s.Put(t.Context(), c, cal, calendar.Draft{
+					Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.Join([]string{
+						"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", "UID:" + uid,
+						"DTSTAMP:20260301T100000Z", "DTSTART:20260401T100000Z",
+						fmt.Sprintf("SUMMARY:%s %d", uid, i), "END:VEVENT", "END:VCALENDAR", "",
+					}, "\r\n")),
+				})
 				must(err)
 			}
 		}
@@ -55,7 +58,8 @@ func TestDeedsAreTheReaders(t *testing.T) {
 			for _, p := range n.Parts {
 				got = append(got, p.Title)
 			}
-			if last := len(n.Parts) - 1; last >= 0 && subject == "many changes" && n.Parts[last].Link != maker.Journal.String() {
+			if last := len(n.Parts) - 1; last >= 0 && subject == "many changes" &&
+				n.Parts[last].Link != maker.Journal.String() {
 				t.Errorf("the rest is found at %q", n.Parts[last].Link)
 			}
 			if n.Subject != subject || strings.Join(got, "|") != strings.Join(titles, "|") {

@@ -113,7 +113,8 @@ func TestClientFilesAreUnderstood(t *testing.T) {
 	}{
 		{"apple-event", "X-APPLE-STRUCTURED-LOCATION", paramOf("X-TITLE"), "Praxis am Park, 2. Stock"},
 		{"apple-event", "LOCATION", textOf, "Praxis am Park\nLindenallee 4, 04109 Leipzig"},
-		{"apple-default-alarm", "SUMMARY", textOf, "Geburtstag von Zoë 🎂🎈 und ihrer Zwillingsschwester Anaïs – Blumen nicht vergessen"},
+		{"apple-default-alarm", "SUMMARY", textOf, "Geburtstag von Zoë 🎂🎈 und ihrer Zwillingsschwester Anaïs – " +
+			"Blumen nicht vergessen"},
 		{"apple-reminder", "SUMMARY", textOf, "Buy stamps; the ones with birds"},
 		{"google-series", "ATTENDEE", paramOf("cn"), "Morgan Lee"},
 		{"google-series", "EXDATE", timeOf, ical.Zoned(civil(2026, 1, 19, 9, 30, 0), "America/New_York")},
@@ -123,18 +124,29 @@ func TestClientFilesAreUnderstood(t *testing.T) {
 		{"google-invitation", "ATTENDEE", paramOf("CN"), "HQ-3-Juniper (8) [Video, Phone]"},
 		{"outlook-meeting", "DTSTART", timeOf, ical.Zoned(civil(2026, 2, 17, 14, 0, 0), "W. Europe Standard Time")},
 		{"outlook-customized-zone", "ATTENDEE", paramOf("CN"), "Борис Иванов из отдела снабжения и логистики"},
-		{"outlook-customized-zone", "DESCRIPTION", textOf, "Коллеги, просьба подготовить отчёты заранее. Встреча пройдёт в переговорной на третьем этаже, рядом с лифтом.\n"},
-		{"outlook-display-name-zone", "DTEND", timeOf, ical.Zoned(civil(2026, 3, 2, 10, 0, 0), "(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna")},
-		{"thunderbird-event", "CATEGORIES", func(p *ical.Property) any { return p.TextList() }, []string{"Musique", "Loisirs, divers"}},
+		{"outlook-customized-zone", "DESCRIPTION", textOf, "Коллеги, просьба подготовить отчёты заранее. Встреча " +
+			"пройдёт в переговорной на третьем этаже, рядом с лифтом.\n"},
+		{"outlook-display-name-zone", "DTEND", timeOf, ical.Zoned(civil(2026, 3, 2, 10, 0, 0),
+			"(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna")},
+		{"thunderbird-event", "CATEGORIES", func(p *ical.Property) any { return p.TextList() }, []string{
+			"Musique", "Loisirs, divers",
+		}},
 		{"thunderbird-task", "SUMMARY", textOf, `Pay the "big" invoice: no. 42`},
 		{"thunderbird-export", "SUMMARY", textOf, "Lunch, with Bob"},
 		{"thunderbird-export", "DTSTART", timeOf, ical.Floating(civil(2026, 3, 10, 12, 0, 0))},
 		{"davx5-exception", "EXDATE", func(p *ical.Property) any { times, _ := p.Times(); return len(times) }, 2},
 		{"davx5-tasksorg", "DUE", timeOf, ical.Zoned(civil(2026, 4, 2, 18, 0, 0), "Europe/Madrid")},
-		{"evolution-event", "DTSTART", timeOf, ical.Zoned(civil(2026, 2, 3, 8, 30, 0), "/freeassociation.sourceforge.net/Europe/Prague")},
-		{"evolution-task", "ESTIMATED-DURATION", func(p *ical.Property) any { d, _ := p.Duration(); return d }, ical.Duration{Seconds: 9000}},
+		{"evolution-event", "DTSTART", timeOf, ical.Zoned(civil(2026, 2, 3, 8, 30, 0),
+			"/freeassociation.sourceforge.net/Europe/Prague")},
+		{"evolution-task", "ESTIMATED-DURATION", func(p *ical.Property) any {
+			d, _ := p.Duration()
+			return d
+		}, ical.Duration{Seconds: 9000}},
 		{"evolution-memo", "DESCRIPTION", textOf, "host: guest\npassword: not; here"},
-		{"modern-extensions", "ATTENDEE", func(p *ical.Property) any { v, _ := p.Param("MEMBER"); return v }, "mailto:strings@example.org,mailto:winds@example.org"},
+		{"modern-extensions", "ATTENDEE", func(p *ical.Property) any {
+			v, _ := p.Param("MEMBER")
+			return v
+		}, "mailto:strings@example.org,mailto:winds@example.org"},
 		{"modern-extensions", "CONFERENCE", paramOf("LABEL"), "Stream, live"},
 	} {
 		t.Run(tt.file+" "+tt.property, func(t *testing.T) {

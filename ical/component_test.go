@@ -54,7 +54,10 @@ func TestComponentFinds(t *testing.T) {
 // Each edit touches its own line and leaves the odd spelling of all others.
 func TestComponentEdits(t *testing.T) {
 	t.Parallel()
-	before := []string{"uid;Y=2:kept", "SUMMARY;X=1:a", " b", "", "attendee:1", "ATTENDEE:2", "BEGIN:VALARM", "END:VALARM", "ATTENDEE:3", "BEGIN:VALARM", "X:2", "END:VALARM"}
+	before := []string{
+		"uid;Y=2:kept", "SUMMARY;X=1:a", " b", "", "attendee:1", "ATTENDEE:2", "BEGIN:VALARM", "END:VALARM",
+		"ATTENDEE:3", "BEGIN:VALARM", "X:2", "END:VALARM",
+	}
 	for _, tt := range []struct {
 		name string
 		edit func(c *ical.Component)
@@ -103,7 +106,8 @@ func TestComponentEdits(t *testing.T) {
 			slices.Insert(slices.Clone(before), 6, "BEGIN:VLOCATION", "END:VLOCATION"),
 		},
 		{
-			"InsertComponent at the end", func(c *ical.Component) { c.InsertComponent(ical.NewComponent("VLOCATION"), nil) },
+			"InsertComponent at the end",
+			func(c *ical.Component) { c.InsertComponent(ical.NewComponent("VLOCATION"), nil) },
 			slices.Concat(before, []string{"BEGIN:VLOCATION", "END:VLOCATION"}),
 		},
 		{

@@ -8,7 +8,8 @@ import (
 
 // An edit touches its own line: the odd spelling around it stays.
 func Example() {
-	sent := "begin:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nSUMMARY;LANGUAGE=en:Lunch, with\n  Bob\nX-Odd;a=\"b\": kept\nEND:VEVENT\nEND:VCALENDAR\n"
+	sent := "begin:VCALENDAR\nVERSION:2.0\nBEGIN:VEVENT\nSUMMARY;LANGUAGE=en:Lunch, with\n  Bob\nX-Odd;a=\"b\": " +
+		"kept\nEND:VEVENT\nEND:VCALENDAR\n"
 	doc, err := ical.Parse([]byte(sent), ical.DefaultLimits())
 	if err != nil {
 		fmt.Println(err)

@@ -15,8 +15,10 @@ func seeds(f *testing.F, add func(text string)) {
 		add(text)
 	}
 	for _, line := range []string{
-		"DTSTART;X=a", "X;A=", `X;A="b"c:d`, `X;A="b",c;D=^n^^^':e`, "SUMMARY:gr\xc3\r\n \xbcn", "X:a\rb\r\r\n c", "X\r\n :\r\n \r\n\r\n",
-		"DTSTART;TZID=Local:20260101T000060", "DURATION:P9999999999W", "RDATE;VALUE=PERIOD:20260101T000000Z/PT1H", "TZOFFSETTO:+0100",
+		"DTSTART;X=a", "X;A=", `X;A="b"c:d`, `X;A="b",c;D=^n^^^':e`, "SUMMARY:gr\xc3\r\n \xbcn", "X:a\rb\r\r\n c",
+		"X\r\n :\r\n \r\n\r\n",
+		"DTSTART;TZID=Local:20260101T000060", "DURATION:P9999999999W", "RDATE;VALUE=PERIOD:20260101T000000Z/PT1H",
+		"TZOFFSETTO:+0100",
 	} {
 		add(inEvent(line))
 	}

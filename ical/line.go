@@ -35,7 +35,8 @@ func (r *lineReader) next() (contentLine, error) {
 	line := contentLine{number: r.number}
 	start := r.pos
 	if isBlankByte(r.data[start]) {
-		return line, failAt(line.number, KindSyntax, "the line begins with a space, but there is no line before it to continue")
+		return line,
+			failAt(line.number, KindSyntax, "the line begins with a space, but there is no line before it to continue")
 	}
 	r.skipLine()
 	first := r.pos
@@ -101,7 +102,8 @@ func (r *lineReader) unfold(source string) string {
 
 func (r *lineReader) check(line contentLine) error {
 	if exceeds(len(line.text), r.limit) {
-		return failAt(line.number, KindLimit, fmt.Sprintf("the line has %d octets, %d are allowed", len(line.text), r.limit))
+		return failAt(line.number, KindLimit,
+			fmt.Sprintf("the line has %d octets, %d are allowed", len(line.text), r.limit))
 	}
 	// A fold may split a rune, so UTF-8 is checked after unfolding.
 	if !r.verified && !utf8.ValidString(line.text) {

@@ -40,7 +40,9 @@ func TestPropertyUTCOffsetRefuses(t *testing.T) {
 		"+01x0": form, "++100": form, "+2400": size, "+0060": size, "-000060": size,
 	} {
 		_, err := property(t, "TZOFFSETTO:"+value).UTCOffset()
-		want := ical.SyntaxError{Line: 3, Property: "TZOFFSETTO", Kind: ical.KindValue, Msg: `"` + value + `"` + problem}
+		want := ical.SyntaxError{
+			Line: 3, Property: "TZOFFSETTO", Kind: ical.KindValue, Msg: `"` + value + `"` + problem,
+		}
 		if diff := cmp.Diff(want, *syntaxError(t, err)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", value, diff)
 		}

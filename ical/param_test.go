@@ -23,7 +23,9 @@ func TestParams(t *testing.T) {
 		{"X;A=b=c:v", []ical.Param{ical.NewParam("A", "b=c")}},
 		// RFC 6868 §3.2, and carets that mean nothing.
 		{`X;A=^'a^' ^^ b^nc:v`, []ical.Param{ical.NewParam("A", "\"a\" ^ b\nc")}},
-		{`X;A=^^n;B=^x;C=a^:v`, []ical.Param{ical.NewParam("A", "^n"), ical.NewParam("B", "^x"), ical.NewParam("C", "a^")}},
+		{`X;A=^^n;B=^x;C=a^:v`, []ical.Param{
+			ical.NewParam("A", "^n"), ical.NewParam("B", "^x"), ical.NewParam("C", "a^"),
+		}},
 		{`X;A=back\nslash:v`, []ical.Param{ical.NewParam("A", `back\nslash`)}},
 	} {
 		if diff := cmp.Diff(tt.want, property(t, tt.line).Params()); diff != "" {
@@ -57,9 +59,13 @@ func TestSetParam(t *testing.T) {
 		{"in place", `X;A=1;b="q":v`, func(p *ical.Property) { p.SetParam("A", "long") }, `X;A=long;b="q":v`},
 		{"for several", "X;A=1;B=2;a=3:v", func(p *ical.Property) { p.SetParam("A", "4") }, "X;A=4;B=2:v"},
 		{"a list", "X:v", func(p *ical.Property) { p.SetParam("A", "mailto:a", "b") }, `X;A="mailto:a",b:v`},
-		{"with carets", "X:v", func(p *ical.Property) { p.SetParam("A", "say \"^\"\r\nor\nso\r") }, "X;A=say ^'^^^'^nor^nso^n:v"},
+		{"with carets", "X:v", func(p *ical.Property) {
+			p.SetParam("A", "say \"^\"\r\nor\nso\r")
+		}, "X;A=say ^'^^^'^nor^nso^n:v"},
 		{"harmless", "X:v", func(p *ical.Property) { p.SetParam("A=:;\n", "b\x00\xff\xff") }, "X;A----=b\uFFFD:v"},
-		{"quotes what needs them", "X:v", func(p *ical.Property) { p.SetParam("CN", "Doe, J; \"D\"") }, `X;CN="Doe, J; ^'D^'":v`},
+		{"quotes what needs them", "X:v", func(p *ical.Property) {
+			p.SetParam("CN", "Doe, J; \"D\"")
+		}, `X;CN="Doe, J; ^'D^'":v`},
 		{"remove", `X;A=1;B="2:";A=3:v`, func(p *ical.Property) { p.RemoveParam("a") }, `X;B="2:":v`},
 		{"remove the last", "X;A=1:v:w", func(p *ical.Property) { p.RemoveParam("A") }, "X:v:w"},
 		{"remove nothing", "X;A=1:v", func(p *ical.Property) { p.RemoveParam("B") }, "X;A=1:v"},

@@ -146,7 +146,9 @@ func (p *parser) property(line contentLine, name string, colon int) error {
 	}
 	prop := &p.propSlab[0]
 	p.propSlab = p.propSlab[1:]
-	*prop = Property{source: line.source, blank: line.blank, text: line.text, name: name, colon: colon, line: line.number}
+	*prop = Property{
+		source: line.source, blank: line.blank, text: line.text, name: name, colon: colon, line: line.number,
+	}
 	p.pending = append(p.pending, item{property: prop})
 	return nil
 }

@@ -69,7 +69,8 @@ func TestParseIsLenient(t *testing.T) {
 	}{
 		{"as the RFC has it", inEvent("SUMMARY:a"), "a"},
 		{"LF", strings.ReplaceAll(inEvent("SUMMARY:a", " b"), "\r", ""), "ab"},
-		{"a mix of line ends", "BEGIN:VCALENDAR\nBEGIN:VEVENT\r\nSUMMARY:a\n b\r\n c\nEND:VEVENT\r\nEND:VCALENDAR\n", "abc"},
+		{"a mix of line ends", "BEGIN:VCALENDAR\nBEGIN:VEVENT\r\nSUMMARY:a\n b\r\n c\nEND:VEVENT\r\n" +
+			"END:VCALENDAR\n", "abc"},
 		{"doubled CR", strings.ReplaceAll(inEvent("SUMMARY:a", " b"), "\r", "\r\r"), "ab"},
 		{"byte order mark", "\uFEFF" + inEvent("SUMMARY:a"), "a"},
 		{"blank lines first", "\r\n \r\n\t\n" + inEvent("SUMMARY:a"), "a"},
@@ -80,7 +81,8 @@ func TestParseIsLenient(t *testing.T) {
 		{"no last line end", strings.TrimRight(inEvent("SUMMARY:a"), "\r\n"), "a"},
 		{"CR for the last line end", strings.TrimRight(inEvent("SUMMARY:a"), "\n"), "a"},
 		{"lower case", strings.ToLower(inEvent("SUMMARY:a")), "a"},
-		{"space behind a component's name", "BEGIN:VCALENDAR \r\nBEGIN:VEVENT\t\r\nSUMMARY:a\r\nEND: VEVENT\r\nEND:VCALENDAR\r\n", "a"},
+		{"space behind a component's name", "BEGIN:VCALENDAR \r\nBEGIN:VEVENT\t\r\nSUMMARY:a\r\nEND: VEVENT\r\n" +
+			"END:VCALENDAR\r\n", "a"},
 		{"fold with a tab", inEvent("SUMMARY:a", "\tb"), "ab"},
 		{"fold before a space", inEvent("SUMMARY:a", "  b"), "a b"},
 		{"fold in the name", inEvent("SUMM", " ARY:a"), "a"},
@@ -118,42 +120,119 @@ func TestParseRefuses(t *testing.T) {
 		name, text string
 		want       ical.SyntaxError
 	}{
-		{"nothing", "", ical.SyntaxError{Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR"}},
-		{"blank lines alone", "\r\n  \r\n", ical.SyntaxError{Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR"}},
-		{"byte order mark alone", "\uFEFF", ical.SyntaxError{Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR"}},
-		{"HTML", "<!DOCTYPE html>\n", ical.SyntaxError{Line: 1, Kind: ical.KindSyntax, Msg: `a name must not hold ' ', and no name and colon begin this line: "<!DOCTYPE html>"`}},
-		{"property outside", "VERSION:2.0\r\n", ical.SyntaxError{Line: 1, Property: "VERSION", Kind: ical.KindSyntax, Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first"}},
-		{"property behind the end", inEvent() + "UID:1", ical.SyntaxError{Line: 6, Property: "UID", Kind: ical.KindSyntax, Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first"}},
-		{"fold without a line", " SUMMARY:a\r\n", ical.SyntaxError{Line: 1, Kind: ical.KindSyntax, Msg: "the line begins with a space, but there is no line before it to continue"}},
-		{"fold behind a blank line", inEvent("SUMMARY:a", "", " b"), ical.SyntaxError{Line: 5, Kind: ical.KindSyntax, Msg: "the line begins with a space, but there is no line before it to continue"}},
-		{"never ended", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n", ical.SyntaxError{Line: 2, Kind: ical.KindSyntax, Msg: "BEGIN:VEVENT is never followed by END:VEVENT"}},
-		{"ended crosswise", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nEND:VCALENDAR\r\nEND:VEVENT\r\n", ical.SyntaxError{Line: 3, Property: "END", Kind: ical.KindSyntax, Msg: `END names "VCALENDAR", but line 2 began VEVENT`}},
-		{"ended twice", inEvent() + "END:VCALENDAR\r\n", ical.SyntaxError{Line: 6, Property: "END", Kind: ical.KindSyntax, Msg: `END names "VCALENDAR", but nothing was begun`}},
-		{"nameless component", "BEGIN:\r\n", ical.SyntaxError{Line: 1, Property: "BEGIN", Kind: ical.KindSyntax, Msg: `BEGIN must name a component, not ""`}},
-		{"component with a bad name", "BEGIN:V EVENT\r\n", ical.SyntaxError{Line: 1, Property: "BEGIN", Kind: ical.KindSyntax, Msg: `BEGIN must name a component, not "V EVENT"`}},
-		{"no colon", inEvent("SUMMARY"), ical.SyntaxError{Line: 3, Kind: ical.KindSyntax, Msg: `the line has no colon: "SUMMARY"`}},
-		{"no name", inEvent(":a"), ical.SyntaxError{Line: 3, Kind: ical.KindSyntax, Msg: `the line has no name before ':'`}},
-		{"no name before parameters", inEvent(";X=1:a"), ical.SyntaxError{Line: 3, Kind: ical.KindSyntax, Msg: `the line has no name before ';'`}},
-		{"a folded line's number", inEvent("SUMMARY:a", " b", " c", "bad"), ical.SyntaxError{Line: 6, Kind: ical.KindSyntax, Msg: `the line has no colon: "bad"`}},
-		{"numbers count blank lines", inEvent("SUMMARY:a", "", "", "bad"), ical.SyntaxError{Line: 6, Kind: ical.KindSyntax, Msg: `the line has no colon: "bad"`}},
+		{"nothing", "", ical.SyntaxError{
+			Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR",
+		}},
+		{"blank lines alone", "\r\n  \r\n", ical.SyntaxError{
+			Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR",
+		}},
+		{"byte order mark alone", "\uFEFF", ical.SyntaxError{
+			Kind: ical.KindSyntax, Msg: "the text holds no component; it must begin with BEGIN:VCALENDAR",
+		}},
+		{"HTML", "<!DOCTYPE html>\n", ical.SyntaxError{
+			Line: 1, Kind: ical.KindSyntax,
+			Msg: `a name must not hold ' ', and no name and colon begin this line: "<!DOCTYPE html>"`,
+		}},
+		{"property outside", "VERSION:2.0\r\n", ical.SyntaxError{
+			Line: 1, Property: "VERSION", Kind: ical.KindSyntax,
+			Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first",
+		}},
+		{"property behind the end", inEvent() + "UID:1", ical.SyntaxError{
+			Line: 6, Property: "UID", Kind: ical.KindSyntax,
+			Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first",
+		}},
+		{"fold without a line", " SUMMARY:a\r\n", ical.SyntaxError{
+			Line: 1, Kind: ical.KindSyntax,
+			Msg: "the line begins with a space, but there is no line before it to continue",
+		}},
+		{"fold behind a blank line", inEvent("SUMMARY:a", "", " b"), ical.SyntaxError{
+			Line: 5, Kind: ical.KindSyntax,
+			Msg: "the line begins with a space, but there is no line before it to continue",
+		}},
+		{"never ended", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n", ical.SyntaxError{
+			Line: 2, Kind: ical.KindSyntax, Msg: "BEGIN:VEVENT is never followed by END:VEVENT",
+		}},
+		{"ended crosswise", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nEND:VCALENDAR\r\nEND:VEVENT\r\n", ical.SyntaxError{
+			Line: 3, Property: "END", Kind: ical.KindSyntax, Msg: `END names "VCALENDAR", but line 2 began VEVENT`,
+		}},
+		{"ended twice", inEvent() + "END:VCALENDAR\r\n", ical.SyntaxError{
+			Line: 6, Property: "END", Kind: ical.KindSyntax, Msg: `END names "VCALENDAR", but nothing was begun`,
+		}},
+		{"nameless component", "BEGIN:\r\n", ical.SyntaxError{
+			Line: 1, Property: "BEGIN", Kind: ical.KindSyntax, Msg: `BEGIN must name a component, not ""`,
+		}},
+		{"component with a bad name", "BEGIN:V EVENT\r\n", ical.SyntaxError{
+			Line: 1, Property: "BEGIN", Kind: ical.KindSyntax, Msg: `BEGIN must name a component, not "V EVENT"`,
+		}},
+		{"no colon", inEvent("SUMMARY"), ical.SyntaxError{
+			Line: 3, Kind: ical.KindSyntax, Msg: `the line has no colon: "SUMMARY"`,
+		}},
+		{"no name", inEvent(":a"), ical.SyntaxError{
+			Line: 3, Kind: ical.KindSyntax, Msg: `the line has no name before ':'`,
+		}},
+		{"no name before parameters", inEvent(";X=1:a"), ical.SyntaxError{
+			Line: 3, Kind: ical.KindSyntax, Msg: `the line has no name before ';'`,
+		}},
+		{"a folded line's number", inEvent("SUMMARY:a", " b", " c", "bad"), ical.SyntaxError{
+			Line: 6, Kind: ical.KindSyntax, Msg: `the line has no colon: "bad"`,
+		}},
+		{"numbers count blank lines", inEvent("SUMMARY:a", "", "", "bad"), ical.SyntaxError{
+			Line: 6, Kind: ical.KindSyntax, Msg: `the line has no colon: "bad"`,
+		}},
 		// The three lines that are known to bring down another Go parser.
-		{"go-ical panics, 1", inEvent("DTSTART;X=a"), ical.SyntaxError{Line: 3, Property: "DTSTART", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "X"`}},
-		{"go-ical panics, 2", inEvent("X;A="), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`}},
-		{"go-ical panics, 3", inEvent(`X;A="b"c:d`), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has text behind its closing quote`}},
-		{"ends behind a quote", inEvent(`X;A="b"`), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`}},
-		{"ends behind a comma", inEvent(`X;A=b,`), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`}},
-		{"open quote", inEvent(`X;A="b:c`), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has a quote that is never closed`}},
-		{"stray quote", inEvent(`X;A=b"c":d`), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has a quote inside an unquoted value`}},
-		{"parameter without value", inEvent("X;A:b"), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not "A:b"`}},
-		{"parameter without name", inEvent("X;=b:c"), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not "=b:c"`}},
-		{"no parameter behind the semicolon", inEvent("X;:c"), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not ":c"`}},
-		{"nothing behind the semicolon", inEvent("X;"), ical.SyntaxError{Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not ""`}},
-		{"not UTF-8", inEvent("UID:1", "SUMMARY:gr\xfc\xdfe"), ical.SyntaxError{Line: 4, Kind: ical.KindEncoding, Msg: "the text is not UTF-8; save the file as UTF-8 and try again"}},
-		{"UTF-16", "\xff\xfeB\x00E\x00G\x00", ical.SyntaxError{Line: 1, Kind: ical.KindEncoding, Msg: "the text holds a NUL character"}},
-		{"NUL", inEvent("UID:1", "SUMMARY:a\x00b"), ical.SyntaxError{Line: 4, Kind: ical.KindEncoding, Msg: "the text holds a NUL character"}},
-		{"a long name is not repeated", "BEGIN:" + strings.Repeat("A", 1000) + "\n", ical.SyntaxError{Line: 1, Kind: ical.KindSyntax, Msg: "BEGIN:" + strings.Repeat("A", 40) + "… is never followed by END:" + strings.Repeat("A", 40) + "…"}},
-		{"a long property's name is not repeated", strings.Repeat("A", 1000) + ":b\n", ical.SyntaxError{Line: 1, Property: strings.Repeat("A", 40) + "…", Kind: ical.KindSyntax, Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first"}},
-		{"a long line is not repeated", inEvent(strings.Repeat("ü", 1000)), ical.SyntaxError{Line: 3, Kind: ical.KindSyntax, Msg: `the line has no colon: "` + strings.Repeat("ü", 20) + `"…`}},
+		{"go-ical panics, 1", inEvent("DTSTART;X=a"), ical.SyntaxError{
+			Line: 3, Property: "DTSTART", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "X"`,
+		}},
+		{"go-ical panics, 2", inEvent("X;A="), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`,
+		}},
+		{"go-ical panics, 3", inEvent(`X;A="b"c:d`), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has text behind its closing quote`,
+		}},
+		{"ends behind a quote", inEvent(`X;A="b"`), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`,
+		}},
+		{"ends behind a comma", inEvent(`X;A=b,`), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `the line has no colon after parameter "A"`,
+		}},
+		{"open quote", inEvent(`X;A="b:c`), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has a quote that is never closed`,
+		}},
+		{"stray quote", inEvent(`X;A=b"c":d`), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `parameter "A" has a quote inside an unquoted value`,
+		}},
+		{"parameter without value", inEvent("X;A:b"), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not "A:b"`,
+		}},
+		{"parameter without name", inEvent("X;=b:c"), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not "=b:c"`,
+		}},
+		{"no parameter behind the semicolon", inEvent("X;:c"), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not ":c"`,
+		}},
+		{"nothing behind the semicolon", inEvent("X;"), ical.SyntaxError{
+			Line: 3, Property: "X", Kind: ical.KindSyntax, Msg: `a parameter must be NAME=value, not ""`,
+		}},
+		{"not UTF-8", inEvent("UID:1", "SUMMARY:gr\xfc\xdfe"), ical.SyntaxError{
+			Line: 4, Kind: ical.KindEncoding, Msg: "the text is not UTF-8; save the file as UTF-8 and try again",
+		}},
+		{"UTF-16", "\xff\xfeB\x00E\x00G\x00", ical.SyntaxError{
+			Line: 1, Kind: ical.KindEncoding, Msg: "the text holds a NUL character",
+		}},
+		{"NUL", inEvent("UID:1", "SUMMARY:a\x00b"), ical.SyntaxError{
+			Line: 4, Kind: ical.KindEncoding, Msg: "the text holds a NUL character",
+		}},
+		{"a long name is not repeated", "BEGIN:" + strings.Repeat("A", 1000) + "\n", ical.SyntaxError{
+			Line: 1, Kind: ical.KindSyntax, Msg: "BEGIN:" + strings.Repeat("A", 40) + "… is never followed by END:" +
+				strings.Repeat("A", 40) + "…",
+		}},
+		{"a long property's name is not repeated", strings.Repeat("A", 1000) + ":b\n", ical.SyntaxError{
+			Line: 1, Property: strings.Repeat("A", 40) + "…", Kind: ical.KindSyntax,
+			Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first",
+		}},
+		{"a long line is not repeated", inEvent(strings.Repeat("ü", 1000)), ical.SyntaxError{
+			Line: 3, Kind: ical.KindSyntax, Msg: `the line has no colon: "` + strings.Repeat("ü", 20) + `"…`,
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,7 +246,8 @@ func TestParseRefuses(t *testing.T) {
 
 func TestParseKeepsWithinLimits(t *testing.T) {
 	t.Parallel()
-	text := inEvent("SUMMARY:"+strings.Repeat("x", 60), " "+strings.Repeat("y", 32), "UID:1", "BEGIN:VALARM", "ACTION:AUDIO", "END:VALARM")
+	text := inEvent("SUMMARY:"+strings.Repeat("x", 60), " "+strings.Repeat("y", 32), "UID:1", "BEGIN:VALARM",
+		"ACTION:AUDIO", "END:VALARM")
 	for _, tt := range []struct {
 		name  string
 		set   func(lim *ical.Limits, n int)

@@ -40,13 +40,16 @@ func TestPropertyPeriods(t *testing.T) {
 func TestPropertyPeriodsRefuses(t *testing.T) {
 	t.Parallel()
 	for value, problem := range map[string]string{
-		"20260304T120000Z":                  `"20260304T120000Z" is no period; write it as start/end or start/duration`,
-		"20260304T120000Z/":                 `"" is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z`,
-		"x/PT1H":                            `"x" is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z`,
-		"20260304T120000Z/PT":               `"PT" is no duration; write it like PT1H30M, P1D or P2W`,
-		"20260304T120000Z/-PT1H":            `"20260304T120000Z/-PT1H" is a period of negative duration`,
-		"20260304T120000Z/20260304T115959Z": `"20260304T120000Z/20260304T115959Z" is a period that ends before it starts`,
-		"20260304/20260305":                 `"20260304/20260305" is no period of times; dates have no place in it`,
+		"20260304T120000Z": `"20260304T120000Z" is no period; write it as start/end or start/duration`,
+		"20260304T120000Z/": `"" is no time; write a date as 20261231, a time as 20261231T235959 or, ` +
+			`in UTC, 20261231T235959Z`,
+		"x/PT1H": `"x" is no time; write a date as 20261231, a time as 20261231T235959 ` +
+			`or, in UTC, 20261231T235959Z`,
+		"20260304T120000Z/PT":    `"PT" is no duration; write it like PT1H30M, P1D or P2W`,
+		"20260304T120000Z/-PT1H": `"20260304T120000Z/-PT1H" is a period of negative duration`,
+		"20260304T120000Z/20260304T115959Z": `"20260304T120000Z/20260304T115959Z" is a period that ends before it ` +
+			`starts`,
+		"20260304/20260305": `"20260304/20260305" is no period of times; dates have no place in it`,
 	} {
 		_, err := property(t, "FREEBUSY:"+value).Periods()
 		want := ical.SyntaxError{Line: 3, Property: "FREEBUSY", Kind: ical.KindValue, Msg: problem}

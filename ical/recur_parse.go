@@ -80,13 +80,29 @@ type recurRule struct {
 
 var recurRules = []recurRule{
 	{func(r *Recur) bool { return r.Freq == 0 }, "the rule has no FREQ"},
-	{func(r *Recur) bool { return r.Count > 0 && !r.Until.IsZero() }, "COUNT and UNTIL must not stand in the same rule"},
-	{func(r *Recur) bool { return r.numberedDay() && r.Freq < Monthly }, "BYDAY may have a number only when FREQ is MONTHLY or YEARLY"},
-	{func(r *Recur) bool { return r.numberedDay() && r.Freq == Yearly && len(r.ByWeekNo) > 0 }, "BYDAY must not have a number beside BYWEEKNO"},
-	{func(r *Recur) bool { return len(r.ByMonthDay) > 0 && r.Freq == Weekly }, "BYMONTHDAY must not stand in a WEEKLY rule"},
-	{func(r *Recur) bool { return len(r.ByYearDay) > 0 && r.Freq >= Daily && r.Freq <= Monthly }, "BYYEARDAY must not stand in a DAILY, WEEKLY or MONTHLY rule"},
-	{func(r *Recur) bool { return len(r.ByWeekNo) > 0 && r.Freq != Yearly }, "BYWEEKNO may stand only in a YEARLY rule"},
-	{func(r *Recur) bool { return len(r.BySetPos) > 0 && !r.otherBy() }, "BYSETPOS needs another BY part to choose from"},
+	{func(r *Recur) bool {
+		return r.Count > 0 && !r.Until.IsZero()
+	}, "COUNT and UNTIL must not stand in the same rule"},
+	{func(r *Recur) bool { return r.numberedDay() && r.Freq < Monthly }, "BYDAY may have a number only when FREQ is " +
+		"MONTHLY or YEARLY"},
+	{func(r *Recur) bool {
+		return r.numberedDay() && r.Freq == Yearly &&
+			len(r.ByWeekNo) > 0
+	}, "BYDAY must not have a number beside BYWEEKNO"},
+	{func(r *Recur) bool {
+		return len(r.ByMonthDay) > 0 &&
+			r.Freq == Weekly
+	}, "BYMONTHDAY must not stand in a WEEKLY rule"},
+	{func(r *Recur) bool {
+		return len(r.ByYearDay) > 0 && r.Freq >= Daily &&
+			r.Freq <= Monthly
+	}, "BYYEARDAY must not stand in a DAILY, WEEKLY or MONTHLY rule"},
+	{func(r *Recur) bool {
+		return len(r.ByWeekNo) > 0 && r.Freq != Yearly
+	}, "BYWEEKNO may stand only in a YEARLY rule"},
+	{func(r *Recur) bool {
+		return len(r.BySetPos) > 0 && !r.otherBy()
+	}, "BYSETPOS needs another BY part to choose from"},
 	{func(r *Recur) bool { return r.Skip != "" && r.RScale == "" }, "SKIP needs RSCALE"},
 }
 

@@ -22,8 +22,12 @@ var recurTable = []recurPart{
 	{"RSCALE", readRScale, nil},
 	{"FREQ", readFreq, nil},
 	{"UNTIL", readUntil, func(r *Recur) string { return untilText(r.Until) }},
-	{"COUNT", readPositive(func(r *Recur) *int { return &r.Count }), func(r *Recur) string { return numberText(r.Count, 0) }},
-	{"INTERVAL", readPositive(func(r *Recur) *int { return &r.Interval }), func(r *Recur) string { return numberText(r.Interval, 1) }},
+	{"COUNT", readPositive(func(r *Recur) *int { return &r.Count }), func(r *Recur) string {
+		return numberText(r.Count, 0)
+	}},
+	{"INTERVAL", readPositive(func(r *Recur) *int { return &r.Interval }), func(r *Recur) string {
+		return numberText(r.Interval, 1)
+	}},
 	listPart("BYSECOND", 0, 60, func(r *Recur) *[]int { return &r.BySecond }),
 	listPart("BYMINUTE", 0, 59, func(r *Recur) *[]int { return &r.ByMinute }),
 	listPart("BYHOUR", 0, 23, func(r *Recur) *[]int { return &r.ByHour }),
@@ -40,7 +44,8 @@ var recurTable = []recurPart{
 func readFreq(r *Recur, value string) error {
 	freq := slices.Index(recurFrequencies[:], upperName(value))
 	if freq <= 0 {
-		return fmt.Errorf("FREQ=%s is no frequency; one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY is", excerpt(value))
+		return fmt.Errorf("FREQ=%s is no frequency; one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, "+
+			"YEARLY is", excerpt(value))
 	}
 	r.Freq = Frequency(freq)
 	return nil

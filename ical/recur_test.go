@@ -27,26 +27,45 @@ func TestParseRecur(t *testing.T) {
 			r.ByDay, r.WeekStart = []ical.WeekdayNum{{Weekday: time.Monday}}, time.Sunday
 		})},
 		{value: ";FREQ=WEEKLY;;INTERVAL=1;", text: "FREQ=WEEKLY", want: base(func(*ical.Recur) {})},
-		{value: "COUNT=3;FREQ=WEEKLY;INTERVAL=2", text: "FREQ=WEEKLY;COUNT=3;INTERVAL=2", want: base(func(r *ical.Recur) { r.Count, r.Interval = 3, 2 })},
+		{value: "COUNT=3;FREQ=WEEKLY;INTERVAL=2", text: "FREQ=WEEKLY;COUNT=3;INTERVAL=2", want: base(
+			func(r *ical.Recur) { r.Count, r.Interval = 3, 2 },
+		)},
 		{value: "FREQ=WEEKLY;UNTIL=20260803T180000Z", want: base(func(r *ical.Recur) {
 			r.Until = ical.UTC(ical.Civil{Year: 2026, Month: time.August, Day: 3, Hour: 18})
 		})},
-		{value: "FREQ=WEEKLY;UNTIL=20260803", want: base(func(r *ical.Recur) { r.Until = ical.Date(ical.CivilDate(2026, time.August, 3)) })},
-		{value: "FREQ=WEEKLY;BYHOUR=9,9, 8,9", text: "FREQ=WEEKLY;BYHOUR=9,8", want: base(func(r *ical.Recur) { r.ByHour = []int{9, 8} })},
-		{value: "FREQ=WEEKLY;X-NAME=a=b;x-other=c", text: "FREQ=WEEKLY;X-NAME=a=b;X-OTHER=c", want: base(func(r *ical.Recur) {
-			r.Extra = []ical.RecurPart{{Name: "X-NAME", Value: "a=b"}, {Name: "X-OTHER", Value: "c"}}
+		{value: "FREQ=WEEKLY;UNTIL=20260803", want: base(func(r *ical.Recur) {
+			r.Until = ical.Date(ical.CivilDate(2026, time.August, 3))
 		})},
-		{value: "FREQ=MONTHLY;BYDAY=-1FR,+2MO;BYMONTHDAY=+1,-1", text: "FREQ=MONTHLY;BYDAY=-1FR,2MO;BYMONTHDAY=1,-1", want: base(func(r *ical.Recur) {
-			r.Freq, r.ByMonthDay = ical.Monthly, []int{1, -1}
-			r.ByDay = []ical.WeekdayNum{{Weekday: time.Friday, N: -1}, {Weekday: time.Monday, N: 2}}
+		{value: "FREQ=WEEKLY;BYHOUR=9,9, 8,9", text: "FREQ=WEEKLY;BYHOUR=9,8", want: base(func(r *ical.Recur) {
+			r.ByHour = []int{9, 8}
 		})},
-		{value: "FREQ=YEARLY;BYMONTH=5L,6;SKIP=forward;RSCALE=chinese", text: "RSCALE=CHINESE;FREQ=YEARLY;BYMONTH=6,5L;SKIP=FORWARD", want: base(func(r *ical.Recur) {
-			r.Freq, r.RScale, r.Skip, r.ByMonth, r.LeapMonths = ical.Yearly, "CHINESE", "FORWARD", []int{6}, []int{5}
-		})},
-		{value: "FREQ=YEARLY;BYSECOND=60;BYMINUTE=59;BYHOUR=23;BYYEARDAY=-366;BYWEEKNO=-53,53;BYSETPOS=366", want: base(func(r *ical.Recur) {
-			r.Freq, r.BySecond, r.ByMinute, r.ByHour = ical.Yearly, []int{60}, []int{59}, []int{23}
-			r.ByYearDay, r.ByWeekNo, r.BySetPos = []int{-366}, []int{-53, 53}, []int{366}
-		})},
+		{
+			value: "FREQ=WEEKLY;X-NAME=a=b;x-other=c",
+			text:  "FREQ=WEEKLY;X-NAME=a=b;X-OTHER=c", want: base(func(r *ical.Recur) {
+				r.Extra = []ical.RecurPart{{Name: "X-NAME", Value: "a=b"}, {Name: "X-OTHER", Value: "c"}}
+			}),
+		},
+		{
+			value: "FREQ=MONTHLY;BYDAY=-1FR,+2MO;BYMONTHDAY=+1,-1",
+			text:  "FREQ=MONTHLY;BYDAY=-1FR,2MO;BYMONTHDAY=1,-1", want: base(func(r *ical.Recur) {
+				r.Freq, r.ByMonthDay = ical.Monthly, []int{1, -1}
+				r.ByDay = []ical.WeekdayNum{{Weekday: time.Friday, N: -1}, {Weekday: time.Monday, N: 2}}
+			}),
+		},
+		{
+			value: "FREQ=YEARLY;BYMONTH=5L,6;SKIP=forward;RSCALE=chinese",
+			text:  "RSCALE=CHINESE;FREQ=YEARLY;BYMONTH=6,5L;SKIP=FORWARD", want: base(func(r *ical.Recur) {
+				r.Freq, r.RScale, r.Skip = ical.Yearly, "CHINESE", "FORWARD"
+				r.ByMonth, r.LeapMonths = []int{6}, []int{5}
+			}),
+		},
+		{
+			value: "FREQ=YEARLY;BYSECOND=60;BYMINUTE=59;BYHOUR=23;BYYEARDAY=-366;BYWEEKNO=-53,53;BYSETPOS=366",
+			want: base(func(r *ical.Recur) {
+				r.Freq, r.BySecond, r.ByMinute, r.ByHour = ical.Yearly, []int{60}, []int{59}, []int{23}
+				r.ByYearDay, r.ByWeekNo, r.BySetPos = []int{-366}, []int{-53, 53}, []int{366}
+			}),
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.value, func(t *testing.T) {
@@ -126,8 +145,10 @@ func TestRefusedRecur(t *testing.T) {
 // FuzzRecur writes what it can read, and reads that again.
 func FuzzRecur(f *testing.F) {
 	for _, seed := range []string{
-		"FREQ=DAILY", "freq=yearly;bymonth=1;byday=-1su,2MO;until=20300101T000000Z", "RSCALE=CHINESE;FREQ=MONTHLY;BYMONTH=5L;SKIP=OMIT",
-		"FREQ=WEEKLY;;COUNT=9;X-A=b;WKST=SU;BYSETPOS=-1;BYHOUR=1,2", "FREQ=SECONDLY;BYSECOND=60;BYYEARDAY=366", "INTERVAL=0",
+		"FREQ=DAILY", "freq=yearly;bymonth=1;byday=-1su,2MO;until=20300101T000000Z",
+		"RSCALE=CHINESE;FREQ=MONTHLY;BYMONTH=5L;SKIP=OMIT",
+		"FREQ=WEEKLY;;COUNT=9;X-A=b;WKST=SU;BYSETPOS=-1;BYHOUR=1,2", "FREQ=SECONDLY;BYSECOND=60;BYYEARDAY=366",
+		"INTERVAL=0",
 	} {
 		f.Add(seed)
 	}
@@ -158,7 +179,8 @@ func TestPropertyRecur(t *testing.T) {
 	if p.String() != "RRULE:FREQ=DAILY" || !r.Endless() {
 		t.Errorf("got %s", p)
 	}
-	if _, err := ical.NewProperty("RRULE", "FREQ=NEVER").Recur(); err == nil || !strings.HasPrefix(err.Error(), "RRULE: ") {
+	if _, err := ical.NewProperty("RRULE", "FREQ=NEVER").Recur(); err == nil ||
+		!strings.HasPrefix(err.Error(), "RRULE: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -80,8 +80,9 @@ func ParseTime(value, tzid string) (Time, error) {
 }
 
 var (
-	errTimeForm = errors.New("is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z")
-	errTimeDay  = errors.New("is a time that no calendar or clock shows")
+	errTimeForm = errors.New("is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, " +
+		"20261231T235959Z")
+	errTimeDay = errors.New("is a time that no calendar or clock shows")
 )
 
 func parseCivil(s string) (Civil, error) {

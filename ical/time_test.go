@@ -25,21 +25,29 @@ func TestPropertyTime(t *testing.T) {
 		{line: "DTSTART:20260304T120000Z", want: ical.UTC(noon)},
 		{line: "DTSTART:20260304T120000", want: ical.Floating(noon)},
 		{line: "DTSTART;TZID=Europe/Berlin:20260304T120000", want: ical.Zoned(noon, "Europe/Berlin")},
-		{line: "DTSTART;TZID=\"(UTC+01:00) Berlin, Rome\":20260304T120000", want: ical.Zoned(noon, "(UTC+01:00) Berlin, Rome")},
+		{line: "DTSTART;TZID=\"(UTC+01:00) Berlin, Rome\":20260304T120000", want: ical.Zoned(noon,
+			"(UTC+01:00) Berlin, Rome")},
 		{line: "DTSTART;VALUE=DATE-TIME:20260304T120000Z", want: ical.UTC(noon)},
 		{line: "DTSTART:00010101T000000Z", want: ical.UTC(civil(1, 1, 1, 0, 0, 0))},
 		{line: "DTSTART:99991231T235959Z", want: ical.UTC(civil(9999, 12, 31, 23, 59, 59))},
 		// What clients send in violation of the letter.
 		{line: "DTSTART:20260304", want: ical.Date(noon), back: "DTSTART;VALUE=DATE:20260304"},
 		{line: "DTSTART;VALUE=date:20260304", want: ical.Date(noon), back: "DTSTART;VALUE=DATE:20260304"},
-		{line: "DTSTART;VALUE=DATE;TZID=Europe/Berlin:20260304", want: ical.Date(noon), back: "DTSTART;VALUE=DATE:20260304"},
+		{
+			line: "DTSTART;VALUE=DATE;TZID=Europe/Berlin:20260304", want: ical.Date(noon),
+			back: "DTSTART;VALUE=DATE:20260304",
+		},
 		{line: "DTSTART;TZID=Europe/Berlin:20260304T120000Z", want: ical.UTC(noon), back: "DTSTART:20260304T120000Z"},
 		{line: "DTSTART;VALUE=DATE:20260304T120000Z", want: ical.UTC(noon), back: "DTSTART:20260304T120000Z"},
 		{line: "DTSTART:20260304t120000z", want: ical.UTC(noon), back: "DTSTART:20260304T120000Z"},
 		{line: "DTSTART: 20260304T120000Z ", want: ical.UTC(noon), back: "DTSTART:20260304T120000Z"},
 		{line: "DTSTART;TZID=:20260304T120000", want: ical.Floating(noon), back: "DTSTART:20260304T120000"},
-		{line: "DTSTART:20160630T235960Z", want: ical.UTC(civil(2016, 6, 30, 23, 59, 59)), back: "DTSTART:20160630T235959Z"},
-		{line: "DTSTART;TZID=W. Europe Standard Time :20260304T120000", want: ical.Zoned(noon, "W. Europe Standard Time ")},
+		{
+			line: "DTSTART:20160630T235960Z", want: ical.UTC(civil(2016, 6, 30, 23, 59, 59)),
+			back: "DTSTART:20160630T235959Z",
+		},
+		{line: "DTSTART;TZID=W. Europe Standard Time :20260304T120000", want: ical.Zoned(noon,
+			"W. Europe Standard Time ")},
 	} {
 		p := property(t, tt.line)
 		got, err := p.Time()
@@ -102,11 +110,13 @@ func TestPropertyTimes(t *testing.T) {
 	t.Parallel()
 	day, noon := ical.CivilDate(2026, 3, 4), civil(2026, 3, 4, 12, 0, 0)
 	for line, want := range map[string][]ical.Time{
-		"EXDATE;TZID=Europe/Berlin:20260304T120000,20260305T120000": {ical.Zoned(noon, "Europe/Berlin"), ical.Zoned(noon.AddDays(1), "Europe/Berlin")},
-		"EXDATE;VALUE=DATE:20260304,20260305":                       {ical.Date(day), ical.Date(day.AddDays(1))},
-		"EXDATE:20260304T120000Z":                                   {ical.UTC(noon)},
-		"EXDATE:20260304T120000Z, ":                                 {ical.UTC(noon)},
-		"EXDATE:":                                                   nil,
+		"EXDATE;TZID=Europe/Berlin:20260304T120000,20260305T120000": {
+			ical.Zoned(noon, "Europe/Berlin"), ical.Zoned(noon.AddDays(1), "Europe/Berlin"),
+		},
+		"EXDATE;VALUE=DATE:20260304,20260305": {ical.Date(day), ical.Date(day.AddDays(1))},
+		"EXDATE:20260304T120000Z":             {ical.UTC(noon)},
+		"EXDATE:20260304T120000Z, ":           {ical.UTC(noon)},
+		"EXDATE:":                             nil,
 	} {
 		p := property(t, line)
 		got, err := p.Times()

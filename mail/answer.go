@@ -59,7 +59,8 @@ func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
 }
 
 // errLink is the error for any invalid link.
-var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not valid: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
+var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not valid: the event may be over, there may be a "+
+	"newer mail about it, or the link was cut off on its way")
 
 // Open implements [calendar.Answers].
 func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error) {
@@ -100,7 +101,8 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	return told[i], calendar.Asked{
 		Start: at.Start, End: at.End, Zone: at.Zone, Days: at.Days,
 		Title: s.Title, When: s.When, Repeats: s.Repeats, Where: s.Where, Description: s.Description,
-		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status, Cancelled: told[i].Method == calendar.MethodCancel,
+		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status,
+		Cancelled: told[i].Method == calendar.MethodCancel,
 	}, nil
 }
 
@@ -163,7 +165,8 @@ func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string)
 	case utf8.RuneCountInString(comment) > commentMost:
 		return calendar.Errorf(calendar.Invalid, "", "a comment may have %d characters", commentMost)
 	case !a.links.allows(givenMost, string(l.ID), a.Now()):
-		return calendar.Errorf(calendar.Unavailable, "", "you have answered very often; wait an hour, then answer again")
+		return calendar.Errorf(calendar.Unavailable, "",
+			"you have answered very often; wait an hour, then answer again")
 	}
 	return nil
 }
@@ -179,11 +182,14 @@ func (a *Answers) Propose(ctx context.Context, token, start, end, comment string
 	}
 	counter, err := letter.Counter(l, letter.Times{Start: start, End: end}, comment, a.Now())
 	switch {
-	case errors.Is(err, letter.ErrTimes), errors.Is(err, letter.ErrOrder), errors.Is(err, letter.ErrNoNews), errors.Is(err, letter.ErrTask):
+	case errors.Is(err, letter.ErrTimes), errors.Is(err, letter.ErrOrder), errors.Is(err, letter.ErrNoNews),
+		errors.Is(err, letter.ErrTask):
 		return asked, calendar.Errorf(calendar.Invalid, "", "%v; propose another time", err)
 	case err != nil:
 		return asked, fmt.Errorf("proposing: %w", err)
 	}
-	in := calendar.Inbound{From: l.To, To: []calendar.MailAddress{l.From}, Method: calendar.MethodCounter, Data: counter}
+	in := calendar.Inbound{
+		From: l.To, To: []calendar.MailAddress{l.From}, Method: calendar.MethodCounter, Data: counter,
+	}
 	return asked, a.Middle.Receive(ctx, in)
 }

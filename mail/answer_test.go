@@ -52,7 +52,8 @@ func TestAnswerByLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := h.received[0]
-	if in.From != "guest@example.com" || in.Method != calendar.MethodReply || !cmp.Equal(in.To, []calendar.MailAddress{"alice@example.org"}) {
+	if in.From != "guest@example.com" || in.Method != calendar.MethodReply ||
+		!cmp.Equal(in.To, []calendar.MailAddress{"alice@example.org"}) {
 		t.Errorf("the middle gets %+v", in)
 	}
 	wantReply := strings.ReplaceAll(`BEGIN:VCALENDAR
@@ -81,7 +82,8 @@ END:VCALENDAR
 func TestLinkIsForOne(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"), h.letter(calendar.MethodRequest, "u", "other@example.com"))
+	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"),
+		h.letter(calendar.MethodRequest, "u", "other@example.com"))
 	s := h.sender()
 	h.round(s)
 	token, others, a := h.link("guest@example.com"), h.link("other@example.com"), h.answers()
@@ -129,8 +131,8 @@ func TestLinkIsForOne(t *testing.T) {
 	refused("of a user who is gone", others)
 }
 
-// TestLinksOutliveADeclinedProposal: a guest to whose proposal the organizer says no may still answer, and a later mail is
-// about a change of what they know.
+// TestLinksOutliveADeclinedProposal: a guest to whose proposal the organizer says no may still answer, and a later mail
+// is about a change of what they know.
 func TestLinksOutliveADeclinedProposal(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -140,7 +142,8 @@ func TestLinksOutliveADeclinedProposal(t *testing.T) {
 	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"), moved)
 	h.round(s)
 	h.round(s)
-	series, instance := a.Link(h.letter(calendar.MethodRequest, "u", "guest@example.com"), time.UTC), a.Link(moved, time.UTC)
+	series, instance := a.Link(h.letter(calendar.MethodRequest, "u", "guest@example.com"), time.UTC), a.Link(moved,
+		time.UTC)
 	h.post(h.letter(calendar.MethodDecline, "u", "guest@example.com"))
 	h.round(s)
 	for _, link := range []string{series, instance} {

@@ -66,7 +66,8 @@ func (g *Digests) Want(ctx context.Context, u calendar.User, d calendar.Digest) 
 	case d.Hour < 0 || d.Hour >= hoursOfDay:
 		return calendar.Errorf(calendar.Invalid, "", "the hour is one from 0 to %d", hoursOfDay-1)
 	case d.Wanted() && u.Email == "":
-		return calendar.Errorf(calendar.Invalid, "", "%s has no mail address that is verified, so there is nowhere to send it", u.Name)
+		return calendar.Errorf(calendar.Invalid, "",
+			"%s has no mail address that is verified, so there is nowhere to send it", u.Name)
 	}
 	d.User, d.Posted = u.ID, ""
 	_, d.Due = moment(d, u, g.Now())
@@ -163,7 +164,8 @@ func (g *Digests) Token(user calendar.UserID, address calendar.MailAddress) stri
 }
 
 // errStop is the error for any invalid link.
-var errStop = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may have been cut off on its way; the settings of the account turn the mail off, too")
+var errStop = calendar.Errorf(calendar.NotFound, "",
+	"this link is not valid: it may have been cut off on its way; the settings of the account turn the mail off, too")
 
 // Open returns the address that a link unsubscribes.
 func (g *Digests) Open(token string) (calendar.MailAddress, error) {

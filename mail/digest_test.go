@@ -20,8 +20,8 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// digestHouse is a house that sends mail of the day, at 18:00 in Berlin, which is 17:00 in UTC. What there is to say is the
-// moment.
+// digestHouse is a house that sends mail of the day, at 18:00 in Berlin, which is 17:00 in UTC. What there is to say is
+// the moment.
 type digestHouse struct {
 	*house
 	digests *mail.Digests
@@ -38,11 +38,16 @@ func newDigests(t *testing.T, database string) *digestHouse {
 	t.Helper()
 	h := &digestHouse{house: newHouse(t, database)}
 	h.say = func(at time.Time) ([]letter.NotePart, error) {
-		return []letter.NotePart{{Title: at.Format(time.RFC3339), Lines: []letter.NoteLine{{When: "10:00", Text: "<b>Lunch</b>\r\nBcc: x@example.com"}}}}, nil
+		return []letter.NotePart{
+			{Title: at.Format(time.RFC3339), Lines: []letter.NoteLine{
+				{When: "10:00", Text: "<b>Lunch</b>\r\nBcc: x@example.com"},
+			}},
+		}, nil
 	}
 	h.digests = &mail.Digests{
-		Store: h.Store, Key: h.key(), Page: h.page(), Settings: &url.URL{Scheme: "https", Host: "example.org", Path: "/account/settings"},
-		Most: calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID, Task: h.tasks.Task,
+		Store: h.Store, Key: h.key(), Page: h.page(),
+		Settings: &url.URL{Scheme: "https", Host: "example.org", Path: "/account/settings"},
+		Most:     calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID, Task: h.tasks.Task,
 		Day: func(_ context.Context, _ calendar.User, _ calendar.Digest, at time.Time) (letter.Note, error) {
 			parts, err := h.say(at)
 			return letter.Note{Subject: "Your day", Parts: parts}, err
@@ -92,7 +97,8 @@ func TestDigestsComeOnceADay(t *testing.T) {
 			h.Errorf("nothing was due, and the tasks are %q", told)
 		}
 		h.at("2026-03-01T17:00:00Z", 1)
-		if told := h.tasks.Ended(); !slices.Equal(told, []string{"digest", "mail out method=DIGEST status=1.1 tries=1"}) {
+		if told := h.tasks.Ended(); !slices.Equal(told,
+			[]string{"digest", "mail out method=DIGEST status=1.1 tries=1"}) {
 			h.Errorf("the tasks are %q", told)
 		}
 		h.at("2026-03-01T22:00:00Z", 1)
@@ -135,7 +141,8 @@ func TestDigestsFollowTheUser(t *testing.T) {
 		h.at("2026-03-01T23:00:00Z", 1) // 18:00 there
 		change(auth.UserEdit{Email: new("")})
 		h.at("2026-03-02T23:00:00Z", 1)
-		if err := h.digests.Want(h.Context(), calendar.User{ID: h.user.ID}, calendar.Digest{Agenda: true}); calendar.ReasonOf(err) != calendar.Invalid {
+		if err := h.digests.Want(h.Context(), calendar.User{ID: h.user.ID},
+			calendar.Digest{Agenda: true}); calendar.ReasonOf(err) != calendar.Invalid {
 			h.Errorf("wanted without an address: %v", err)
 		}
 		change(auth.UserEdit{Email: new("other@example.org")})
@@ -148,8 +155,8 @@ func TestDigestsFollowTheUser(t *testing.T) {
 	})
 }
 
-// TestDigestsWait: a mail that waits for the mail server is not sent when it says nothing new any more, or to somebody that
-// does not want it by then.
+// TestDigestsWait: a mail that waits for the mail server is not sent when it says nothing new any more, or to somebody
+// that does not want it by then.
 func TestDigestsWait(t *testing.T) {
 	eachDigest(t, func(h *digestHouse) {
 		down := func(stage, to string) error {
@@ -195,7 +202,8 @@ func TestDigestsEndByALink(t *testing.T) {
 		h.must(err)
 		stop := strings.Trim(m.Header.Get("List-Unsubscribe"), "<>")
 		token, ours := strings.CutPrefix(stop, h.page().String()+"/")
-		if !ours || m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" || m.Header.Get("Bcc") != "" || m.Header.Get("Subject") != "Your day" {
+		if !ours || m.Header.Get("List-Unsubscribe-Post") != "List-Unsubscribe=One-Click" ||
+			m.Header.Get("Bcc") != "" || m.Header.Get("Subject") != "Your day" {
 			h.Fatalf("headers %v", m.Header)
 		}
 		for _, bad := range []string{"", ".", token + "x", token[1:], strings.Repeat("x", 5000)} {
@@ -216,7 +224,8 @@ func TestDigestsEndByALink(t *testing.T) {
 	})
 }
 
-// TestOldLinksEndNothing: a link that was sent to a former address, where others may read, ends no mail that goes elsewhere.
+// TestOldLinksEndNothing: a link that was sent to a former address, where others may read, ends no mail that goes
+// elsewhere.
 func TestOldLinksEndNothing(t *testing.T) {
 	eachDigest(t, func(h *digestHouse) {
 		former := h.digests.Token(h.user.ID, "alice@example.org")

@@ -47,7 +47,9 @@ func TestLMTP(t *testing.T) {
 			t.Parallel()
 			h, s := newHouse(t, testdb.SQLite(t)), newSigning("example.com")
 			socket := filepath.Join(t.TempDir(), "lmtp")
-			c := h.lmtp(&mail.Door{Addr: strings.Replace(where, "SOCKET", socket, 1), Receiver: h.receiver(s, ""), Logger: h.logger()})
+			c := h.lmtp(&mail.Door{
+				Addr: strings.Replace(where, "SOCKET", socket, 1), Receiver: h.receiver(s, ""), Logger: h.logger(),
+			})
 			send := func(text string, to ...string) error {
 				return c.SendMail("anybody@example.net", to, strings.NewReader(text))
 			}
@@ -63,7 +65,8 @@ func TestLMTP(t *testing.T) {
 				t.Errorf("a mail that proves nothing: %v", err)
 			}
 			h.refuse = func(calendar.Inbound) error { return calendar.Errorf(calendar.Unavailable, "", "no") }
-			if err := send(s.sign(t, reply()), "alice@example.org"); err == nil || !strings.Contains(err.Error(), "451") {
+			if err := send(s.sign(t, reply()), "alice@example.org"); err == nil ||
+				!strings.Contains(err.Error(), "451") {
 				t.Errorf("with the store away: %v", err)
 			}
 			if err := send(strings.Repeat("x", mail.MailMost+100), "alice@example.org"); err == nil {
@@ -81,7 +84,8 @@ func TestLMTP(t *testing.T) {
 func TestCheckDoor(t *testing.T) {
 	t.Parallel()
 	for addr, good := range map[string]bool{
-		"127.0.0.1:24": true, "localhost:24": true, "[::1]:24": true, "unix:/run/lmtp": true, "0.0.0.0:24": false, ":24": false, "192.0.2.1:24": false,
+		"127.0.0.1:24": true, "localhost:24": true, "[::1]:24": true, "unix:/run/lmtp": true, "0.0.0.0:24": false,
+		":24": false, "192.0.2.1:24": false,
 		"unix:lmtp": false, "unix:": false, "lmtp": false,
 	} {
 		if err := mail.CheckDoor(addr); (err == nil) != good {

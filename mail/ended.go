@@ -91,7 +91,8 @@ func (e *Endings) plain(ctx context.Context, l calendar.Letter) (letter.Plain, e
 	}
 	why := "The program there answered that it is gone (410).\n"
 	if w.State == calendar.WebhookFailing {
-		why = fmt.Sprintf("Nothing has arrived there since %s.\n", w.Failing.In(zoneOf(u)).Format("2 January 2006, 15:04 MST"))
+		why = fmt.Sprintf("Nothing has arrived there since %s.\n",
+			w.Failing.In(zoneOf(u)).Format("2 January 2006, 15:04 MST"))
 	}
 	return letter.Plain{
 		To: l.To, Name: u.Title(), Subject: "A webhook was turned off", At: l.Posted,

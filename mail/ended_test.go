@@ -23,11 +23,13 @@ func newEndings(t *testing.T, database string) *endingHouse {
 	t.Helper()
 	h := &endingHouse{house: newHouse(t, database)}
 	h.endings = &mail.Endings{
-		Store: h.Store, Host: "cal.example.org", Page: &url.URL{Scheme: "https", Host: "cal.example.org", Path: "/account/webhooks"},
+		Store: h.Store, Host: "cal.example.org",
+		Page: &url.URL{Scheme: "https", Host: "cal.example.org", Path: "/account/webhooks"},
 		Most: calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID,
 	}
 	h.hook = calendar.Webhook{
-		ID: "hook", User: h.user.ID, URL: "https://hooks.example.net/services/s3cret", Number: 1, Rotated: h.now(), Created: h.now(), State: calendar.WebhookOn,
+		ID: "hook", User: h.user.ID, URL: "https://hooks.example.net/services/s3cret", Number: 1, Rotated: h.now(),
+		Created: h.now(), State: calendar.WebhookOn,
 	}
 	h.must(h.AddWebhook(t.Context(), h.hook, 10))
 	return h
@@ -45,9 +47,14 @@ func (h *endingHouse) tried(r calendar.TryResult) {
 	h.Helper()
 	news, err := h.endings.News(h.Context(), h.hook)
 	h.must(err)
-	d := calendar.Delivery{ID: calendar.DeliveryID(h.newID()), Webhook: h.hook.ID, Made: h.now(), Due: h.now(), State: calendar.DeliveryWaiting}
+	d := calendar.Delivery{
+		ID: calendar.DeliveryID(h.newID()), Webhook: h.hook.ID, Made: h.now(), Due: h.now(),
+		State: calendar.DeliveryWaiting,
+	}
 	h.must(h.PostDelivery(h.Context(), d, calendar.DefaultWebhookRoom()))
-	_, err = h.SettleDelivery(h.Context(), d, calendar.Settling{Result: r, Now: h.now(), Patience: time.Hour, News: news})
+	_, err = h.SettleDelivery(h.Context(), d, calendar.Settling{
+		Result: r, Now: h.now(), Patience: time.Hour, News: news,
+	})
 	h.must(err)
 }
 
@@ -86,7 +93,10 @@ func TestEndedWebhookIsTold(t *testing.T) {
 			if len(got) != 1 {
 				t.Fatalf("%s: %d mails", what, len(got))
 			}
-			for _, want := range []string{"Subject: A webhook was turned off", "Auto-Submitted: auto-generated", "hooks.example.net", why, "https://cal.example.org/account/webhooks/hook"} {
+			for _, want := range []string{
+				"Subject: A webhook was turned off", "Auto-Submitted: auto-generated", "hooks.example.net", why,
+				"https://cal.example.org/account/webhooks/hook",
+			} {
 				if !strings.Contains(got[0], want) {
 					t.Errorf("%s: %q is not in %s", what, want, got[0])
 				}
@@ -108,7 +118,8 @@ func TestEndedWebhookIsTold(t *testing.T) {
 	})
 }
 
-// TestEndedWebhookIsNoNews: to somebody who turned it on again, removed it, has another address by now, or is not let in.
+// TestEndedWebhookIsNoNews: to somebody who turned it on again, removed it, has another address by now, or is not let
+// in.
 func TestEndedWebhookIsNoNews(t *testing.T) {
 	t.Parallel()
 	for what, meanwhile := range map[string]func(*endingHouse) error{

@@ -47,7 +47,10 @@ func newHouse(t *testing.T, url string) *house {
 	if err := h.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	h.user = calendar.User{ID: "alice", Name: "alice", DisplayName: "Alice Example", Email: "alice@example.org", Timezone: "Europe/Berlin", Created: h.now()}
+	h.user = calendar.User{
+		ID: "alice", Name: "alice", DisplayName: "Alice Example", Email: "alice@example.org", Timezone: "Europe/Berlin",
+		Created: h.now(),
+	}
 	if err := h.InsertUser(t.Context(), h.user, "hash"); err != nil {
 		t.Fatal(err)
 	}
@@ -93,8 +96,10 @@ func (h *house) logged() string {
 
 func (h *house) config(s mail.Store) mail.Config {
 	return mail.Config{
-		Store: s, Middle: h.middle, Relay: h.relay.settings(h.T), Post: letter.Post{From: "calendar@example.org", Domains: []string{"example.org"}},
-		Key: h.key(), Answers: h.answers(), Limits: mail.DefaultLimits(), Now: h.now, NewID: h.newID, Logger: h.logger(), Task: h.tasks.Task,
+		Store: s, Middle: h.middle, Relay: h.relay.settings(h.T),
+		Post: letter.Post{From: "calendar@example.org", Domains: []string{"example.org"}},
+		Key:  h.key(), Answers: h.answers(), Limits: mail.DefaultLimits(), Now: h.now, NewID: h.newID,
+		Logger: h.logger(), Task: h.tasks.Task,
 	}
 }
 
@@ -128,13 +133,15 @@ END:VCALENDAR
 `
 
 func message(method calendar.Method, uid, guest string) string {
-	return strings.NewReplacer("METHOD:METHOD", "METHOD:"+string(method), "UID:UID", "UID:"+uid, "GUEST", guest, "\n", "\r\n").Replace(event)
+	return strings.NewReplacer("METHOD:METHOD", "METHOD:"+string(method), "UID:UID", "UID:"+uid, "GUEST", guest, "\n",
+		"\r\n").Replace(event)
 }
 
 // letter is one that is not posted yet.
 func (h *house) letter(method calendar.Method, uid, to string) calendar.Letter {
 	return calendar.Letter{
-		ID: calendar.LetterID(h.newID()), User: h.user.ID, From: "alice@example.org", To: calendar.MailAddress(to), Method: method, UID: calendar.UID(uid),
+		ID: calendar.LetterID(h.newID()), User: h.user.ID, From: "alice@example.org", To: calendar.MailAddress(to),
+		Method: method, UID: calendar.UID(uid),
 		First: true, Posted: h.now(), Due: h.now(), Data: []byte(message(method, uid, to)),
 	}
 }
@@ -169,7 +176,8 @@ func (m *middle) Delivered(_ context.Context, l calendar.Letter) error {
 func (m *middle) Refused(_ context.Context, in calendar.Inbound, why calendar.Distrust, proven bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.refused = append(m.refused, fmt.Sprintf("%s of %s to %v, %v: %s, %t", in.Method, in.From, in.To, in.Header, why, proven))
+	m.refused = append(m.refused,
+		fmt.Sprintf("%s of %s to %v, %v: %s, %t", in.Method, in.From, in.To, in.Header, why, proven))
 	return calendar.Errorf(calendar.Unavailable, "", "no")
 }
 
@@ -201,8 +209,11 @@ type sent struct{ from, to, text string }
 func newRelay(t *testing.T, secure *tls.Config) *relay {
 	t.Helper()
 	r := &relay{}
-	r.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &relaySession{relay: r}, nil }))
-	r.server.Domain, r.server.AllowInsecureAuth, r.server.EnableDSN, r.server.TLSConfig = "relay.example.org", true, true, secure
+	r.server = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &relaySession{relay: r}, nil
+	}))
+	r.server.Domain, r.server.AllowInsecureAuth, r.server.EnableDSN, r.server.TLSConfig = "relay.example.org", true,
+		true, secure
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

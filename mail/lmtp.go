@@ -40,7 +40,8 @@ func CheckDoor(addr string) error {
 	}
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil || !loopback(host) {
-		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: any host that can connect could deliver mail")
+		return errors.New("is neither an address of this machine, such as 127.0.0.1:2424, nor unix:PATH: any host " +
+			"that can connect could deliver mail")
 	}
 	return nil
 }
@@ -94,7 +95,9 @@ const (
 
 // Serve accepts mail until the context ends.
 func (d *Door) Serve(ctx context.Context, l net.Listener) error {
-	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &delivery{Door: d, ctx: ctx}, nil }))
+	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) {
+		return &delivery{Door: d, ctx: ctx}, nil
+	}))
 	s.LMTP, s.Domain, s.EnableSMTPUTF8 = true, "localhost", true
 	s.MaxMessageBytes, s.MaxRecipients = MailMost, recipientsMost
 	s.ReadTimeout, s.WriteTimeout = doorPatience, doorPatience

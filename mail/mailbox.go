@@ -145,7 +145,8 @@ func (m *Mailbox) open(ctx context.Context, news func()) (*imapclient.Client, er
 		return nil, fmt.Errorf("the mail server %s begins no TLS: %w", m.Addr, err)
 	}
 	if err := c.Login(m.User, m.Password).Wait(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the mail server %s does not take the user and the password: %w", m.Addr, err), c.Close())
+		return nil, errors.Join(fmt.Errorf("the mail server %s does not take the user and the password: %w", m.Addr,
+			err), c.Close())
 	}
 	folder, err := c.Select(m.Folder, nil).Wait()
 	if err != nil {
@@ -186,7 +187,9 @@ func (m *Mailbox) await(ctx context.Context, c *imapclient.Client, news <-chan s
 
 // read processes the unmarked mails, the oldest first.
 func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
-	found, err := c.UIDSearch(&imap.SearchCriteria{Since: m.Now().Add(-lookBack), NotFlag: []imap.Flag{m.mark, imap.FlagDeleted}}, nil).Wait()
+	found, err := c.UIDSearch(
+		&imap.SearchCriteria{Since: m.Now().Add(-lookBack), NotFlag: []imap.Flag{m.mark, imap.FlagDeleted}}, nil,
+	).Wait()
 	if err != nil {
 		return fmt.Errorf("looking for mail: %w", err)
 	}
@@ -207,7 +210,8 @@ func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
 // take processes one mail and marks it, unless it must be retried.
 func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) error {
 	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: MailMost + 1}}
-	mails, err := c.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
+	mails, err := c.Fetch(imap.UIDSetNum(uid),
+		&imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
 	if err != nil {
 		return fmt.Errorf("reading a mail: %w", err)
 	}
@@ -222,7 +226,8 @@ func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) 
 		}
 	}
 	delete(m.later, uid)
-	err = c.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{m.mark}}, nil).Close()
+	err = c.Store(imap.UIDSetNum(uid),
+		&imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{m.mark}}, nil).Close()
 	if err != nil {
 		return fmt.Errorf("marking a mail: %w", err)
 	}

@@ -181,7 +181,9 @@ func TestMailboxNeedsTLS(t *testing.T) {
 func TestParseMailbox(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		"imaps://u:p@mail.example.org": {"mail.example.org:993", "INBOX"}, "imap://u:p@mail.example.org/Calendar/In": {"mail.example.org:143", "Calendar/In"},
+		"imaps://u:p@mail.example.org": {"mail.example.org:993", "INBOX"}, "imap://u:p@mail.example.org/Calendar/In": {
+			"mail.example.org:143", "Calendar/In",
+		},
 		"imaps://mail.example.org": nil, "smtp://u:p@mail.example.org": nil,
 	} {
 		m, err := mail.ParseMailbox(text)

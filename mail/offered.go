@@ -104,6 +104,7 @@ func (o *Offers) plain(ctx context.Context, l calendar.Letter) (letter.Plain, er
 	}
 	return letter.Plain{
 		To: l.To, Name: u.Title(), Subject: "A calendar is offered to you", At: l.Posted,
-		Text: fmt.Sprintf(offeredText, all[i].From.OwnerName, o.Host, letter.OneLine(all[i].Name()), o.Page.JoinPath(string(all[i].Invitation()))),
+		Text: fmt.Sprintf(offeredText, all[i].From.OwnerName, o.Host, letter.OneLine(all[i].Name()),
+			o.Page.JoinPath(string(all[i].Invitation()))),
 	}, nil
 }

@@ -23,14 +23,21 @@ func newOffers(t *testing.T, database string) *offerHouse {
 	t.Helper()
 	h := &offerHouse{house: newHouse(t, database)}
 	h.offers = &mail.Offers{
-		Store: h.Store, Host: "cal.example.org", Page: &url.URL{Scheme: "https", Host: "cal.example.org", Path: "/account/invitations"},
+		Store: h.Store, Host: "cal.example.org",
+		Page: &url.URL{Scheme: "https", Host: "cal.example.org", Path: "/account/invitations"},
 		Most: calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID,
 	}
 	bob := calendar.User{ID: "bob", Name: "bob", Created: h.now()}
 	h.must(h.InsertUser(t.Context(), bob, "hash"))
-	cal := calendar.Calendar{ID: "choir", Segment: "choir", Owner: bob.ID, Created: h.now(), Properties: calendar.Properties{Name: "Choir\r\nBcc: eve@example.org " + strings.Repeat("x", 100), Timezone: "UTC"}}
+	cal := calendar.Calendar{
+		ID: "choir", Segment: "choir", Owner: bob.ID, Created: h.now(), Properties: calendar.Properties{
+			Name: "Choir\r\nBcc: eve@example.org " + strings.Repeat("x", 100), Timezone: "UTC",
+		},
+	}
 	h.must(h.Update(t.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(t.Context(), cal) }))
-	h.share = calendar.Share{Calendar: cal.ID, User: h.user, Access: calendar.ReadAccess, Status: calendar.SharePending, Created: h.now()}
+	h.share = calendar.Share{
+		Calendar: cal.ID, User: h.user, Access: calendar.ReadAccess, Status: calendar.SharePending, Created: h.now(),
+	}
 	h.offer()
 	return h
 }
@@ -78,7 +85,8 @@ func (h *offerHouse) sent() []string {
 	return texts
 }
 
-// TestOfferedCalendarIsMailed: once for each new share, with the page on which it is answered, and the name as one line that is cut.
+// TestOfferedCalendarIsMailed: once for each new share, with the page on which it is answered, and the name as one line
+// that is cut.
 func TestOfferedCalendarIsMailed(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
@@ -88,7 +96,8 @@ func TestOfferedCalendarIsMailed(t *testing.T) {
 			t.Fatalf("%d mails: %s", len(got), got)
 		}
 		for _, want := range []string{
-			"Subject: A calendar is offered to you", "Auto-Submitted: auto-generated", "bob shares a calendar", `"Choir Bcc: eve@example.org xxx`,
+			"Subject: A calendar is offered to you", "Auto-Submitted: auto-generated", "bob shares a calendar",
+			`"Choir Bcc: eve@example.org xxx`,
 			"https://cal.example.org/account/invitations/" + string(h.share.Invitation()),
 		} {
 			if !strings.Contains(got[0], want) {
@@ -116,7 +125,9 @@ func TestOfferIsNoNews(t *testing.T) {
 		"accepted": func(h *offerHouse) error { return h.becomes(calendar.ShareAccepted) },
 		"declined": func(h *offerHouse) error { return h.becomes(calendar.ShareDeclined) },
 		"withdrawn": func(h *offerHouse) error {
-			return h.Update(h.Context(), func(tx calendar.Tx) error { return tx.DropShare(h.Context(), h.share.Calendar, h.user.ID) })
+			return h.Update(h.Context(), func(tx calendar.Tx) error {
+				return tx.DropShare(h.Context(), h.share.Calendar, h.user.ID)
+			})
 		},
 		"no address": func(h *offerHouse) error {
 			return h.ChangeUser(h.Context(), h.user.ID, auth.UserEdit{Email: new("")})

@@ -27,7 +27,8 @@ Choose your password on this page. The link is good once, and until %s:
 
 If you do not know what this is about, there is nothing to do: without a password nobody uses the account.
 `
-	resetText = `An administrator of the calendar server %s has made a link for the account %q, by which you choose another password.
+	resetText = "An administrator of the calendar server %s has made a link for the account %q, by which you choose " +
+		`another password.
 
 Open this page. The link is good once, and until %s:
 %s

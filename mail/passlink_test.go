@@ -13,16 +13,18 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// TestPasslinks: anyone who is to choose a password has the link in their mail, whole, with until when it is good in their own zone;
-// what the server of their mail refuses is told.
+// TestPasslinks: anyone who is to choose a password has the link in their mail, whole, with until when it is good in
+// their own zone; what the server of their mail refuses is told.
 func TestPasslinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	p := &mail.Passlinks{
-		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Host: "calendar.example.org", Now: h.now, NewID: h.newID,
+		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Host: "calendar.example.org",
+		Now: h.now, NewID: h.newID,
 	}
 	u := calendar.User{Name: "ann", DisplayName: "Ann\u00a0Lee", Email: "ann@example.com", Timezone: "Europe/Berlin"}
-	link, until := "https://calendar.example.org/account/key/"+strings.Repeat("aB3-", 20), time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
+	link, until := "https://calendar.example.org/account/key/"+
+		strings.Repeat("aB3-", 20), time.Date(2026, 7, 1, 22, 30, 0, 0, time.UTC)
 	for i, test := range []struct {
 		reset   bool
 		subject string
@@ -35,7 +37,10 @@ func TestPasslinks(t *testing.T) {
 		if m.to != "ann@example.com" || m.from != "calendar@example.org" {
 			t.Errorf("it goes to %s from %s", m.to, m.from)
 		}
-		for _, part := range []string{"Subject: " + test.subject + "\r\n", link + "\r\n", `"ann"`, "2 July 2026, 00:30 CEST", "calendar.example.org"} {
+		for _, part := range []string{
+			"Subject: " + test.subject + "\r\n", link + "\r\n", `"ann"`, "2 July 2026, 00:30 CEST",
+			"calendar.example.org",
+		} {
 			if !strings.Contains(text, part) {
 				t.Errorf("the mail lacks %q:\n%s", part, text)
 			}
@@ -47,7 +52,8 @@ func TestPasslinks(t *testing.T) {
 		}
 		return &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "no"}
 	}
-	if err := p.Send(t.Context(), u, false, link, until); calendar.ReasonOf(err) != calendar.Invalid || strings.Contains(err.Error(), "550") {
+	if err := p.Send(t.Context(), u, false, link, until); calendar.ReasonOf(err) != calendar.Invalid ||
+		strings.Contains(err.Error(), "550") {
 		t.Errorf("refused: %v", err)
 	}
 	u.Email = "not an address"

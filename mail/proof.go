@@ -55,15 +55,17 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", text)
 	}
 	if !p.sent.allows(proofsMost, string(u.ID), p.Now()) {
-		return calendar.Errorf(calendar.Unavailable, "", "%d links were sent within an hour; wait for the next hour", proofsMost)
+		return calendar.Errorf(calendar.Unavailable, "", "%d links were sent within an hour; wait for the next hour",
+			proofsMost)
 	}
 	link, err := p.link(u.ID, to)
 	if err != nil {
 		return err
 	}
 	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
-		To: to, Name: u.Title(), Subject: "Is this your mail address?", Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link),
-		ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
+		To: to, Name: u.Title(), Subject: "Is this your mail address?",
+		Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link),
+		ID:   p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
 	})
 }
 
@@ -71,7 +73,8 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 func unsent(err error) error {
 	told := calendar.Errorf(calendar.Unavailable, "", "the mail could not be sent just now; try again in a while")
 	if status, _ := outcome(err); status != "" {
-		told = calendar.Errorf(calendar.Invalid, "", "the mail server takes no mail to this address; is it written as it should be?")
+		told = calendar.Errorf(calendar.Invalid, "",
+			"the mail server takes no mail to this address; is it written as it should be?")
 	}
 	told.Cause = err
 	return told
@@ -83,7 +86,8 @@ func (p *Proofs) link(user calendar.UserID, address calendar.MailAddress) (strin
 }
 
 // errProof is the error for any invalid link.
-var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not valid: it may be older than a day, or was cut off on its way; the settings send another one")
+var errProof = calendar.Errorf(calendar.NotFound, "",
+	"this link is not valid: it may be older than a day, or was cut off on its way; the settings send another one")
 
 // Open returns the user and address of a link. Its bearer has read mail at this address.
 func (p *Proofs) Open(token string) (calendar.UserID, calendar.MailAddress, error) {

@@ -19,8 +19,9 @@ func TestProof(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	p := &mail.Proofs{
-		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Key: h.key(), Now: h.now, NewID: h.newID,
-		Page: &url.URL{Scheme: "https", Host: "example.org", Path: "/account/prove"},
+		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Key: h.key(), Now: h.now,
+		NewID: h.newID,
+		Page:  &url.URL{Scheme: "https", Host: "example.org", Path: "/account/prove"},
 	}
 	if err := p.Send(t.Context(), h.user, " Alice@Example.com"); err != nil {
 		t.Fatal(err)
@@ -59,12 +60,14 @@ func TestProofIsNotSent(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	p := &mail.Proofs{
-		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Key: h.key(), Now: h.now, NewID: h.newID,
-		Page: &url.URL{Scheme: "https", Host: "example.org", Path: "/account/prove"},
+		Relay: h.relay.settings(t), Post: letter.Post{From: "calendar@example.org"}, Key: h.key(), Now: h.now,
+		NewID: h.newID,
+		Page:  &url.URL{Scheme: "https", Host: "example.org", Path: "/account/prove"},
 	}
 	wants := func(address string, reason calendar.Reason) {
 		t.Helper()
-		if err := p.Send(t.Context(), h.user, address); err == nil || calendar.ReasonOf(err) != reason || strings.Contains(err.Error(), "SMTP") {
+		if err := p.Send(t.Context(), h.user, address); err == nil || calendar.ReasonOf(err) != reason ||
+			strings.Contains(err.Error(), "SMTP") {
 			t.Errorf("%s: %v (%v)", address, err, calendar.ReasonOf(err))
 		}
 	}

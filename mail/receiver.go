@@ -56,7 +56,8 @@ func (r *Receiver) Take(ctx context.Context, raw []byte, to []calendar.MailAddre
 	t := &taking{Receiver: r, raw: raw, to: to}
 	ctx, end := r.Task.OrNone()(ctx, "mail in")
 	verdict, why, err := t.take(ctx)
-	end(err != nil, slog.String("verdict", string(verdict)), slog.String("method", string(t.method)), slog.Int("bytes", len(raw)))
+	end(err != nil, slog.String("verdict", string(verdict)), slog.String("method", string(t.method)),
+		slog.Int("bytes", len(raw)))
 	log := r.Logger.With("verdict", string(verdict), "bytes", len(raw), "method", t.method, "domain", t.domain)
 	switch {
 	case err != nil:

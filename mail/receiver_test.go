@@ -37,7 +37,8 @@ func (s *signing) lookup(_ context.Context, name string) ([]string, error) {
 	if name != "sel._domainkey."+s.domain {
 		return nil, &net.DNSError{Name: name, IsNotFound: true}
 	}
-	return []string{"v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))}, nil
+	return []string{"v=DKIM1; k=ed25519; p=" + base64.StdEncoding.EncodeToString(s.key.Public().(ed25519.PublicKey))},
+		nil
 }
 
 func (s *signing) sign(t *testing.T, text string) string {
@@ -53,7 +54,8 @@ func (s *signing) sign(t *testing.T, text string) string {
 func (s *signing) trySign(text string) (string, bool) {
 	var out bytes.Buffer
 	err := dkim.Sign(&out, strings.NewReader(text), &dkim.SignOptions{
-		Domain: s.domain, Selector: "sel", Signer: s.key, HeaderCanonicalization: "relaxed", BodyCanonicalization: "relaxed", HeaderKeys: []string{"From", "Subject"},
+		Domain: s.domain, Selector: "sel", Signer: s.key, HeaderCanonicalization: "relaxed",
+		BodyCanonicalization: "relaxed", HeaderKeys: []string{"From", "Subject"},
 	})
 	return out.String(), err == nil
 }
@@ -61,7 +63,8 @@ func (s *signing) trySign(text string) (string, bool) {
 // receiver trusts those whose domains sign, or the word of a server.
 func (h *house) receiver(s *signing, server string) *mail.Receiver {
 	return &mail.Receiver{
-		Store: h.Store, Middle: h.middle, Key: h.key(), Trust: mail.Trust{Server: server, LookupTXT: s.lookup}, Now: h.now, Logger: h.logger(),
+		Store: h.Store, Middle: h.middle, Key: h.key(), Trust: mail.Trust{Server: server, LookupTXT: s.lookup},
+		Now: h.now, Logger: h.logger(),
 	}
 }
 
@@ -98,7 +101,8 @@ AAAA
 	return strings.NewReplacer(with...).Replace(text)
 }
 
-var replyData = strings.NewReplacer("PARTSTAT=NEEDS-ACTION;RSVP=TRUE", "PARTSTAT=ACCEPTED").Replace(message(calendar.MethodReply, "u", "guest@example.com"))
+var replyData = strings.NewReplacer("PARTSTAT=NEEDS-ACTION;RSVP=TRUE", "PARTSTAT=ACCEPTED").
+	Replace(message(calendar.MethodReply, "u", "guest@example.com"))
 
 func crlf(text string) string { return strings.ReplaceAll(text, "\n", "\r\n") }
 
@@ -118,25 +122,36 @@ func TestTake(t *testing.T) {
 		{"an answer", reply(), s, mail.Done, "guest@example.com"},
 		{"not signed", reply(), nil, mail.Unproven, ""},
 		{"signed by another domain", reply(), foreign, mail.Unproven, ""},
-		{"signed by a domain above", reply("<guest@example.com>", "<guest@mail.example.com>", "mailto:guest@example.com", "mailto:guest@mail.example.com"), s, mail.Done, "guest@mail.example.com"},
-		{"a lookalike domain", reply("<guest@example.com>", "<guest@badexample.com>", "mailto:guest@example.com", "mailto:guest@badexample.com"), s, mail.Unproven, ""},
+		{"signed by a domain above", reply("<guest@example.com>", "<guest@mail.example.com>",
+			"mailto:guest@example.com", "mailto:guest@mail.example.com"), s, mail.Done, "guest@mail.example.com"},
+		{"a lookalike domain", reply("<guest@example.com>", "<guest@badexample.com>", "mailto:guest@example.com",
+			"mailto:guest@badexample.com"), s, mail.Unproven, ""},
 		{"a stranger's answer", reply("<guest@example.com>", "<other@example.com>"), s, mail.Foreign, ""},
-		{"an assistant's answer", reply("<guest@example.com>", "<boss@example.com>", "ATTENDEE;", `ATTENDEE;SENT-BY="MAILTO:Boss@example.com";`), s, mail.Done, "guest@example.com"},
-		{"somebody's who says they may", reply("<guest@example.com>", "<boss@example.com>", "ATTENDEE;CN=Guest;", `ATTENDEE;SENT-BY="mailto:boss@example.com";`, "mailto:guest@example.com", "mailto:guest@elsewhere.example"), s, mail.Foreign, ""},
-		{"an invitation by its organizer", reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...), s, mail.Done, "guest@example.com"},
+		{"an assistant's answer", reply("<guest@example.com>", "<boss@example.com>", "ATTENDEE;",
+			`ATTENDEE;SENT-BY="MAILTO:Boss@example.com";`), s, mail.Done, "guest@example.com"},
+		{"somebody's who says they may", reply("<guest@example.com>", "<boss@example.com>", "ATTENDEE;CN=Guest;",
+			`ATTENDEE;SENT-BY="mailto:boss@example.com";`, "mailto:guest@example.com",
+			"mailto:guest@elsewhere.example"), s, mail.Foreign, ""},
+		{"an invitation by its organizer", reply(append(request, "mailto:alice@example.org",
+			"mailto:guest@example.com")...), s, mail.Done, "guest@example.com"},
 		{"an invitation by a guest", reply(request...), s, mail.Foreign, ""},
 		{"no METHOD in the part", reply("; method=REPLY", ""), s, mail.Done, "guest@example.com"},
 		{"no METHOD in the file", reply("METHOD:REPLY\r\n", ""), s, mail.Bad, ""},
 		{"a METHOD that lies", reply("method=REPLY", "method=REQUEST"), s, mail.Bad, ""},
 		{"two METHODs", reply("METHOD:REPLY", "METHOD:REPLY\r\nMETHOD:REQUEST"), s, mail.Bad, ""},
 		{"PUBLISH", reply("METHOD:REPLY", "METHOD:PUBLISH", "; method=REPLY", ""), s, mail.Bad, ""},
-		{"two events", reply("END:VEVENT", "END:VEVENT\r\nBEGIN:VEVENT\r\nUID:v\r\nATTENDEE:mailto:guest@example.com\r\nEND:VEVENT"), s, mail.Bad, ""},
-		{"two organizers", reply(append(request, "ORGANIZER;", "ORGANIZER:mailto:guest@example.com\r\nORGANIZER;")...), s, mail.Foreign, ""},
+		{"two events", reply("END:VEVENT",
+			"END:VEVENT\r\nBEGIN:VEVENT\r\nUID:v\r\nATTENDEE:mailto:guest@example.com\r\nEND:VEVENT"), s, mail.Bad, ""},
+		{"two organizers", reply(append(request, "ORGANIZER;",
+			"ORGANIZER:mailto:guest@example.com\r\nORGANIZER;")...), s, mail.Foreign, ""},
 		{"two From fields", reply("From: Guest", "From: <alice@example.org>\r\nFrom: Guest"), nil, mail.Bad, ""},
-		{"two in From", reply("From: Guest <guest@example.com>", "From: guest@example.com, alice@example.org"), s, mail.Bad, ""},
-		{"a group in From", reply("From: Guest <guest@example.com>", "From: us: guest@example.com, alice@example.org;"), s, mail.Bad, ""},
+		{"two in From", reply("From: Guest <guest@example.com>",
+			"From: guest@example.com, alice@example.org"), s, mail.Bad, ""},
+		{"a group in From", reply("From: Guest <guest@example.com>",
+			"From: us: guest@example.com, alice@example.org;"), s, mail.Bad, ""},
 		{"no From", reply("From: Guest <guest@example.com>", "X-From: x"), nil, mail.Bad, ""},
-		{"no calendar file", reply("text/calendar", "text/plain", "application/ics", "text/plain"), s, mail.Nothing, ""},
+		{"no calendar file", reply("text/calendar", "text/plain", "application/ics",
+			"text/plain"), s, mail.Nothing, ""},
 		{"as an attachment alone", reply("text/calendar", "application/ics"), s, mail.Done, "guest@example.com"},
 		{"a broken file", reply("END:VCALENDAR\r\n", ""), s, mail.Bad, ""},
 		{"no mail", "hello", nil, mail.Bad, ""},
@@ -170,8 +185,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestRefusedMailIsShown: the middle is told of a mail that was not followed, why, and whether its sender is proven. The mail
-// server gets the same answer whatever comes of that.
+// TestRefusedMailIsShown: the middle is told of a mail that was not followed, why, and whether its sender is proven.
+// The mail server gets the same answer whatever comes of that.
 func TestRefusedMailIsShown(t *testing.T) {
 	t.Parallel()
 	s := newSigning("example.com")
@@ -181,10 +196,17 @@ func TestRefusedMailIsShown(t *testing.T) {
 		by   *signing
 		want string
 	}{
-		"another's, proven":     {reply(request...), s, "REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, true"},
-		"another's, not proven": {reply(request...), nil, "REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, false"},
+		"another's, proven": {
+			reply(request...), s,
+			"REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, true",
+		},
+		"another's, not proven": {
+			reply(request...), nil,
+			"REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, false",
+		},
 		"the organizer's": {
-			reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...), newSigning("example.net"),
+			reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...),
+			newSigning("example.net"),
 			"REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: proof, false",
 		},
 		"followed": {reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...), s, ""},
@@ -197,7 +219,8 @@ func TestRefusedMailIsShown(t *testing.T) {
 			if c.by != nil {
 				text = c.by.sign(t, text)
 			}
-			if _, err := h.receiver(s, "").Take(t.Context(), []byte(text), []calendar.MailAddress{"bob@example.org"}); err != nil {
+			if _, err := h.receiver(s, "").Take(t.Context(), []byte(text),
+				[]calendar.MailAddress{"bob@example.org"}); err != nil {
 				t.Errorf("the mail is to come again: %v", err)
 			}
 			if got := strings.Join(h.refused, "; "); got != c.want {
@@ -211,9 +234,11 @@ func TestRefusedMailIsShown(t *testing.T) {
 func TestDeputyIsNamed(t *testing.T) {
 	t.Parallel()
 	h, s := newHouse(t, testdb.SQLite(t)), newSigning("example.com")
-	by := reply("<guest@example.com>", "<helper@example.com>", "ATTENDEE;", `ATTENDEE;SENT-BY="mailto:helper@example.com";`)
+	by := reply("<guest@example.com>", "<helper@example.com>", "ATTENDEE;",
+		`ATTENDEE;SENT-BY="mailto:helper@example.com";`)
 	for _, text := range []string{by, reply()} {
-		if got, err := h.receiver(s, "").Take(t.Context(), []byte(s.sign(t, text)), nil); got != mail.Done || err != nil {
+		if got, err := h.receiver(s, "").Take(t.Context(), []byte(s.sign(t, text)), nil); got != mail.Done ||
+			err != nil {
 			t.Fatalf("%q, %v", got, err)
 		}
 	}
@@ -232,7 +257,9 @@ func TestTakeAsItIs(t *testing.T) {
 	if _, err := h.receiver(s, "").Take(t.Context(), []byte(s.sign(t, reply())), to); err != nil {
 		t.Fatal(err)
 	}
-	want := []calendar.Inbound{{From: "guest@example.com", To: to, Header: to, Method: calendar.MethodReply, Data: []byte(replyData)}}
+	want := []calendar.Inbound{
+		{From: "guest@example.com", To: to, Header: to, Method: calendar.MethodReply, Data: []byte(replyData)},
+	}
 	if diff := cmp.Diff(want, h.received); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -278,7 +305,8 @@ func TestAuthenticationResults(t *testing.T) {
 		`mx.example.org; dmarc=fail (; dmarc=pass header.from=example.com) header.from=example.com`:   mail.Unproven,
 		`mx.example.org; dmarc=fail (\); dmarc=pass header.from=example.com) header.from=example.com`: mail.Unproven,
 		"mx.example.org; none": mail.Unproven,
-		"mx.example.org; dmarc=fail header.from=example.com\nAuthentication-Results: mx.example.org; dmarc=pass header.from=example.com": mail.Unproven,
+		"mx.example.org; dmarc=fail header.from=example.com\nAuthentication-Results: mx.example.org; dmarc=pass " +
+			"header.from=example.com": mail.Unproven,
 		"": mail.Unproven,
 	} {
 		t.Run(field, func(t *testing.T) {
@@ -289,7 +317,8 @@ func TestAuthenticationResults(t *testing.T) {
 			if field != "" {
 				text = crlf("Authentication-Results: "+field+"\n") + text
 			}
-			if got, err := h.receiver(s, "mx.example.org").Take(t.Context(), []byte(text), nil); got != want || err != nil {
+			if got, err := h.receiver(s, "mx.example.org").Take(t.Context(), []byte(text), nil); got != want ||
+				err != nil {
 				t.Errorf("the verdict is %q (%v), want %q", got, err, want)
 			}
 		})
@@ -381,7 +410,8 @@ func TestBounce(t *testing.T) {
 	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"))
 	h.round(post)
 	h.delivered = nil
-	if v, err := r.Take(t.Context(), []byte(bounce(id, "failed", "5.1.1")), nil); v != mail.Bounced || err != nil || len(h.delivered) > 0 {
+	if v, err := r.Take(t.Context(), []byte(bounce(id, "failed", "5.1.1")), nil); v != mail.Bounced || err != nil ||
+		len(h.delivered) > 0 {
 		t.Errorf("a report about an older mail: %q %v %v", v, err, h.delivered)
 	}
 }

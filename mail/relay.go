@@ -45,7 +45,8 @@ func ParseRelay(text string) (Relay, error) {
 func parseServer(text, start, startPort, implicit, implicitPort string) (server, *url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return server{}, nil, errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
+		return server{}, nil,
+			errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
 	}
 	port := map[string]string{start: startPort, implicit: implicitPort}[u.Scheme]
 	switch {
@@ -61,7 +62,8 @@ func parseServer(text, start, startPort, implicit, implicitPort string) (server,
 	}
 	password, _ := u.User.Password()
 	s := server{
-		Addr: net.JoinHostPort(u.Hostname(), port), Host: u.Hostname(), User: u.User.Username(), Password: password, Implicit: u.Scheme == implicit,
+		Addr: net.JoinHostPort(u.Hostname(), port), Host: u.Hostname(), User: u.User.Username(), Password: password,
+		Implicit: u.Scheme == implicit,
 	}
 	s.Plain = !s.Implicit && loopback(s.Host)
 	return s, u, nil

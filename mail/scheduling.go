@@ -22,8 +22,9 @@ var messageLimits = ical.Limits{Bytes: calendarMost, LineBytes: 256 << 10, Lines
 
 // speakers is who may send each method: the organizer of the event, or an attendee.
 var speakers = map[calendar.Method]string{
-	calendar.MethodRequest: "ORGANIZER", calendar.MethodCancel: "ORGANIZER", calendar.MethodAdd: "ORGANIZER", calendar.MethodDecline: "ORGANIZER",
-	calendar.MethodReply: "ATTENDEE", calendar.MethodRefresh: "ATTENDEE", calendar.MethodCounter: "ATTENDEE",
+	calendar.MethodRequest: "ORGANIZER", calendar.MethodCancel: "ORGANIZER", calendar.MethodAdd: "ORGANIZER",
+	calendar.MethodDecline: "ORGANIZER",
+	calendar.MethodReply:   "ATTENDEE", calendar.MethodRefresh: "ATTENDEE", calendar.MethodCounter: "ATTENDEE",
 }
 
 // readScheduling parses a message: a calendar file with one method and one event or task.

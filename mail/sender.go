@@ -71,7 +71,10 @@ func NewSender(c Config) *Sender {
 		c.Relay.Hello = letter.Domain(c.Post.From)
 	}
 	c.Task = c.Task.OrNone()
-	return &Sender{Config: c, holder: c.NewID(), users: throttle{most: c.Limits.User}, everyone: throttle{most: c.Limits.Recipient}}
+	return &Sender{
+		Config: c, holder: c.NewID(), users: throttle{most: c.Limits.User},
+		everyone: throttle{most: c.Limits.Recipient},
+	}
 }
 
 const (
@@ -186,7 +189,8 @@ func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down
 func (s *Sender) bring(ctx context.Context, line *session, l calendar.Letter, down *error) (err error) {
 	ctx, end := s.Task(ctx, "mail out")
 	defer func() {
-		end(err != nil || l.Status != statusSent, slog.String("method", string(l.Method)), slog.String("status", l.Status), slog.Int64("tries", l.Tries))
+		end(err != nil || l.Status != statusSent, slog.String("method", string(l.Method)),
+			slog.String("status", l.Status), slog.Int64("tries", l.Tries))
 	}()
 	if l.Status == "" {
 		if l, err = s.post(ctx, line, l, down); err != nil {
@@ -239,7 +243,8 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 		l.Status = statusUnsent
 		return l, nil
 	case err != nil && s.own(l.Method) != nil && s.Now().Sub(l.Posted) < s.patience(l):
-		s.Logger.WarnContext(ctx, "a mail of the server's own could not be made", "letter", l.ID, "method", l.Method, "error", err)
+		s.Logger.WarnContext(ctx, "a mail of the server's own could not be made", "letter", l.ID, "method", l.Method,
+			"error", err)
 		l.Due = s.Now().Add(s.pause(l))
 		return l, nil
 	case err != nil && calendar.ReasonOf(err) != calendar.Internal:
@@ -266,7 +271,8 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 		status = statusUnsent
 	}
 	if status != "" {
-		s.Logger.WarnContext(ctx, "a letter was refused", "letter", l.ID, "method", l.Method, "status", status, "error", err)
+		s.Logger.WarnContext(ctx, "a letter was refused", "letter", l.ID, "method", l.Method, "status", status, "error",
+			err)
 	}
 	l.Status, l.Due = status, s.Now().Add(s.pause(l))
 	return l, nil

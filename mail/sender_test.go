@@ -64,7 +64,8 @@ func TestLetterIsMailedOnce(t *testing.T) {
 		h.post(cancel)
 		h.round(s)
 		mails = h.relay.all()
-		if len(mails) != 2 || header(t, mails[0], "References") != header(t, mails[1], "References") || header(t, mails[0], "Message-Id") == header(t, mails[1], "Message-Id") {
+		if len(mails) != 2 || header(t, mails[0], "References") != header(t, mails[1], "References") ||
+			header(t, mails[0], "Message-Id") == header(t, mails[1], "Message-Id") {
 			t.Errorf("the second mail is not part of the talk")
 		}
 		if strings.Contains(h.log.String(), "Secret plan") || strings.Contains(h.log.String(), "guest@") {
@@ -101,7 +102,8 @@ func TestRefusals(t *testing.T) {
 				return nil
 			}
 			s := h.sender()
-			h.post(h.letter(calendar.MethodRequest, "u", "bad@example.com"), h.letter(calendar.MethodRequest, "u", "good@example.com"))
+			h.post(h.letter(calendar.MethodRequest, "u", "bad@example.com"),
+				h.letter(calendar.MethodRequest, "u", "good@example.com"))
 			_, err := s.Round(t.Context())
 			if (err != nil) != c.down {
 				t.Errorf("the round ends with %v", err)
@@ -152,7 +154,8 @@ func TestGivesUp(t *testing.T) {
 		h.round(s)
 		h.pass(time.Minute)
 	}
-	if diff := cmp.Diff([]string{"guest@example.com REQUEST 5.1"}, h.delivered); diff != "" || tries < 20 || tries > 50 {
+	if diff := cmp.Diff([]string{"guest@example.com REQUEST 5.1"}, h.delivered); diff != "" || tries < 20 ||
+		tries > 50 {
 		t.Errorf("after %d tries (-want +got):\n%s", tries, diff)
 	}
 	n, _, err := h.WaitingLetters(t.Context())
@@ -183,7 +186,8 @@ func TestKilledBetweenSendAndMark(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"))
-		if _, err := mailroom.NewSender(h.config(&forgetful{h.Store, 1})).Round(t.Context()); !errors.Is(err, errKilled) {
+		if _, err := mailroom.NewSender(h.config(&forgetful{h.Store, 1})).Round(t.Context()); !errors.Is(err,
+			errKilled) {
 			t.Fatalf("it was not killed: %v", err)
 		}
 		next := h.sender()
@@ -245,7 +249,8 @@ func TestThrottles(t *testing.T) {
 	c.Limits.User, c.Limits.Recipient = 6, 2
 	s := mailroom.NewSender(c)
 	for i := range 4 {
-		h.post(h.letter(calendar.MethodRequest, fmt.Sprint(i), "guest@example.com"), h.letter(calendar.MethodRequest, fmt.Sprint(i), fmt.Sprintf("other%d@example.com", i)))
+		h.post(h.letter(calendar.MethodRequest, fmt.Sprint(i), "guest@example.com"),
+			h.letter(calendar.MethodRequest, fmt.Sprint(i), fmt.Sprintf("other%d@example.com", i)))
 	}
 	sentBy := func() (guest, others int) {
 		for range 3 {
@@ -300,7 +305,8 @@ func TestTLS(t *testing.T) {
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
-			if strings.Contains(h.log.String(), "pass word") || err != nil && strings.Contains(err.Error(), "pass word") {
+			if strings.Contains(h.log.String(), "pass word") ||
+				err != nil && strings.Contains(err.Error(), "pass word") {
 				t.Error("the password is told")
 			}
 			if got := len(secure.all()); c.want == "" && got != 1 {
@@ -313,9 +319,12 @@ func TestTLS(t *testing.T) {
 func TestParseRelay(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"smtps://u:p@mail.example.org": "mail.example.org:465 implicit", "smtp://u:p@mail.example.org": "mail.example.org:587",
-		"smtp://mail.example.org:25": "mail.example.org:25", "smtp://127.0.0.1:2525": "127.0.0.1:2525 plain", "smtp://[::1]": "[::1]:587 plain",
-		"http://mail.example.org": "", "smtp://": "", "smtp://u:p%zz@mail.example.org": "", "smtp://mail.example.org?x=y": "",
+		"smtps://u:p@mail.example.org": "mail.example.org:465 implicit",
+		"smtp://u:p@mail.example.org":  "mail.example.org:587",
+		"smtp://mail.example.org:25":   "mail.example.org:25", "smtp://127.0.0.1:2525": "127.0.0.1:2525 plain",
+		"smtp://[::1]":            "[::1]:587 plain",
+		"http://mail.example.org": "", "smtp://": "", "smtp://u:p%zz@mail.example.org": "",
+		"smtp://mail.example.org?x=y": "",
 	} {
 		r, err := mailroom.ParseRelay(text)
 		got := r.Addr
@@ -354,7 +363,8 @@ func TestOneHoldsUpNoOther(t *testing.T) {
 	c := h.config(h.Store)
 	c.Middle = &deaf{h.middle, "bad@example.com"}
 	s := mailroom.NewSender(c)
-	h.post(h.letter(calendar.MethodRequest, "u", "bad@example.com"), h.letter(calendar.MethodRequest, "u", "good@example.com"))
+	h.post(h.letter(calendar.MethodRequest, "u", "bad@example.com"),
+		h.letter(calendar.MethodRequest, "u", "good@example.com"))
 	for range 5 * 24 {
 		h.round(s)
 		h.pass(time.Hour)
@@ -370,7 +380,8 @@ func TestOneHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestStops: a sender that is told to stop gives back what it has not sent, so that the next one need not wait for its turn.
+// TestStops: a sender that is told to stop gives back what it has not sent, so that the next one need not wait for its
+// turn.
 func TestStops(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -46,16 +46,24 @@ func (s *session) send(ctx context.Context, p parcel) error {
 
 func (s *session) submit(p parcel) error {
 	dsn, _ := s.client.Extension("DSN")
-	options, recipient := &smtp.MailOptions{Size: int64(len(p.data)), UTF8: !ascii(p.to) || !ascii(p.from)}, &smtp.RcptOptions{}
+	options, recipient := &smtp.MailOptions{Size: int64(len(p.data)), UTF8: !ascii(p.to) || !ascii(p.from)},
+		&smtp.RcptOptions{}
 	if able, _ := s.client.Extension("SMTPUTF8"); options.UTF8 && !able {
-		return refusedError{atRecipient, &smtp.SMTPError{Code: 553, EnhancedCode: smtp.EnhancedCode{5, 6, 7}, Message: "the mail server takes ASCII addresses alone"}}
+		return refusedError{
+			atRecipient, &smtp.SMTPError{
+				Code: 553, EnhancedCode: smtp.EnhancedCode{5, 6, 7},
+				Message: "the mail server takes ASCII addresses alone",
+			},
+		}
 	}
 	if dsn {
 		options.Return, options.EnvelopeID = smtp.DSNReturnHeaders, p.id
 		recipient.Notify = []smtp.DSNNotify{smtp.DSNNotifyFailure}
 	}
 	if err := s.client.Mail(string(p.from), options); err != nil {
-		return refusedError{atRelay, fmt.Errorf("the mail server %s does not take mail from %s: %w", s.Addr, p.from, err)}
+		return refusedError{
+			atRelay, fmt.Errorf("the mail server %s does not take mail from %s: %w", s.Addr, p.from, err),
+		}
 	}
 	if err := s.client.Rcpt(string(p.to), recipient); err != nil {
 		return refusedError{atRecipient, err}

@@ -13,7 +13,9 @@ func TestThrottleOfAClockSetBack(t *testing.T) {
 	for _, c := range []struct {
 		at time.Time
 		ok bool
-	}{{noon, true}, {noon.Add(59 * time.Minute), false}, {noon.Add(-24 * time.Hour), true}, {noon.Add(-24 * time.Hour), false}, {noon.Add(-23 * time.Hour), true}} {
+	}{{noon, true}, {noon.Add(59 * time.Minute), false}, {noon.Add(-24 * time.Hour), true}, {
+		noon.Add(-24 * time.Hour), false,
+	}, {noon.Add(-23 * time.Hour), true}} {
 		if _, ok := h.take("zoe", c.at); ok != c.ok {
 			t.Errorf("at %v: %v", c.at, ok)
 		}

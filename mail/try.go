@@ -43,7 +43,9 @@ func (m *Mailbox) Remove(ctx context.Context, id string) (bool, error) {
 	if id == "" {
 		return false, c.Logout().Wait()
 	}
-	found, err := c.UIDSearch(&imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: id}}}, nil).Wait()
+	found, err := c.UIDSearch(
+		&imap.SearchCriteria{Header: []imap.SearchCriteriaHeaderField{{Key: "Message-ID", Value: id}}}, nil,
+	).Wait()
 	if err != nil {
 		return false, fmt.Errorf("looking for a mail: %w", err)
 	}

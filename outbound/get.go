@@ -42,6 +42,7 @@ func told(u *url.URL, err error) error {
 	if own, ok := errors.AsType[*RefusedError](err); ok {
 		return own
 	}
-	why := u.Hostname() + " stands for no public address, or does not answer there; FETCH_ALLOW names networks that may be asked all the same"
+	why := u.Hostname() + " stands for no public address, or does not answer there; FETCH_ALLOW names networks that " +
+		"may be asked all the same"
 	return &RefusedError{why, err}
 }

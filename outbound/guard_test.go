@@ -35,7 +35,9 @@ func newWorld(t *testing.T) *world {
 	w := &world{at: netip.MustParseAddr("127.0.0.1")}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/small", func(rw http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(rw, r.UserAgent()) })
-	mux.HandleFunc("/large", func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, strings.Repeat("x", 6000)) })
+	mux.HandleFunc("/large", func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(rw, strings.Repeat("x", 6000))
+	})
 	mux.HandleFunc("/endless", func(rw http.ResponseWriter, _ *http.Request) {
 		for range 100 {
 			_, _ = io.WriteString(rw, strings.Repeat("x", 100))
@@ -51,7 +53,9 @@ func newWorld(t *testing.T) *world {
 		_ = z.Close()
 	})
 	mux.HandleFunc("/silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	mux.HandleFunc("/hop", func(rw http.ResponseWriter, r *http.Request) { http.Redirect(rw, r, "/small", http.StatusFound) })
+	mux.HandleFunc("/hop", func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, "/small", http.StatusFound)
+	})
 	mux.HandleFunc("/out", func(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, r.URL.Query().Get("to"), http.StatusFound)
 	})
@@ -67,10 +71,12 @@ func (w *world) url(path string) string {
 
 // guard has the server's certificate, and may ask these networks.
 func (w *world) guard(allow ...string) *outbound.Guard {
-	c := outbound.Config{Agent: "calendars", Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		w.lookups.Add(1)
-		return []netip.Addr{w.at}, nil
-	}}
+	c := outbound.Config{
+		Agent: "calendars", Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			w.lookups.Add(1)
+			return []netip.Addr{w.at}, nil
+		},
+	}
 	c.Roots.AddCert(w.Certificate())
 	for _, network := range allow {
 		c.Allow = append(c.Allow, netip.MustParsePrefix(network))
@@ -107,7 +113,9 @@ func TestGetRefuses(t *testing.T) {
 	}{
 		{"private address", w.url("/small"), nil, limits(), "no public address"},
 		{"address for a name", w.URL + "/small", nil, limits(), "is an address"},
-		{"plain http", strings.Replace(w.url("/small"), "https", "http", 1), []string{"127.0.0.0/8"}, limits(), "is not https"},
+		{"plain http", strings.Replace(w.url("/small"), "https", "http", 1), []string{
+			"127.0.0.0/8",
+		}, limits(), "is not https"},
 		{"user", "https://me:secret@example.com/", []string{"127.0.0.0/8"}, limits(), "user name"},
 		{"no host", "https:///small", []string{"127.0.0.0/8"}, limits(), "no host"},
 		{"no address", "https://exa mple.com/", nil, limits(), "no address"},
@@ -117,9 +125,15 @@ func TestGetRefuses(t *testing.T) {
 		{"slow", w.url("/silent"), []string{"127.0.0.0/8"}, brief, "does not answer"},
 		{"status", w.url("/nowhere"), []string{"127.0.0.0/8"}, limits(), "answers 404"},
 		{"redirect", w.url("/hop"), []string{"127.0.0.0/8"}, limits(), "leads elsewhere"},
-		{"redirect to plain http", w.url("/out?to=" + url.QueryEscape("http://example.com/")), []string{"127.0.0.0/8"}, few, "is not https"},
-		{"redirect to a private address", w.url("/out?to=" + url.QueryEscape("https://10.0.0.1/")), []string{"127.0.0.0/8"}, few, "is an address"},
-		{"redirects without end", w.url("/out?to=" + url.QueryEscape(w.url("/hop"))), []string{"127.0.0.0/8"}, outbound.Limits{Time: time.Second, Bytes: 5000, Redirects: 1}, "leads elsewhere"},
+		{"redirect to plain http", w.url("/out?to=" + url.QueryEscape("http://example.com/")), []string{
+			"127.0.0.0/8",
+		}, few, "is not https"},
+		{"redirect to a private address", w.url("/out?to=" + url.QueryEscape("https://10.0.0.1/")), []string{
+			"127.0.0.0/8",
+		}, few, "is an address"},
+		{"redirects without end", w.url("/out?to=" + url.QueryEscape(w.url("/hop"))), []string{
+			"127.0.0.0/8",
+		}, outbound.Limits{Time: time.Second, Bytes: 5000, Redirects: 1}, "leads elsewhere"},
 	} {
 		_, err := w.guard(test.allow...).Get(t.Context(), test.address, "*/*", test.limits)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -153,7 +167,8 @@ func TestRedirectsAreFollowed(t *testing.T) {
 	w := newWorld(t)
 	l := limits()
 	l.Redirects = 1
-	if got, err := w.guard("127.0.0.0/8").Get(t.Context(), w.url("/hop"), "*/*", l); err != nil || string(got.Body) != "calendars" {
+	if got, err := w.guard("127.0.0.0/8").Get(t.Context(), w.url("/hop"), "*/*", l); err != nil ||
+		string(got.Body) != "calendars" {
 		t.Errorf("got %q, %v", got.Body, err)
 	}
 }
@@ -162,9 +177,11 @@ func TestRedirectsAreFollowed(t *testing.T) {
 func TestPublic(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{
-		"0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "192.0.0.8", "192.0.2.1", "192.168.1.1",
+		"0.0.0.0", "10.1.2.3", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.16.0.1", "192.0.0.8", "192.0.2.1",
+		"192.168.1.1",
 		"198.18.0.1", "198.51.100.1", "203.0.113.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
-		"::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
+		"::", "::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "100::1", "2001::1",
+		"2001:db8::1", "2002:7f00:1::",
 		"3fff::1", "fc00::1", "fd12::1", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1",
 	} {
 		guard := outbound.New(outbound.Config{Lookup: func(context.Context, string) ([]netip.Addr, error) {
@@ -202,8 +219,8 @@ func logged(err error) string {
 	return e.LogValue().String()
 }
 
-// TestFailuresLookAlike has a name stand for what may not be asked, for nothing, for a closed port, and for a server with
-// another certificate: anyone who named it learns of none of that, and the log does.
+// TestFailuresLookAlike has a name stand for what may not be asked, for nothing, for a closed port, and for a server
+// with another certificate: anyone who named it learns of none of that, and the log does.
 func TestFailuresLookAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,14 +228,17 @@ func TestFailuresLookAlike(t *testing.T) {
 	closed.Close()
 	local := []netip.Addr{netip.MustParseAddr("127.0.0.1")}
 	guard := func(found []netip.Addr, err error) *outbound.Guard {
-		return outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return outbound.New(outbound.Config{Allow: []netip.Prefix{
+			netip.MustParsePrefix("127.0.0.0/8"),
+		}, Lookup: func(context.Context, string) ([]netip.Addr, error) {
 			return found, err
 		}})
 	}
 	texts := map[string]bool{}
 	for want, get := range map[string]func() error{
 		"no public address": func() error {
-			_, err := guard([]netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil).Get(t.Context(), w.url("/small"), "*/*", limits())
+			_, err := guard([]netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil).Get(t.Context(), w.url("/small"), "*/*",
+				limits())
 			return err
 		},
 		"no such name": func() error {

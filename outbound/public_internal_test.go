@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestNeighbours has names stand for global addresses beside our own, and for other ports: nobody is asked there but who was allowed.
+// TestNeighbours has names stand for global addresses beside our own, and for other ports: nobody is asked there but
+// who was allowed.
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -39,7 +40,8 @@ func TestNeighbours(t *testing.T) {
 		}
 		got, err := New(c).addresses(t.Context(), "example.com", test.port)
 		if asked := err == nil && len(got) == 1; asked != test.asked {
-			t.Errorf("%s at port %s, allowed %q: %v, %v, want asked: %v", test.addr, test.port, test.allow, got, err, test.asked)
+			t.Errorf("%s at port %s, allowed %q: %v, %v, want asked: %v", test.addr, test.port, test.allow, got, err,
+				test.asked)
 		}
 	}
 }

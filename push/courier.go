@@ -32,8 +32,9 @@ type Config struct {
 	Calendar func(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error)
 	// Program returns the caller of a user's password or token as of now, Owner the user as a caller. ok is set if the
 	// caller may still authenticate.
-	Program func(ctx context.Context, user calendar.UserID, token calendar.TokenID) (c calendar.Caller, ok bool, err error)
-	Owner   func(ctx context.Context, user calendar.UserID) (c calendar.Caller, ok bool, err error)
+	Program func(ctx context.Context, user calendar.UserID,
+		token calendar.TokenID) (c calendar.Caller, ok bool, err error)
+	Owner func(ctx context.Context, user calendar.UserID) (c calendar.Caller, ok bool, err error)
 	// Ending returns the letter to the owner of a webhook that is turned off, or nil; a nil function turns such mail
 	// off.
 	Ending func(ctx context.Context, w calendar.Webhook) (*calendar.News, error)
@@ -129,8 +130,9 @@ type minute struct {
 func NewCourier(c Config) *Courier {
 	c.Task = c.Task.OrNone()
 	return &Courier{
-		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{}, spent: map[calendar.UserID]minute{},
-		back: make(chan landed, slots), asking: make(chan struct{}, askers),
+		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{},
+		spent: map[calendar.UserID]minute{},
+		back:  make(chan landed, slots), asking: make(chan struct{}, askers),
 	}
 }
 

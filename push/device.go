@@ -92,7 +92,9 @@ func (s *Courier) state(ctx context.Context, p calendar.PushDue) (now point, tok
 }
 
 // readable returns a calendar, and whether the caller may read it.
-func (s *Courier) readable(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, bool, error) {
+func (s *Courier) readable(ctx context.Context, c calendar.Caller,
+	id calendar.CalendarID,
+) (calendar.Calendar, bool, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err == nil {
 		err = c.May(calendar.ReadObjects, cal)

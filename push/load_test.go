@@ -21,9 +21,10 @@ import (
 	"caldav-mcp-server/webpush/pushtest"
 )
 
-// What the measurement has: so many readers of one calendar, each with so many programs that are told, and so many changes in
-// each half of a pair, one a second. Before it there are so many changes at once, each so often: a connection to Postgres is slow until
-// it has seen each statement some times, and whoever tells takes others than were used before.
+// What the measurement has: so many readers of one calendar, each with so many programs that are told, and so many
+// changes in each half of a pair, one a second. Before it there are so many changes at once, each so often: a
+// connection to Postgres is slow until it has seen each statement some times, and whoever tells takes others than were
+// used before.
 const (
 	loadReaders  = 50
 	loadPrograms = 200
@@ -44,9 +45,10 @@ type crowd struct {
 	puts    atomic.Int64
 }
 
-// BenchmarkPutWhileTelling changes a calendar of which 10,000 programs are told, once a second, with a process that tells and without one,
-// in turn. It reports the median of the changes, how many times longer they take while it is told, the messages, and the most memory. Where others use
-// the machine, the quarter at which the quicker changes end tells more than the median.
+// BenchmarkPutWhileTelling changes a calendar of which 10,000 programs are told, once a second, with a process that
+// tells and without one, in turn. It reports the median of the changes, how many times longer they take while it is
+// told, the messages, and the most memory. Where others use the machine, the quarter at which the quicker changes end
+// tells more than the median.
 func BenchmarkPutWhileTelling(b *testing.B) {
 	testdb.EachBenchmark(b, func(b *testing.B, url string) {
 		c := newCrowd(b, url)
@@ -107,20 +109,24 @@ func newCrowd(b *testing.B, url string) *crowd {
 		u := calendar.User{ID: calendar.UserID(fmt.Sprintf("u-%d", i)), Name: fmt.Sprintf("reader%d", i)}
 		h.Admit(b, u)
 		people[u.ID] = u
-		_, err := c.service.Reshare(b.Context(), c.owner, c.cal.ID, []calendar.ShareEdit{{With: u, Access: calendar.ReadAccess}})
+		_, err := c.service.Reshare(b.Context(), c.owner, c.cal.ID, []calendar.ShareEdit{
+			{With: u, Access: calendar.ReadAccess},
+		})
 		must(err)
 		for j := range loadPrograms {
 			s, err := webpush.Parse(fmt.Sprintf("https://push.example.com/%d/%d", i, j), p.PublicKey(), p.Auth())
 			must(err)
-			_, err = c.service.RegisterPush(b.Context(), calendar.Caller{User: u, Scopes: calendar.ScopeAll}, calendar.PushSubscription{
-				Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth, Calendar: c.cal.ID,
-			})
+			_, err = c.service.RegisterPush(b.Context(),
+				calendar.Caller{User: u, Scopes: calendar.ScopeAll}, calendar.PushSubscription{
+					Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth, Calendar: c.cal.ID,
+				})
 			must(err)
 		}
 	}
 	key, err := webpush.NewKey([]byte("secret"))
 	must(err)
-	person := func(_ context.Context, id calendar.UserID) (calendar.Caller, bool, error) { //nolint:unparam // as it is asked for
+	//nolint:unparam // as it is asked for
+	person := func(_ context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
 		return calendar.Caller{User: people[id], Scopes: calendar.ScopeAll}, true, nil
 	}
 	c.courier = func() *push.Courier {
@@ -134,8 +140,9 @@ func newCrowd(b *testing.B, url string) *crowd {
 				time.Sleep(50 * time.Millisecond) //nolint:forbidigo // as far away as a push service is
 				return push.Answer{Status: http.StatusCreated}, nil
 			},
-			From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"), Secret: []byte("hooks"),
-			Now: time.Now, NewID: h.NewID, Logger: h.Logger(),
+			From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"),
+			Secret: []byte("hooks"),
+			Now:    time.Now, NewID: h.NewID, Logger: h.Logger(),
 		})
 	}
 	return c
@@ -169,8 +176,11 @@ func (c *crowd) change() []time.Duration {
 
 func (c *crowd) put() {
 	uid := fmt.Sprintf("e%d", c.puts.Add(1))
-	_, err := c.service.Put(c.b.Context(), c.owner, c.cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
-		"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:"+uid+"\nDTSTAMP:20261120T100000Z\nDTSTART:20261124T090000Z\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))})
+	_, err := c.service.Put(c.b.Context(), c.owner, c.cal, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
+			"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:"+uid+
+				"\nDTSTAMP:20261120T100000Z\nDTSTART:20261124T090000Z\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n")),
+	})
 	if err != nil {
 		c.b.Error(err)
 	}

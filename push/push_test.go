@@ -66,7 +66,9 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.got = append(h.got, message{r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), string(body)})
+	h.got = append(h.got, message{
+		r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), string(body),
+	})
 	if h.answer != nil {
 		h.answer(w)
 	}
@@ -103,7 +105,9 @@ func newHouse(t *testing.T, url string) *house {
 	t.Cleanup(h.hooks.Close)
 	h.courier = h.another()
 	var err error
-	h.work, err = h.service.CreateCalendar(t.Context(), h.alice, calendar.NewCalendar{Segment: "work", Properties: calendar.Properties{Name: "Work"}})
+	h.work, err = h.service.CreateCalendar(t.Context(), h.alice, calendar.NewCalendar{
+		Segment: "work", Properties: calendar.Properties{Name: "Work"},
+	})
 	h.must(err)
 	return h
 }
@@ -143,7 +147,8 @@ func (h *house) on(store push.Store) *push.Courier {
 			id := h.NewID()
 			return &calendar.News{
 				Letter: calendar.Letter{
-					ID: calendar.LetterID(id), User: w.User, To: "alice@example.org", Method: calendar.MethodEnded, UID: calendar.UID(id), Posted: h.Now(), Due: h.Now(), Data: []byte(w.ID),
+					ID: calendar.LetterID(id), User: w.User, To: "alice@example.org", Method: calendar.MethodEnded,
+					UID: calendar.UID(id), Posted: h.Now(), Due: h.Now(), Data: []byte(w.ID),
 				},
 				Most: calendar.OutboxLimits{Letters: h.outbox, Bytes: 1000, Letter: 1000},
 			}, nil
@@ -152,8 +157,9 @@ func (h *house) on(store push.Store) *push.Courier {
 			a, err := guard.Send(r, outbound.Limits{Time: 10 * time.Second, Bytes: 1 << 10})
 			return push.Answer(a), err
 		},
-		From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"), Secret: []byte("hooks"),
-		Now: h.Now, NewID: h.NewID, Logger: h.Logger(), Task: h.TaskLog.Task,
+		From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"),
+		Secret: []byte("hooks"),
+		Now:    h.Now, NewID: h.NewID, Logger: h.Logger(), Task: h.TaskLog.Task,
 	})
 }
 
@@ -171,9 +177,12 @@ func (h *house) put(uid string) {
 
 func (h *house) putIn(cal calendar.Calendar, uid string) {
 	h.t.Helper()
-	_, err := h.service.Put(h.t.Context(), h.alice, cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
-		"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
-			"\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nSUMMARY:Secret plan\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")})
+	_, err := h.service.Put(h.t.Context(), h.alice, cal, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
+			"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
+				"\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nSUMMARY:Secret plan\r\nEND:VEVENT\r\n" +
+				"END:VCALENDAR\r\n"),
+	})
 	h.must(err)
 }
 
@@ -183,7 +192,9 @@ func (h *house) register(c calendar.Caller, path string, cal calendar.CalendarID
 	p := h.devices.Subscribe(path)
 	s, err := webpush.Parse(h.devices.Endpoint(p), p.PublicKey(), p.Auth())
 	h.must(err)
-	sub, err := h.service.RegisterPush(h.t.Context(), c, calendar.PushSubscription{Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth, Calendar: cal})
+	sub, err := h.service.RegisterPush(h.t.Context(), c, calendar.PushSubscription{
+		Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth, Calendar: cal,
+	})
 	h.must(err)
 	return sub
 }
@@ -231,10 +242,14 @@ func TestDevicesAreTold(t *testing.T) {
 			cal, err := h.service.Calendar(h.t.Context(), h.alice, h.work.ID)
 			h.must(err)
 			want := map[string]string{
-				"/phone": `<topic>` + calendar.TopicKey("topics").Topic("u-alice", h.work.ID) + `</topic><content-update><sync-token xmlns="DAV:">` + cal.SyncToken().String() + `</sync-token></content-update>`,
-				"/home":  `<topic>` + calendar.TopicKey("topics").Topic("u-alice", "") + `</topic><content-update></content-update>`,
+				"/phone": `<topic>` + calendar.TopicKey("topics").Topic("u-alice", h.work.ID) +
+					`</topic><content-update><sync-token xmlns="DAV:">` + cal.SyncToken().String() +
+					`</sync-token></content-update>`,
+				"/home": `<topic>` + calendar.TopicKey("topics").Topic("u-alice", "") +
+					`</topic><content-update></content-update>`,
 			}[m.Path]
-			if !strings.Contains(m.Text, want) || m.TTL != "259200" || m.Urgency != "normal" || len(m.Topic) > 32 || m.Subject != "https://cal.example.com" {
+			if !strings.Contains(m.Text, want) || m.TTL != "259200" || m.Urgency != "normal" || len(m.Topic) > 32 ||
+				m.Subject != "https://cal.example.com" {
 				h.t.Errorf("told %+v, want %s", m, want)
 			}
 		}
@@ -246,7 +261,8 @@ func TestDevicesAreTold(t *testing.T) {
 	})
 }
 
-// TestAnotherProcessTells: what was committed is told by the process that comes next, once the lease of the one that was killed is over.
+// TestAnotherProcessTells: what was committed is told by the process that comes next, once the lease of the one that
+// was killed is over.
 func TestAnotherProcessTells(t *testing.T) {
 	each(t, func(h *house) {
 		h.register(h.alice, "/phone", h.work.ID)
@@ -287,7 +303,9 @@ func TestWhatServicesAnswer(t *testing.T) {
 func TestWhoMayNotKnowIsNotTold(t *testing.T) {
 	each(t, func(h *house) {
 		h.share(calendar.ReadAccess)
-		token, _, err := h.auth.CreateToken(h.t.Context(), auth.TokenSpec{User: "bob", Name: "phone", Scopes: calendar.ScopeAll})
+		token, _, err := h.auth.CreateToken(h.t.Context(), auth.TokenSpec{
+			User: "bob", Name: "phone", Scopes: calendar.ScopeAll,
+		})
 		h.must(err)
 		phone := h.bob
 		phone.Token = token.ID
@@ -374,7 +392,8 @@ func TestWebhooksAreTold(t *testing.T) {
 		h.put("a")
 		h.put("b")
 		m := h.heard("two changes", 1)[0]
-		if !verify(secret, m) || m.timestamp != fmt.Sprint(start.Unix()) || strings.Contains(m.id, ".") || strings.Contains(m.body, "Secret plan") {
+		if !verify(secret, m) || m.timestamp != fmt.Sprint(start.Unix()) || strings.Contains(m.id, ".") ||
+			strings.Contains(m.body, "Secret plan") {
 			h.t.Errorf("message %+v", m)
 		}
 		var body struct {
@@ -385,7 +404,8 @@ func TestWebhooksAreTold(t *testing.T) {
 			}
 		}
 		h.must(json.Unmarshal([]byte(m.body), &body))
-		if body.Type != "calendar.changed" || body.Data.CalendarID != string(h.work.ID) || len(body.Data.Changes) != 2 || body.Data.Changes[0].UID != "a" {
+		if body.Type != "calendar.changed" || body.Data.CalendarID != string(h.work.ID) ||
+			len(body.Data.Changes) != 2 || body.Data.Changes[0].UID != "a" {
 			h.t.Errorf("body %s", m.body)
 		}
 		w, err := h.service.RotateWebhook(h.t.Context(), h.alice, w.ID)
@@ -410,7 +430,8 @@ func TestWebhooksThatAskForLess(t *testing.T) {
 		h.put("a")
 		h.heard("a kind that is not wanted", 0)
 		h.must(h.service.Delete(h.t.Context(), h.alice, h.work, "a.ics", calendar.Precondition{}))
-		if m := h.heard("one that is", 1)[0]; !strings.Contains(m.body, "Secret plan") || strings.Contains(m.body, "created") {
+		if m := h.heard("one that is", 1)[0]; !strings.Contains(m.body, "Secret plan") ||
+			strings.Contains(m.body, "created") {
 			h.t.Errorf("body %s", m.body)
 		}
 	})
@@ -442,7 +463,8 @@ func TestWebhooksTryAgain(t *testing.T) {
 		h.heard("then", 1)
 		list, err := h.service.WebhookDeliveries(h.t.Context(), h.alice, w.ID, 10)
 		h.must(err)
-		if len(list) != 1 || list[0].State != calendar.DeliveryDelivered || list[0].Tries != 3 || list[0].Answer != "200 OK" {
+		if len(list) != 1 || list[0].State != calendar.DeliveryDelivered || list[0].Tries != 3 ||
+			list[0].Answer != "200 OK" {
 			h.t.Errorf("list %+v", list)
 		}
 	})
@@ -509,7 +531,8 @@ func TestWebhooksOfWhoLosesACalendar(t *testing.T) {
 		}
 		list, err := h.service.WebhookDeliveries(h.t.Context(), h.bob, w.ID, 10)
 		h.must(err)
-		if failed := list[len(list)-1]; failed.State != calendar.DeliveryFailed || !strings.Contains(failed.Answer, "no longer") {
+		if failed := list[len(list)-1]; failed.State != calendar.DeliveryFailed ||
+			!strings.Contains(failed.Answer, "no longer") {
 			h.t.Errorf("what waited: %+v", list)
 		}
 	})
@@ -521,7 +544,9 @@ type broken struct {
 	in calendar.CalendarID
 }
 
-func (b broken) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+func (b broken) Journal(ctx context.Context, cal calendar.CalendarID,
+	q calendar.JournalQuery,
+) iter.Seq2[calendar.Change, error] {
 	if cal == b.in {
 		return func(yield func(calendar.Change, error) bool) { yield(calendar.Change{}, errors.New("broken")) }
 	}

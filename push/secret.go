@@ -39,7 +39,9 @@ func Signatures(key []byte, w calendar.Webhook, id calendar.DeliveryID, now time
 	return all + " " + before, err
 }
 
-func signature(key []byte, w calendar.WebhookID, number int64, id calendar.DeliveryID, now time.Time, body []byte) (string, error) {
+func signature(key []byte, w calendar.WebhookID, number int64, id calendar.DeliveryID, now time.Time,
+	body []byte,
+) (string, error) {
 	secret, err := secretOf(key, w, number)
 	if err != nil {
 		return "", err

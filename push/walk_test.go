@@ -15,8 +15,9 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 )
 
-// walk does at random what people do, and knows from the outside who must be told of it: anyone who asks for the calendar gets
-// another sync token than at the time they were told last, or, of all calendars, another list of such tokens.
+// walk does at random what people do, and knows from the outside who must be told of it: anyone who asks for the
+// calendar gets another sync token than at the time they were told last, or, of all calendars, another list of such
+// tokens.
 type walk struct {
 	*house
 	r       *rand.Rand
@@ -76,8 +77,11 @@ func (w *walk) put() {
 	cal := w.cals[w.r.IntN(len(w.cals))]
 	w.puts++
 	uid := fmt.Sprintf("e%d", w.puts)
-	_, err := w.service.Put(w.t.Context(), w.owner[cal.ID], cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
-		"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")})
+	_, err := w.service.Put(w.t.Context(), w.owner[cal.ID], cal, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
+			"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
+				"\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"),
+	})
 	w.must(err)
 	w.note("put %s into %s", uid, cal.Segment)
 	for _, h := range w.hooks {
@@ -93,8 +97,12 @@ func (w *walk) reshare() {
 	if w.owner[cal.ID].User.ID == w.bob.User.ID {
 		whom = w.alice
 	}
-	access := []calendar.Access{calendar.NoAccess, calendar.FreeBusyAccess, calendar.ReadAccess, calendar.WriteAccess}[w.r.IntN(4)]
-	_, err := w.service.Reshare(w.t.Context(), w.owner[cal.ID], cal.ID, []calendar.ShareEdit{{With: whom.User, Access: access, Settled: true}})
+	access := []calendar.Access{
+		calendar.NoAccess, calendar.FreeBusyAccess, calendar.ReadAccess, calendar.WriteAccess,
+	}[w.r.IntN(4)]
+	_, err := w.service.Reshare(w.t.Context(), w.owner[cal.ID], cal.ID, []calendar.ShareEdit{
+		{With: whom.User, Access: access, Settled: true},
+	})
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		w.t.Fatal(err)
 	}
@@ -121,7 +129,9 @@ func (w *walk) listen() {
 	}
 	if w.r.IntN(2) == 0 {
 		var err error
-		l.token, _, err = w.auth.CreateToken(w.t.Context(), auth.TokenSpec{User: who.User.Name, Name: "t", Scopes: calendar.ScopeAll})
+		l.token, _, err = w.auth.CreateToken(w.t.Context(), auth.TokenSpec{
+			User: who.User.Name, Name: "t", Scopes: calendar.ScopeAll,
+		})
 		w.must(err)
 		l.who.Token = l.token.ID
 	}
@@ -227,7 +237,9 @@ func TestWalk(t *testing.T) {
 				readers: map[calendar.CalendarID]map[calendar.UserID]bool{}, hooks: map[string]*hearer{},
 			}
 			for i, who := range []calendar.Caller{h.alice, h.alice, h.bob} {
-				cal, err := h.service.CreateCalendar(t.Context(), who, calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprintf("s%dc%d", seed, i))})
+				cal, err := h.service.CreateCalendar(t.Context(), who, calendar.NewCalendar{
+					Segment: calendar.Segment(fmt.Sprintf("s%dc%d", seed, i)),
+				})
 				h.must(err)
 				w.cals = append(w.cals, cal)
 				w.owner[cal.ID], w.readers[cal.ID] = who, map[calendar.UserID]bool{who.User.ID: true}

@@ -18,7 +18,8 @@ import (
 
 // schedule are the pauses between tries, as recommended by Standard Webhooks.
 var schedule = [...]time.Duration{
-	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour,
+	20 * time.Hour, 24 * time.Hour,
 }
 
 const (
@@ -108,16 +109,21 @@ func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 		return err
 	}
 	return s.Store.CatchUp(ctx, lag, until, &calendar.Delivery{
-		ID: calendar.DeliveryID("msg_" + s.NewID()), Webhook: lag.ID, Calendar: lag.Calendar, Made: now, Due: now, State: calendar.DeliveryWaiting, Body: body,
+		ID: calendar.DeliveryID("msg_" + s.NewID()), Webhook: lag.ID, Calendar: lag.Calendar, Made: now, Due: now,
+		State: calendar.DeliveryWaiting, Body: body,
 	})
 }
 
 // lostMeanwhile reports whether the owner lost access to the calendar since the last message, and the version since
 // when they have it again. Earlier changes are not reported. It is the version of the share after the last loss or,
 // if the share had to be accepted, of the acceptance.
-func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (again calendar.Version, lost bool, err error) {
+func (s *Courier) lostMeanwhile(ctx context.Context,
+	lag calendar.WebhookLag,
+) (again calendar.Version, lost bool, err error) {
 	var given, accepted calendar.Version
-	for line, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: lag.Version, Whom: lag.User}) {
+	for line, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{
+		From: max(lag.Told, 0) + 1, Until: lag.Version, Whom: lag.User,
+	}) {
 		switch {
 		case err != nil:
 			return 0, false, err
@@ -135,9 +141,13 @@ func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (a
 }
 
 // changes returns the changes of a message, the oldest first, and sets until to the version of the last one.
-func (s *Courier) changes(ctx context.Context, lag calendar.WebhookLag, c calendar.Caller, cal calendar.Calendar, until *calendar.Version) ([]toldChange, error) {
+func (s *Courier) changes(ctx context.Context, lag calendar.WebhookLag, c calendar.Caller, cal calendar.Calendar,
+	until *calendar.Version,
+) ([]toldChange, error) {
 	var lines []calendar.Change
-	for change, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: *until}) {
+	for change, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{
+		From: max(lag.Told, 0) + 1, Until: *until,
+	}) {
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +197,10 @@ func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 				s.report(ctx, err)
 				return outcome{failed: true}
 			}
-			return outcome{note: func(ctx context.Context) error { return s.settle(ctx, next, result) }, failed: result != calendar.TryTaken}
+			return outcome{
+				note:   func(ctx context.Context) error { return s.settle(ctx, next, result) },
+				failed: result != calendar.TryTaken,
+			}
 		},
 		later: func(due time.Time) outcome {
 			d.Due = due
@@ -234,14 +247,17 @@ func (s *Courier) mayHear(ctx context.Context, d calendar.DueDelivery) (bool, er
 }
 
 // deliver tries a message once and returns the outcome. An error comes from the store and changes nothing.
-func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
+func (s *Courier) deliver(ctx context.Context,
+	d calendar.DueDelivery,
+) (calendar.DueDelivery, calendar.TryResult, error) {
 	may, err := s.mayHear(ctx, d)
 	if err != nil {
 		return d, calendar.TryNone, err
 	}
 	now := s.Now()
 	if !may {
-		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: the calendar is no longer its owner's to read"
+		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now,
+			"not sent: the calendar is no longer its owner's to read"
 		return d, calendar.TryNone, nil
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.To.URL, bytes.NewReader(d.Body))

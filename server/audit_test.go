@@ -13,7 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What changes something has a line, and so have credentials that were refused; what only asks has none, and no line has a path.
+// What changes something has a line, and so have credentials that were refused; what only asks has none, and no line
+// has a path.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
@@ -33,7 +34,9 @@ func TestAudit(t *testing.T) {
 			w.WriteHeader(http.StatusNotFound)
 		}
 	}, func(c *Config) { c.Audit = &Audit{out: &text, log: slog.New(slog.DiscardHandler)} })
-	for _, ask := range []string{"PUT /secret", "GET /secret", "PROPFIND /secret", "POST /people", "POST /asks", "POST /tool", "DELETE /missing"} {
+	for _, ask := range []string{
+		"PUT /secret", "GET /secret", "PROPFIND /secret", "POST /people", "POST /asks", "POST /tool", "DELETE /missing",
+	} {
 		method, path, _ := strings.Cut(ask, " ")
 		s.ask(t, method, path, nil)
 	}

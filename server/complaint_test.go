@@ -52,7 +52,8 @@ func TestExhaustionIsLogged(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got := strings.Count(lines.String(), `"level":"ERROR"`); got != 2 || !strings.Contains(lines.String(), "too many open files") {
+	if got := strings.Count(lines.String(), `"level":"ERROR"`); got != 2 ||
+		!strings.Contains(lines.String(), "too many open files") {
 		t.Errorf("%d errors in\n%s", got, lines.String())
 	}
 }

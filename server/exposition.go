@@ -69,7 +69,8 @@ func (m *counters) write(w io.Writer) {
 	sample(w, "caldav_mcp_build_info", 1, "version", m.version, "goversion", runtime.Version())
 	m.writeRequests(w)
 	m.writeDurations(w)
-	writeHistograms(w, "caldav_mcp_report_duration_seconds", "Time that reports took, by their kind.", "report", m.reports)
+	writeHistograms(w, "caldav_mcp_report_duration_seconds", "Time that reports took, by their kind.", "report",
+		m.reports)
 	family(w, "caldav_mcp_requests_in_flight", "gauge", "Requests being answered at this moment.")
 	for _, door := range slices.Sorted(maps.Keys(m.inFlight)) {
 		sample(w, "caldav_mcp_requests_in_flight", float64(m.inFlight[door]), "door", door)
@@ -88,7 +89,8 @@ func (m *counters) writeRequests(w io.Writer) {
 		return cmp.Or(compareSeries(a.series, b.series), cmp.Compare(a.status, b.status))
 	})
 	for _, k := range keys {
-		sample(w, "caldav_mcp_requests_total", float64(m.requests[k]), append(k.labels(), "status", strconv.Itoa(k.status))...)
+		sample(w, "caldav_mcp_requests_total", float64(m.requests[k]),
+			append(k.labels(), "status", strconv.Itoa(k.status))...)
 	}
 }
 
@@ -112,7 +114,8 @@ func (h *histogram) write(w io.Writer, name string, labels ...string) {
 	upTo := uint64(0)
 	for i, bound := range buckets() {
 		upTo += h.counts[i]
-		sample(w, name+"_bucket", float64(upTo), append(slices.Clone(labels), "le", strconv.FormatFloat(bound, 'g', -1, 64))...)
+		sample(w, name+"_bucket", float64(upTo),
+			append(slices.Clone(labels), "le", strconv.FormatFloat(bound, 'g', -1, 64))...)
 	}
 	sample(w, name+"_bucket", float64(h.total), append(slices.Clone(labels), "le", "+Inf")...)
 	sample(w, name+"_sum", h.sum, labels...)

@@ -41,7 +41,8 @@ func bounded(limit int64, next http.Handler) http.Handler {
 func (s *Server) ownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if onLoopback(r) && !s.known(hostname(r.Host)) && !s.config.Proxies.trust(peer(r)) {
-			http.Error(w, "this server is not known by the name it was asked under; BASE_URL tells it its name", http.StatusMisdirectedRequest)
+			http.Error(w, "this server is not known by the name it was asked under; BASE_URL tells it its name",
+				http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

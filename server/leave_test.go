@@ -22,7 +22,8 @@ func TestListensBeforeItsDoorsOpen(t *testing.T) {
 		status int
 		text   string
 	}{
-		"/healthz": {200, "alive"}, "/readyz": {503, "not ready: " + doing.Error()}, "/dav/calendars/ann": {503, "not ready: " + doing.Error()},
+		"/healthz": {200, "alive"}, "/readyz": {503, "not ready: " + doing.Error()},
+		"/dav/calendars/ann": {503, "not ready: " + doing.Error()},
 	} {
 		res := s.send(t, "GET", s.base+path, nil, nil)
 		if res.status != want.status || strings.TrimSpace(res.text) != want.text {
@@ -32,7 +33,9 @@ func TestListensBeforeItsDoorsOpen(t *testing.T) {
 			t.Errorf("%s does not say when to come back", path)
 		}
 	}
-	s.Open(Door{Name: "caldav", MaxBody: 100, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") })})
+	s.Open(Door{Name: "caldav", MaxBody: 100, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "here")
+	})})
 	if res := s.send(t, "GET", s.base+"/dav/calendars/ann", nil, nil); res.text != "here" {
 		t.Errorf("once it is open: %d %q", res.status, res.text)
 	}
@@ -44,7 +47,8 @@ func TestLeavesBeforeItStops(t *testing.T) {
 	s := open(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") },
 		func(c *Config) { c.Timeouts.Leave = time.Millisecond })
 	s.leaving.Store(true)
-	if res := s.send(t, "GET", s.base+"/readyz", nil, nil); res.status != 503 || !strings.Contains(res.text, "stopping") {
+	if res := s.send(t, "GET", s.base+"/readyz", nil, nil); res.status != 503 ||
+		!strings.Contains(res.text, "stopping") {
 		t.Errorf("readyz: %d %q", res.status, res.text)
 	}
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/dav/calendars/ann", nil)

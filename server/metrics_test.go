@@ -24,7 +24,8 @@ func TestExposition(t *testing.T) {
 		m.begin("caldav")
 	}
 	m.begin("mcp")
-	m.end(&Record{door: "caldav", route: "/dav/calendars/{user}", method: "REPORT", report: "sync-collection"}, 207, time.Millisecond)
+	m.end(&Record{door: "caldav", route: "/dav/calendars/{user}", method: "REPORT", report: "sync-collection"}, 207,
+		time.Millisecond)
 	put := &Record{door: "caldav", route: "/dav/calendars/{user}", method: "PUT"}
 	m.end(put, 201, 2*time.Millisecond)
 	m.end(put, 201, 40*time.Second)
@@ -71,7 +72,9 @@ func TestAuthFailures(t *testing.T) {
 func TestMetricsPage(t *testing.T) {
 	t.Parallel()
 	tools := NewToolMeter()
-	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.MetricsAddr, c.Tools = "127.0.0.1:0", tools })
+	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
+		c.MetricsAddr, c.Tools = "127.0.0.1:0", tools
+	})
 	s.ask(t, "GET", "/", nil)
 	tools.Called("list_events", "ok", 1500*time.Millisecond)
 	tools.Called("list_events", "not_found", 250*time.Millisecond)
@@ -101,7 +104,8 @@ func TestMetricsPage(t *testing.T) {
 			t.Errorf("%s is missing", line)
 		}
 	}
-	if res := s.send(t, "GET", s.base+"/metrics", nil, nil); res.status != http.StatusOK || res.header.Get("Content-Type") != "" {
+	if res := s.send(t, "GET", s.base+"/metrics", nil, nil); res.status != http.StatusOK ||
+		res.header.Get("Content-Type") != "" {
 		t.Error("the door itself must not serve /metrics")
 	}
 	if res := s.send(t, "GET", "http://"+s.Addr("metrics")+"/dav/", nil, nil); res.status != http.StatusNotFound {

@@ -54,13 +54,15 @@ func (s *Server) servedFromHere(origins []string, host string) bool {
 // ofHost reports whether the origin is scheme://host[:port] and nothing more (RFC 6454 §6.1), of that host.
 func ofHost(origins []string, host string) bool {
 	u, err := url.Parse(origins[0])
-	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) && strings.EqualFold(origins[0], u.Scheme+"://"+u.Host)
+	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) &&
+		strings.EqualFold(origins[0], u.Scheme+"://"+u.Host)
 }
 
 // foreign explains the refusal. Its reader may be a user of our own pages.
 func foreign(origins []string, host string) string {
 	if ofHost(origins, host) {
-		return "this server does not know the name in the address of this page; set BASE_URL to it, or open the pages by IP address"
+		return "this server does not know the name in the address of this page; set BASE_URL to it, or open the " +
+			"pages by IP address"
 	}
 	return "this origin is not allowed; ALLOWED_ORIGINS lists the allowed ones"
 }

@@ -47,9 +47,10 @@ func TestOrigins(t *testing.T) {
 // Browsers ask before they send a PROPFIND, without credentials.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, func(c *Config) {
-		c.Doors[0].CheckOrigin, c.Doors[0].Origins = true, []string{"https://app.example"}
-	})
+	s := open(t,
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, func(c *Config) {
+			c.Doors[0].CheckOrigin, c.Doors[0].Origins = true, []string{"https://app.example"}
+		})
 	for origin, want := range map[string]int{"https://app.example": 204, "https://evil.example": 403, "": 401} {
 		res := s.ask(t, "OPTIONS", "/dav/", func(r *http.Request) {
 			r.Header.Set("Access-Control-Request-Method", "PROPFIND")
@@ -60,7 +61,8 @@ func TestPreflight(t *testing.T) {
 		if res.status != want {
 			t.Errorf("from %q: answered %d, want %d", origin, res.status, want)
 		}
-		if allows := strings.Contains(res.header.Get("Access-Control-Allow-Methods"), "PROPFIND"); allows != (want == 204) {
+		if allows := strings.Contains(res.header.Get("Access-Control-Allow-Methods"), "PROPFIND"); allows !=
+			(want == 204) {
 			t.Errorf("from %q: the methods are %q", origin, res.header.Get("Access-Control-Allow-Methods"))
 		}
 	}
@@ -69,7 +71,9 @@ func TestPreflight(t *testing.T) {
 // Anyone who opened our own page under a name that we were not told is not told of foreign pages.
 func TestForeignSaysWhatHelps(t *testing.T) {
 	t.Parallel()
-	for origin, want := range map[string]string{"http://nas:5232": "BASE_URL", "https://evil.example": "ALLOWED_ORIGINS", "null": "ALLOWED_ORIGINS"} {
+	for origin, want := range map[string]string{
+		"http://nas:5232": "BASE_URL", "https://evil.example": "ALLOWED_ORIGINS", "null": "ALLOWED_ORIGINS",
+	} {
 		if got := foreign([]string{origin}, "nas:5232"); !strings.Contains(got, want) {
 			t.Errorf("%s is told %q", origin, got)
 		}

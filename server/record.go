@@ -119,7 +119,9 @@ func (s *Server) requestID(r *http.Request) string {
 }
 
 func validID(id string) bool {
-	return id != "" && len(id) <= maxIDLength && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' })
+	return id != "" && len(id) <= maxIDLength && !strings.ContainsFunc(id, func(c rune) bool {
+		return c <= ' ' || c > '~'
+	})
 }
 
 // schemeOf returns one of a few known scheme names: the log must not contain client input.

@@ -86,7 +86,10 @@ func (s *Server) patience(next http.Handler) http.Handler {
 			ResponseWriter: rw, control: control, now: s.config.Now, stall: s.config.Timeouts.Stall,
 			stream: func() { s.endOnStop(ctx, r.Method, cancel) },
 		}
-		body := &body{ReadCloser: r.Body, control: control, now: s.config.Now, stall: w.stall, end: s.config.Now().Add(s.config.Timeouts.Body), invited: r.Header.Get("Expect") != ""}
+		body := &body{
+			ReadCloser: r.Body, control: control, now: s.config.Now, stall: w.stall,
+			end: s.config.Now().Add(s.config.Timeouts.Body), invited: r.Header.Get("Expect") != "",
+		}
 		uploads := r.Body != nil && r.Body != http.NoBody
 		if uploads {
 			r.Body = body

@@ -61,7 +61,8 @@ func split(path string) []string {
 }
 
 // methods are the methods of HTTP, WebDAV and CalDAV; metrics call any other "OTHER".
-const methods = " GET HEAD POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH REPORT MKCALENDAR MKCOL COPY MOVE LOCK UNLOCK ACL "
+const methods = " GET HEAD POST PUT PATCH DELETE OPTIONS PROPFIND PROPPATCH REPORT MKCALENDAR MKCOL COPY MOVE LOCK " +
+	"UNLOCK ACL "
 
 func knownMethod(method string) string {
 	if method != "" && !strings.Contains(method, " ") && strings.Contains(methods, " "+method+" ") {

@@ -289,5 +289,6 @@ func (l *listener) drain(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	return errors.Join(fmt.Errorf("the %s door had requests in flight that did not end in time: %w", l.name, err), l.http.Close())
+	return errors.Join(fmt.Errorf("the %s door had requests in flight that did not end in time: %w", l.name, err),
+		l.http.Close())
 }

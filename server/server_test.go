@@ -266,10 +266,13 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
-// TestRebinding: no door, and not that of the metrics, answers to a name that was made to point at this machine (security L15).
+// TestRebinding: no door, and not that of the metrics, answers to a name that was made to point at this machine
+// (security L15).
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.Hosts, c.MetricsAddr = []string{"cal.example"}, "127.0.0.1:0" })
+	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
+		c.Hosts, c.MetricsAddr = []string{"cal.example"}, "127.0.0.1:0"
+	})
 	for host, want := range map[string]int{
 		"127.0.0.1:5232": 200, "localhost:5232": 200, "LOCALHOST": 200, "[::1]:5232": 200, "cal.example": 200,
 		"cal.example.:443": 200, "app.localhost": 200,

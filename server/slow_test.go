@@ -201,8 +201,8 @@ func TestKeepAliveAfterABody(t *testing.T) {
 	})
 }
 
-// Who uploads what is refused is heard out before they are answered, within bounds: a connection that is closed with bytes
-// unread takes the answer with it.
+// Who uploads what is refused is heard out before they are answered, within bounds: a connection that is closed with
+// bytes unread takes the answer with it.
 func TestRefusedUploadIsHeardOut(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -221,7 +221,8 @@ func TestRefusedUploadIsHeardOut(t *testing.T) {
 				conn := dial(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
 				begin, sent := time.Now(), make(chan error, 1)
 				go func() {
-					_, err := fmt.Fprintf(conn, "PUT / HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s", c.expect, c.length, strings.Repeat("x", c.sent))
+					_, err := fmt.Fprintf(conn, "PUT / HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s",
+						c.expect, c.length, strings.Repeat("x", c.sent))
 					sent <- err
 				}()
 				if err := <-sent; err != nil {

@@ -25,7 +25,8 @@ func ParseSampler(word, number string) (Sampler, error) {
 	bare, asParent := strings.CutPrefix(word, "parentbased_")
 	share, known := samplers[bare]
 	if !known {
-		return Sampler{}, fmt.Errorf("%q is not always_on, always_off or traceidratio, nor one of these behind parentbased_", word)
+		return Sampler{},
+			fmt.Errorf("%q is not always_on, always_off or traceidratio, nor one of these behind parentbased_", word)
 	}
 	if share < 0 {
 		var err error

@@ -67,7 +67,9 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, *Span)
 		return ctx, nil
 	}
 	span := &Span{
-		Ended:  Ended{Trace: parent.Trace, ID: newSpanID(), Parent: parent.ID, Name: name, Kind: kind, Began: parent.tracer.Now()},
+		Ended: Ended{
+			Trace: parent.Trace, ID: newSpanID(), Parent: parent.ID, Name: name, Kind: kind, Began: parent.tracer.Now(),
+		},
 		tracer: parent.tracer, parts: parent.parts,
 	}
 	return context.WithValue(ctx, spanKey{}, span), span
@@ -136,8 +138,10 @@ const (
 // parse parses a traceparent. A version after 00 may have further parts, which are ignored.
 func parse(text string) (id [16]byte, parent [8]byte, sampled, known bool) {
 	parts := strings.SplitN(text, "-", parentParts+1)
-	if len(parts) < parentParts || len(parts[0]) != versionDigits || parts[0] == "ff" || parts[0] == "00" && len(parts) != parentParts ||
-		len(parts[1]) != traceDigits || len(parts[2]) != parentDigits || len(parts[3]) != flagDigits || strings.ToLower(text) != text {
+	if len(parts) < parentParts || len(parts[0]) != versionDigits || parts[0] == "ff" ||
+		parts[0] == "00" && len(parts) != parentParts ||
+		len(parts[1]) != traceDigits || len(parts[2]) != parentDigits || len(parts[3]) != flagDigits ||
+		strings.ToLower(text) != text {
 		return id, parent, false, false
 	}
 	var version, flags [1]byte

@@ -37,7 +37,10 @@ func newTracer(t *testing.T, c *collector, sampler, share string) *trace.Tracer 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return trace.New(trace.Config{Sampler: s, Send: c.send, Now: func() time.Time { return time.Unix(1, 0) }, Logger: slog.New(slog.DiscardHandler)})
+	return trace.New(trace.Config{
+		Sampler: s, Send: c.send, Now: func() time.Time { return time.Unix(1, 0) },
+		Logger: slog.New(slog.DiscardHandler),
+	})
 }
 
 const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -60,7 +63,8 @@ func TestPartsBelongToTheirRequest(t *testing.T) {
 		t.Fatalf("got %d spans, want 3", len(c.spans))
 	}
 	leaf, middle, root := c.spans[0], c.spans[1], c.spans[2]
-	if leaf.Parent != middle.ID || middle.Parent != root.ID || leaf.Trace != root.Trace || !leaf.Failed || root.Failed || len(middle.Attributes) != 0 {
+	if leaf.Parent != middle.ID || middle.Parent != root.ID || leaf.Trace != root.Trace || !leaf.Failed ||
+		root.Failed || len(middle.Attributes) != 0 {
 		t.Errorf("the spans are %+v", c.spans)
 	}
 	if root.Trace[0] != 0x0a || root.Parent[0] != 0xb7 {
@@ -71,9 +75,12 @@ func TestPartsBelongToTheirRequest(t *testing.T) {
 func TestTraceparents(t *testing.T) {
 	t.Parallel()
 	for text, known := range map[string]bool{
-		parent: true, strings.Replace(parent, "00-", "01-", 1) + "-more": true, parent + "-more": false, strings.ToUpper(parent): false,
-		"": false, "ff" + parent[2:]: false, parent[:54]: false, "00-" + strings.Repeat("0", 32) + "-b7ad6b7169203331-01": false,
-		"00-0af7651916cd43dd8448eb211c80319c-" + strings.Repeat("0", 16) + "-01": false, strings.Repeat("-", 5000): false, "00-xx" + parent[5:]: false,
+		parent: true, strings.Replace(parent, "00-", "01-", 1) + "-more": true, parent + "-more": false,
+		strings.ToUpper(parent): false,
+		"":                      false, "ff" + parent[2:]: false, parent[:54]: false, "00-" + strings.Repeat("0", 32) +
+			"-b7ad6b7169203331-01": false,
+		"00-0af7651916cd43dd8448eb211c80319c-" + strings.Repeat("0", 16) + "-01": false,
+		strings.Repeat("-", 5000): false, "00-xx" + parent[5:]: false,
 	} {
 		var c collector
 		tracer := newTracer(t, &c, "parentbased_always_off", "")
@@ -82,7 +89,8 @@ func TestTraceparents(t *testing.T) {
 		}
 	}
 	var c collector
-	if _, span := newTracer(t, &c, "parentbased_always_on", "").Request(t.Context(), "", strings.TrimSuffix(parent, "1")+"0"); span != nil {
+	if _, span := newTracer(t, &c, "parentbased_always_on", "").Request(t.Context(), "",
+		strings.TrimSuffix(parent, "1")+"0"); span != nil {
 		t.Error("a request whose caller is not told of is")
 	}
 	if _, span := newTracer(t, &c, "always_off", "").Request(t.Context(), "", parent); span != nil {
@@ -102,7 +110,9 @@ func TestShareOfRequests(t *testing.T) {
 	if n < 800 || n > 1200 {
 		t.Errorf("%d of 4000 requests are told of, want about 1000", n)
 	}
-	for _, wrong := range [][2]string{{"sometimes", ""}, {"traceidratio", "2"}, {"traceidratio", "NaN"}, {"traceidratio", "-1"}, {"parentbased_", ""}} {
+	for _, wrong := range [][2]string{
+		{"sometimes", ""}, {"traceidratio", "2"}, {"traceidratio", "NaN"}, {"traceidratio", "-1"}, {"parentbased_", ""},
+	} {
 		if _, err := trace.ParseSampler(wrong[0], wrong[1]); err == nil {
 			t.Errorf("%q is taken", wrong)
 		}
@@ -134,15 +144,15 @@ func TestBounds(t *testing.T) {
 	}
 	tracer.Begin(t.Context())()
 	sent, dropped := tracer.Counted()
-	// One batch was tried and given up, or two where it was full and the end came as well; the others wait. What did not fit before, or was too much of
-	// one request, is counted as well.
+	// One batch was tried and given up, or two where it was full and the end came as well; the others wait. What did
+	// not fit before, or was too much of one request, is counted as well.
 	if one := int64(2000+1+5000) - (2048 - 512); sent != 0 || dropped != one && dropped != one+512 {
 		t.Errorf("sent %d, dropped %d, want %d, or %d", sent, dropped, one, one+512)
 	}
 }
 
-// What the server does by itself is a trace of its own, with its parts, unless the sampler leaves it out, and then with its parts. Within a
-// request it is a part of that.
+// What the server does by itself is a trace of its own, with its parts, unless the sampler leaves it out, and then with
+// its parts. Within a request it is a part of that.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	var c collector
@@ -169,7 +179,8 @@ func TestTasks(t *testing.T) {
 		t.Fatalf("got %d spans, want 3 and 4: %+v", len(c.spans), c.spans)
 	}
 	part, inner, root := c.spans[0], c.spans[1], c.spans[2]
-	if part.Parent != inner.ID || inner.Parent != root.ID || root.Parent != [8]byte{} || part.Trace != root.Trace || root.Kind != trace.Internal || !root.Failed || inner.Failed {
+	if part.Parent != inner.ID || inner.Parent != root.ID || root.Parent != [8]byte{} || part.Trace != root.Trace ||
+		root.Kind != trace.Internal || !root.Failed || inner.Failed {
 		t.Errorf("the spans are %+v", c.spans[:3])
 	}
 	facts := []trace.Attribute{{Name: "caldav_mcp.provider", Text: "ics"}, {Name: "caldav_mcp.created"}}
@@ -181,7 +192,8 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// A batch that is being sent when the server stops is not broken off, and neither does a collector that hangs keep it from stopping.
+// A batch that is being sent when the server stops is not broken off, and neither does a collector that hangs keep it
+// from stopping.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	for name, takes := range map[string]time.Duration{"slow": 900 * time.Millisecond, "hanging": time.Hour} {
@@ -193,15 +205,18 @@ func TestStop(t *testing.T) {
 					t.Fatal(err)
 				}
 				begun := make(chan struct{}, 8)
-				tracer := trace.New(trace.Config{Sampler: sampler, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Send: func(ctx context.Context, _ []trace.Ended) (int, error) {
-					begun <- struct{}{}
-					select {
-					case <-time.After(takes):
-						return 0, nil
-					case <-ctx.Done():
-						return 0, ctx.Err()
-					}
-				}})
+				tracer := trace.New(trace.Config{
+					Sampler: sampler, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+					Send: func(ctx context.Context, _ []trace.Ended) (int, error) {
+						begun <- struct{}{}
+						select {
+						case <-time.After(takes):
+							return 0, nil
+						case <-ctx.Done():
+							return 0, ctx.Err()
+						}
+					},
+				})
 				stop := tracer.Begin(t.Context())
 				one := func() {
 					_, span := tracer.Request(t.Context(), "GET /", "")
@@ -215,7 +230,8 @@ func TestStop(t *testing.T) {
 				told := time.Now()
 				stop()
 				sent, _ := tracer.Counted()
-				if took := time.Since(told); takes < time.Minute && (sent != 513 || took > 2*time.Second) || takes > time.Minute && (sent != 0 || took != 2*time.Second) {
+				if took := time.Since(told); takes < time.Minute && (sent != 513 || took > 2*time.Second) ||
+					takes > time.Minute && (sent != 0 || took != 2*time.Second) {
 					t.Errorf("%d spans were sent, and stopping took %s", sent, took)
 				}
 			})

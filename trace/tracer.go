@@ -117,7 +117,8 @@ func (t *Tracer) flush(ctx context.Context) {
 		}
 		t.dropped.Add(int64(len(batch)))
 		if !t.silent {
-			t.Logger.WarnContext(ctx, "the collector of traces took none of them; until it does, this is not said again", "error", err)
+			t.Logger.WarnContext(ctx,
+				"the collector of traces took none of them; until it does, this is not said again", "error", err)
 		}
 		t.silent = true
 		return // the rest stays queued, until the queue overflows

@@ -61,8 +61,10 @@ func (p settingsPages) settingsContent(u calendar.User) (settingsContent, error)
 	digest, err := p.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil, Digest: digest,
-		Days: dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...), Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
+		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: p.Proofs != nil,
+		Digest: digest,
+		Days:   dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...),
+		Opens:  cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
 }
 
@@ -86,7 +88,8 @@ func (p settingsPages) saveSettings() error {
 	u.WorkingDays = strings.Join(p.r.PostForm["day"], " ")
 	u.WorkingHours = p.field("opens") + "-" + p.field("closes")
 	_, err := p.ChangeUser(p.r.Context(), u.Name, auth.UserEdit{
-		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays, WorkingHours: &u.WorkingHours,
+		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays,
+		WorkingHours: &u.WorkingHours,
 	})
 	if err != nil {
 		return p.showSettings(u, err)
@@ -178,7 +181,8 @@ func (p accountPages) deleteContent() (deleteContent, error) {
 }
 
 func (p accountPages) deleteAccount() error {
-	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it", p.user().Name)
+	var err error = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it",
+		p.user().Name)
 	if p.field("name") == p.user().Name {
 		err = p.Auth.DeleteUser(p.r.Context(), p.user().Name)
 	}

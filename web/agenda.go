@@ -110,7 +110,8 @@ func (a *agenda) add(c clock, from time.Time, o query.Occurrence) {
 	}
 	day := &a.Days[len(a.Days)-1]
 	day.Events = append(day.Events, agendaEvent{
-		When: c.span(o.Start, o.End), Title: titleOf(o.Instance), Place: excerpt(content.TextOf(o.Component, "LOCATION")),
+		When: c.span(o.Start, o.End), Title: titleOf(o.Instance),
+		Place:    excerpt(content.TextOf(o.Component, "LOCATION")),
 		Calendar: swatchOf(o.Calendar), Cancelled: content.WordOf(o.Component, "STATUS") == "CANCELLED",
 	})
 }
@@ -157,7 +158,9 @@ func (p homePages) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 					return nil, err
 				}
 			}
-			due = append(due, agendaTask{c.Moment(i.End.Time), titleOf(i), i.End.Time.Before(c.now), swatchOf(cal), i.End.Time})
+			due = append(due, agendaTask{
+				c.Moment(i.End.Time), titleOf(i), i.End.Time.Before(c.now), swatchOf(cal), i.End.Time,
+			})
 		}
 	}
 	slices.SortStableFunc(due, func(a, b agendaTask) int { return a.at.Compare(b.at) })

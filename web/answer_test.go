@@ -67,7 +67,10 @@ func invite(t *testing.T, test func(*invited)) {
 	t.Helper()
 	testdb.Each(t, func(t *testing.T, database string) {
 		i := &invited{book: new(guestbook)}
-		i.answers = &mail.Answers{Middle: i.book, Key: mail.Key("key"), Page: &url.URL{Scheme: "https", Host: "example.org", Path: web.AnswerPath}}
+		i.answers = &mail.Answers{
+			Middle: i.book, Key: mail.Key("key"),
+			Page: &url.URL{Scheme: "https", Host: "example.org", Path: web.AnswerPath},
+		}
 		i.house = open(t, database, func(c *web.Config) { c.Answers = i.answers })
 		i.answers.Store, i.answers.Now = i.store, i.Now
 		i.letter = calendar.Letter{
@@ -104,18 +107,23 @@ func TestAnswerPage(t *testing.T) {
 	t.Parallel()
 	invite(t, func(i *invited) {
 		b := i.browser()
-		b.get(i.path()).shows(http.StatusOK, "Team <b>meeting</b>", "Sunday, 10 May 2026, 10:00 – 11:00 (Europe/Berlin, UTC", "Room 1", "One", "guest@example.com", "Will you come?").
+		b.get(i.path()).shows(http.StatusOK, "Team <b>meeting</b>",
+			"Sunday, 10 May 2026, 10:00 – 11:00 (Europe/Berlin, UTC", "Room 1", "One", "guest@example.com",
+			"Will you come?").
 			hides("<b>meeting", "Sign out")
 		if len(i.book.answers) > 0 {
 			t.Error("to open the page is an answer")
 		}
-		b.post(i.path(), "answer", "DECLINED", "comment", "I am away").shows(http.StatusOK, "You said that you will not come", "ann can see it now")
-		if len(i.book.answers) != 1 || !strings.Contains(i.book.answers[0], "PARTSTAT=DECLINED:mailto:guest@example.com") || !strings.Contains(i.book.answers[0], "COMMENT:I am away") {
+		b.post(i.path(), "answer", "DECLINED", "comment", "I am away").shows(http.StatusOK,
+			"You said that you will not come", "ann can see it now")
+		if len(i.book.answers) != 1 || !strings.Contains(i.book.answers[0],
+			"PARTSTAT=DECLINED:mailto:guest@example.com") || !strings.Contains(i.book.answers[0], "COMMENT:I am away") {
 			t.Errorf("the answers are %q", i.book.answers)
 		}
 		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusOK, "You said that you will come")
 		b.post(i.path(), "answer", "DELEGATED").shows(http.StatusUnprocessableEntity, "An answer is yes, maybe or no")
-		b.post(i.path(), "answer", "ACCEPTED", "comment", strings.Repeat("x", 501)).shows(http.StatusUnprocessableEntity, "500 characters")
+		b.post(i.path(), "answer", "ACCEPTED", "comment", strings.Repeat("x", 501)).
+			shows(http.StatusUnprocessableEntity, "500 characters")
 		if len(i.book.answers) != 2 {
 			t.Errorf("there are %d answers", len(i.book.answers))
 		}
@@ -141,17 +149,22 @@ func TestAnswerPageProposes(t *testing.T) {
 		propose := func(start, end string) shown {
 			return b.post(i.path(), "answer", "PROPOSED", "start", start, "end", end, "comment", "My train")
 		}
-		propose("2026-05-10T10:00", "2026-05-10T11:00").shows(http.StatusUnprocessableEntity, "when the event takes place")
+		propose("2026-05-10T10:00", "2026-05-10T11:00").shows(http.StatusUnprocessableEntity,
+			"when the event takes place")
 		propose("2026-05-11T10:00", "2026-05-11T09:00").shows(http.StatusUnprocessableEntity, "before it begins")
 		propose("soon", "").shows(http.StatusUnprocessableEntity, "cannot be read")
 		if len(i.book.answers) > 0 {
 			t.Errorf("the answers are %q", i.book.answers)
 		}
-		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time").hides("You said")
+		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time").
+			hides("You said")
 		if len(i.book.answers) != 1 {
 			t.Fatalf("the answers are %q", i.book.answers)
 		}
-		for _, want := range []string{"METHOD:COUNTER", "DTSTART;TZID=Europe/Berlin:20260511T143000", "DTEND;TZID=Europe/Berlin:20260511T160000", "COMMENT:My train", "PARTSTAT=NEEDS-ACTION:mailto:guest@example.com"} {
+		for _, want := range []string{
+			"METHOD:COUNTER", "DTSTART;TZID=Europe/Berlin:20260511T143000", "DTEND;TZID=Europe/Berlin:20260511T160000",
+			"COMMENT:My train", "PARTSTAT=NEEDS-ACTION:mailto:guest@example.com",
+		} {
 			if !strings.Contains(i.book.answers[0], want) {
 				t.Errorf("there is no %s in\n%s", want, i.book.answers[0])
 			}
@@ -162,7 +175,8 @@ func TestAnswerPageProposes(t *testing.T) {
 		i.must(i.store.ChangeUser(t.Context(), i.letter.User, auth.UserEdit{Email: &mail}))
 		ann, err := i.store.UserByID(t.Context(), i.letter.User)
 		i.must(err)
-		i.put(callerOf(ann), i.made(ann, "Work"), object("VEVENT", "u", "Team", "DTSTART:20260510T080000Z", "DTEND:20260510T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:guest@example.com"))
+		i.put(callerOf(ann), i.made(ann, "Work"), object("VEVENT", "u", "Team", "DTSTART:20260510T080000Z",
+			"DTEND:20260510T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:guest@example.com"))
 		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time")
 		i.as("ann").get("").shows(http.StatusOK, "guest@example.com proposes", "Mon 11 May 14:30", "My train")
 	})
@@ -176,7 +190,8 @@ func TestAnswerPageRefuses(t *testing.T) {
 			b.get(path).shows(http.StatusNotFound, "This link is not valid").hides("Team")
 			b.post(path, "answer", "ACCEPTED").shows(http.StatusNotFound, "This link is not valid")
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(i.path()), strings.NewReader("answer=ACCEPTED"))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(i.path()),
+			strings.NewReader("answer=ACCEPTED"))
 		i.must(err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")

@@ -47,7 +47,9 @@ type app struct {
 }
 
 // scopeWords describe each scope to people.
-var scopeWords = map[string]string{"read": "read", "write": "change", "delete": "delete", "share": "share", "mail": "read mail"}
+var scopeWords = map[string]string{
+	"read": "read", "write": "change", "delete": "delete", "share": "share", "mail": "read mail",
+}
 
 // mayDo describes a set of scopes to people.
 func mayDo(set calendar.Scope) string {
@@ -87,8 +89,9 @@ func (p appPages) apps() ([]app, error) {
 		}
 		list = append(list, app{
 			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
-			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires), Expired: !t.Valid(p.Now()),
-			Ended: !t.Revoked.IsZero(), Made: count[t.ID],
+			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires),
+			Expired: !t.Valid(p.Now()),
+			Ended:   !t.Revoked.IsZero(), Made: count[t.ID],
 		})
 	}
 	return list, nil
@@ -137,11 +140,15 @@ type newApp struct {
 var appLives = map[string]int{"30": 30, "90": 90, "365": 365, "0": 0}
 
 func (p appPages) appForm() (appContent, error) {
-	return p.appContent(newApp{name: p.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
+	return p.appContent(newApp{
+		name: p.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"},
+	})
 }
 
 func (p appPages) appContent(n newApp) (appContent, error) {
-	content := appContent{Name: n.name, Days: n.days, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name}
+	content := appContent{
+		Name: n.name, Days: n.days, URL: p.address().String(), MCP: p.assistantsURL(), UserName: p.user().Name,
+	}
 	for _, name := range auth.ScopeNames(p.scopes()) {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
@@ -151,7 +158,9 @@ func (p appPages) appContent(n newApp) (appContent, error) {
 	}
 	all, err := p.Service.CalendarsInHome(p.r.Context(), p.caller())
 	for _, cal := range all {
-		content.Calendars = append(content.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID))})
+		content.Calendars = append(content.Calendars, choice{
+			string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID)),
+		})
 	}
 	return content, err
 }
@@ -258,7 +267,8 @@ func madeWords(m service.Made) string {
 	case m.Webhook != nil:
 		return "A webhook: " + excerpt(m.Webhook.URL) + " is told of changes in your calendars."
 	case m.Share != nil:
-		return excerpt(m.Share.User.Title()) + " may " + accessWords[m.Share.Access] + " in your calendar " + excerpt(m.Share.From.Name) + "."
+		return excerpt(m.Share.User.Title()) + " may " + accessWords[m.Share.Access] + " in your calendar " +
+			excerpt(m.Share.From.Name) + "."
 	}
 	return "A linked calendar: " + excerpt(m.Account.Name) + "."
 }
@@ -281,7 +291,8 @@ func (p appMadePages) unmake() error {
 		if !slices.Contains(ticked, m.Key()) {
 			continue
 		}
-		if err := p.Service.Unmake(p.r.Context(), p.caller(), m); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		if err := p.Service.Unmake(p.r.Context(), p.caller(), m); err != nil &&
+			calendar.ReasonOf(err) != calendar.NotFound {
 			return err
 		}
 	}

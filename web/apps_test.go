@@ -33,19 +33,25 @@ func TestApps(t *testing.T) {
 		work := h.made(ann, "Work")
 		b := h.as("ann")
 		b.get("apps").shows(http.StatusOK, "None yet")
-		b.post("apps/new", "name", "", "scope", "read", "days", "0").shows(http.StatusUnprocessableEntity, "A token needs a name")
+		b.post("apps/new", "name", "", "scope", "read", "days", "0").shows(http.StatusUnprocessableEntity,
+			"A token needs a name")
 		b.post("apps/new", "name", "x", "days", "0").shows(http.StatusUnprocessableEntity, "at least one of the scopes")
-		b.post("apps/new", "name", "x", "scope", "all", "days", "0").shows(http.StatusUnprocessableEntity, `"all" is no scope`)
-		b.post("apps/new", "name", "x", "scope", "read", "days", "1").shows(http.StatusUnprocessableEntity, "Say for how long")
-		made := b.post("apps/new", "name", "Claude <b>", "scope", "read", "scope", "write", "calendar", string(work.ID), "days", "30").
+		b.post("apps/new", "name", "x", "scope", "all", "days", "0").shows(http.StatusUnprocessableEntity,
+			`"all" is no scope`)
+		b.post("apps/new", "name", "x", "scope", "read", "days", "1").shows(http.StatusUnprocessableEntity,
+			"Say for how long")
+		made := b.post("apps/new", "name", "Claude <b>", "scope", "read", "scope", "write", "calendar", string(work.ID),
+			"days", "30").
 			shows(http.StatusOK, "Claude <b>", "shown only now", b.server.URL+"/")
 		secret := tokenText.FindString(made.body)
 		caller, err := h.auth.VerifyBearer(t.Context(), secret, netip.MustParseAddr("192.0.2.7"))
 		h.must(err)
-		if caller.Scopes != calendar.ScopeRead|calendar.ScopeWrite || len(caller.Calendars) != 1 || caller.Calendars[0] != work.ID {
+		if caller.Scopes != calendar.ScopeRead|calendar.ScopeWrite || len(caller.Calendars) != 1 ||
+			caller.Calendars[0] != work.ID {
 			t.Errorf("the token is for %v in %v", caller.Scopes, caller.Calendars)
 		}
-		list := b.get("apps").shows(http.StatusOK, "Claude <b>", "read, change, in: Work", "until Sun 31 May 14:00").hides(secret, "<b>")
+		list := b.get("apps").shows(http.StatusOK, "Claude <b>", "read, change, in: Work", "until Sun 31 May 14:00").
+			hides(secret, "<b>")
 		revoke := regexp.MustCompile(`apps/[0-9a-f]+/revoke`).FindString(list.body)
 		b.post(revoke).shows(http.StatusOK, "It gets in no more").hides("Claude")
 		if _, err := h.auth.VerifyBearer(t.Context(), secret, netip.MustParseAddr("192.0.2.7")); err == nil {
@@ -88,7 +94,8 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		h.as("bob").post(made, "made", "webhook").shows(http.StatusNotFound)
 		b.post("apps/" + string(phone.Token) + "/revoke").at("apps?done=app-revoked")
 		page := b.post("apps/"+string(claude.Token)+"/revoke").at(made+"?done=app-revoked").
-			shows(http.StatusOK, "no longer has access", "https://example.org/", "bob may see when you are busy in your calendar Work").hides("<i>")
+			shows(http.StatusOK, "no longer has access", "https://example.org/",
+				"bob may see when you are busy in your calendar Work").hides("<i>")
 		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "Webhooks and shares").hides("phone")
 		b.post(made).shows(http.StatusUnprocessableEntity, "Select what to remove")
 		b.get(made).shows(http.StatusOK, "bob may")
@@ -97,9 +104,11 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		if len(keys) != 2 {
 			t.Fatalf("offered: %q", keys)
 		}
-		b.post(made, "made", "webhook 00000000-0000-4000-8000-000000000000", "made", keys[0][1]).at("apps?done=removed").shows(http.StatusOK, "Claude")
+		b.post(made, "made", "webhook 00000000-0000-4000-8000-000000000000", "made", keys[0][1]).
+			at("apps?done=removed").shows(http.StatusOK, "Claude")
 		b.get("webhooks").shows(http.StatusOK, "None yet")
-		b.post(made, "made", keys[0][1], "made", keys[1][1]).at("apps?done=removed").shows(http.StatusOK).hides("Claude")
+		b.post(made, "made", keys[0][1], "made", keys[1][1]).at("apps?done=removed").shows(http.StatusOK).
+			hides("Claude")
 		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "With nobody")
 	}, func(c *web.Config) { c.WebhookSecret = secret })
 }
@@ -121,12 +130,14 @@ func TestProfile(t *testing.T) {
 		first := device.get(path).shows(http.StatusOK)
 		second := device.get(path).shows(http.StatusOK)
 		if first.header.Get("Content-Type") != "application/x-apple-aspen-config" || first.body != second.body {
-			t.Errorf("the profile came as %s, twice the same: %t", first.header.Get("Content-Type"), first.body == second.body)
+			t.Errorf("the profile came as %s, twice the same: %t", first.header.Get("Content-Type"),
+				first.body == second.body)
 		}
 		keys := plistKeys(t, first.body)
 		secret := keys["CalDAVPassword"]
 		for key, want := range map[string]string{
-			"CalDAVHostName": "127.0.0.1", "CalDAVUsername": "ann", "CalDAVPrincipalURL": "/", "CalDAVPort": strings.Split(b.server.URL, ":")[2],
+			"CalDAVHostName": "127.0.0.1", "CalDAVUsername": "ann", "CalDAVPrincipalURL": "/",
+			"CalDAVPort":     strings.Split(b.server.URL, ":")[2],
 			"PayloadVersion": "1", "CalDAVPassword": tokenText.FindString(page.body),
 		} {
 			if keys[key] != want {
@@ -178,7 +189,8 @@ func TestAndroid(t *testing.T) {
 		h.user("ann")
 		page := h.as("ann").post("connect/android").shows(http.StatusOK)
 		host := strings.TrimPrefix(h.server.URL, "http://")
-		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@" + host + "/"; !strings.Contains(page.body, want) {
+		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@" + host +
+			"/"; !strings.Contains(page.body, want) {
 			t.Errorf("there is no %s in\n%s", want, page.body)
 		}
 	})

@@ -90,9 +90,9 @@ func (h *house) belongings(name string) string {
 	return b.String()
 }
 
-// TestEveryForm sends every form that there is as somebody who wants to hurt: with everything of another user's in it, from a page
-// of another site, without a session, and with too much of everything. Nothing of the other user's changes, nothing is told of it, and
-// no answer is a fault of the server.
+// TestEveryForm sends every form that there is as somebody who wants to hurt: with everything of another user's in it,
+// from a page of another site, without a session, and with too much of everything. Nothing of the other user's changes,
+// nothing is told of it, and no answer is a fault of the server.
 func TestEveryForm(t *testing.T) {
 	t.Parallel()
 	if slowtest.Rounds(t, slowtest.Random, 1, 2) == 1 {
@@ -110,7 +110,9 @@ func everyForm(h *house) {
 	h.put(callerOf(ann), work, object("VEVENT", "1", "Zebrameeting", "DTSTART:20260503T080000Z"))
 	h.must(h.auth.AddAddress(t.Context(), ann, "zebra@example.org"))
 	token := h.assistant(ann, "Zebra assistant").Token
-	link, _, err := h.auth.CreateLink(t.Context(), callerOf(ann), work, auth.LinkSpec{Name: "Zebra link", Access: calendar.ReadAccess})
+	link, _, err := h.auth.CreateLink(t.Context(), callerOf(ann), work, auth.LinkSpec{
+		Name: "Zebra link", Access: calendar.ReadAccess,
+	})
 	h.must(err)
 	changes, err := h.calendars.History(t.Context(), callerOf(ann), calendar.HistoryQuery{Limit: 10})
 	h.must(err)
@@ -120,16 +122,23 @@ func everyForm(h *house) {
 	h.must(second(h.auth.CreateGroup(t.Context(), "zebras", "")))
 	elsewhere := newPublisher(t)
 	h.calendars.Mirrors.Providers, h.calendars.Mirrors.Sealer = elsewhere.providers(), elsewhere.sealer
-	linked, _, err := h.calendars.Mirrors.Link(t.Context(), callerOf(ann), mirror.NewAccount{Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()}})
+	linked, _, err := h.calendars.Mirrors.Link(t.Context(), callerOf(ann), mirror.NewAccount{
+		Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()},
+	})
 	h.must(err)
 	parts := map[string]string{
-		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token), "link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1", "message": "1.ics", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
+		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token),
+		"link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1",
+		"message": "1.ics", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
 	}
 	forms := h.forms(parts)
 	fields := []string{
-		"name", "x", "color", "#123456", "timezone", "UTC", "with", "ann", "access", "read", "days", "0", "uid", "1", "change", changes.Changes[0].ID().String(),
-		"calendar", string(work.ID), "scope", "read", "all", "yes", "do", "disable", "address", "zebra@example.org", "id", string(sessions[0].ID),
-		"user", "ann", "member", "ann", "members", "ann", "kind", "events", "answer", "accept", "next", "//evil.example/", "query", "x", "seal", "x", "issuer", "x", "subject", "x",
+		"name", "x", "color", "#123456", "timezone", "UTC", "with", "ann", "access", "read", "days", "0", "uid", "1",
+		"change", changes.Changes[0].ID().String(),
+		"calendar", string(work.ID), "scope", "read", "all", "yes", "do", "disable", "address", "zebra@example.org",
+		"id", string(sessions[0].ID),
+		"user", "ann", "member", "ann", "members", "ann", "kind", "events", "answer", "accept", "next",
+		"//evil.example/", "query", "x", "seal", "x", "issuer", "x", "subject", "x",
 	}
 	before := h.belongings("ann")
 	unharmed := func(what, path string, s shown) {
@@ -137,7 +146,8 @@ func everyForm(h *house) {
 		if s.status >= http.StatusInternalServerError {
 			t.Errorf("%s, %s: %d %s\n%s", what, path, s.status, s.text(), h.log.String())
 		}
-		if strings.Contains(s.body, "Zebra") || strings.Contains(s.body, "evil.example/\"") && !strings.Contains(s.body, `type="hidden"`) {
+		if strings.Contains(s.body, "Zebra") || strings.Contains(s.body, "evil.example/\"") &&
+			!strings.Contains(s.body, `type="hidden"`) {
 			t.Errorf("%s, %s tells: %s", what, path, s.text())
 		}
 	}
@@ -155,7 +165,8 @@ func everyForm(h *house) {
 	huge := append([]string{"name", strings.Repeat("x", 70<<10)}, fields...)
 	for _, path := range forms {
 		foreign := h.as("ann")
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, foreign.address(path), strings.NewReader(url.Values{"name": {"x"}}.Encode()))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, foreign.address(path),
+			strings.NewReader(url.Values{"name": {"x"}}.Encode()))
 		h.must(err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -165,7 +176,8 @@ func everyForm(h *house) {
 		foreign.post("sign-out")
 		unharmed("as nobody", path, h.browser().post(path, fields...))
 		unharmed("malformed, as nobody", path, malformed(h.browser(), path))
-		if got := malformed(h.as("eve"), path); got.status != http.StatusUnprocessableEntity && got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
+		if got := malformed(h.as("eve"), path); got.status != http.StatusUnprocessableEntity &&
+			got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
 			t.Errorf("a malformed form, %s: %d %s", path, got.status, got.text())
 		}
 		for what, form := range map[string][]string{"another's": fields, "long": long, "huge": huge, "empty": nil} {

@@ -31,7 +31,9 @@ func (p userPages) bounds(u calendar.User) ([]boundRow, error) {
 // setBounds sets a user's quotas: all values of the form, or none if one is invalid.
 func (p userPages) setBounds(u calendar.User) error {
 	var e auth.UserEdit
-	for field, to := range map[string]**int64{"calendars": &e.QuotaCalendars, "objects": &e.QuotaObjects, "bytes": &e.QuotaBytes} {
+	for field, to := range map[string]**int64{
+		"calendars": &e.QuotaCalendars, "objects": &e.QuotaObjects, "bytes": &e.QuotaBytes,
+	} {
 		text := p.field(field)
 		n, err := calendar.ParseBound(text)
 		if err != nil {

@@ -76,7 +76,8 @@ func (p calendarListPages) calendarListContent(form newCalendarForm) (calendarsC
 	}
 	for _, cal := range all {
 		listed := listedCalendar{
-			swatch: swatchOf(cal), ID: cal.ID, Holds: holds(cal), May: accessWords[cal.Access], Owner: excerpt(cal.OwnerTitle),
+			swatch: swatchOf(cal), ID: cal.ID, Holds: holds(cal), May: accessWords[cal.Access],
+			Owner:  excerpt(cal.OwnerTitle),
 			Hidden: cal.Hidden, Shared: cal.Shared,
 		}
 		if cal.Access == calendar.OwnerAccess {
@@ -129,7 +130,8 @@ func (p calendarListPages) makeCalendar(form newCalendarForm) (calendar.Calendar
 	case form.Name == "":
 		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
 	case n.Kinds == nil:
-		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "say whether the calendar is for events or for tasks")
+		return calendar.Calendar{},
+			calendar.Errorf(calendar.Invalid, "", "say whether the calendar is for events or for tasks")
 	}
 	if form.Color != "" {
 		color, err := calendar.ParseColor(form.Color)
@@ -175,7 +177,8 @@ func (p calendarPages) calendar() (calendarContent, error) {
 
 func (p calendarPages) calendarContent(cal calendar.Calendar) (calendarContent, error) {
 	content := calendarContent{
-		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess, MayWord: accessWords[cal.Access],
+		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess,
+		MayWord:  accessWords[cal.Access],
 		Objects:  p.caller().May(calendar.ReadObjects, cal) == nil && (cal.Followed() || !cal.Subscribed()),
 		Writable: p.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
 	}
@@ -216,9 +219,10 @@ func (p calendarPages) onCalendarTo(path, notice string, do func(calendar.Calend
 
 func (p calendarPages) changeCalendar() error {
 	return p.onCalendar("saved", func(cal calendar.Calendar) error {
-		err := p.Service.PatchCalendar(p.r.Context(), p.caller(), cal.ID, func(props *calendar.Properties) ([]calendar.DeadProperty, error) {
-			return nil, p.fillIn(props, cal)
-		})
+		err := p.Service.PatchCalendar(p.r.Context(), p.caller(),
+			cal.ID, func(props *calendar.Properties) ([]calendar.DeadProperty, error) {
+				return nil, p.fillIn(props, cal)
+			})
 		if err != nil || p.field("default") == "" {
 			return err
 		}

@@ -18,7 +18,9 @@ import (
 func (h *house) made(u calendar.User, name string) calendar.Calendar {
 	h.Helper()
 	cal, err := h.calendars.CreateCalendar(h.Context(), callerOf(u), calendar.NewCalendar{
-		Segment: calendar.Segment(strings.ToLower(name)), Properties: calendar.Properties{Name: name, Kinds: calendar.Kinds{calendar.Event, calendar.Todo}},
+		Segment: calendar.Segment(strings.ToLower(name)), Properties: calendar.Properties{
+			Name: name, Kinds: calendar.Kinds{calendar.Event, calendar.Todo},
+		},
 	})
 	h.must(err)
 	return cal
@@ -30,7 +32,8 @@ func callerOf(u calendar.User) calendar.Caller {
 
 // object is the text of an event or a task.
 func object(kind, uid, summary string, lines ...string) []byte {
-	return fmt.Appendf(nil, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:%s\r\nUID:%s\r\nDTSTAMP:20260501T000000Z\r\nSUMMARY:%s\r\n%s\r\nEND:%[1]s\r\nEND:VCALENDAR\r\n",
+	return fmt.Appendf(nil, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:%s\r\nUID:%s\r\n"+
+		"DTSTAMP:20260501T000000Z\r\nSUMMARY:%s\r\n%s\r\nEND:%[1]s\r\nEND:VCALENDAR\r\n",
 		kind, uid, summary, strings.Join(lines, "\r\n"))
 }
 
@@ -58,14 +61,19 @@ func TestHome(t *testing.T) {
 	each(t, func(h *house) {
 		ann := h.user("ann")
 		work := h.made(ann, "Work")
-		h.put(callerOf(ann), work, object("VEVENT", "1", "Stand-up", "DTSTART:20260501T140000Z", "DTEND:20260501T143000Z", "LOCATION:Room 1"))
-		h.put(callerOf(ann), work, object("VEVENT", "2", strings.ReplaceAll(evil, "\u0007", ""), "DTSTART;VALUE=DATE:20260502", "DTEND;VALUE=DATE:20260505"))
+		h.put(callerOf(ann), work,
+			object("VEVENT", "1", "Stand-up", "DTSTART:20260501T140000Z", "DTEND:20260501T143000Z", "LOCATION:Room 1"))
+		h.put(callerOf(ann), work, object("VEVENT", "2", strings.ReplaceAll(evil, "\u0007", ""),
+			"DTSTART;VALUE=DATE:20260502", "DTEND;VALUE=DATE:20260505"))
 		h.put(callerOf(ann), work, object("VEVENT", "3", "Gone", "DTSTART:20260601T140000Z"))
 		h.put(callerOf(ann), work, object("VTODO", "4", "Taxes", "DUE:20260430T100000Z"))
 		h.put(callerOf(ann), work, object("VTODO", "5", "Done", "DUE:20260502T100000Z", "STATUS:COMPLETED"))
-		h.put(h.assistant(ann, "Claude"), work, object("VEVENT", "6", "By Claude", "DTSTART:20260503T080000Z", "DTEND:20260503T090000Z"))
+		h.put(h.assistant(ann, "Claude"), work,
+			object("VEVENT", "6", "By Claude", "DTSTART:20260503T080000Z", "DTEND:20260503T090000Z"))
 		b := h.as("ann")
-		home := b.get("").shows(http.StatusOK, "Today, Fri 1 May 16:00–16:30", "Stand-up Room 1", "Tomorrow, Sat 2 May until Mon 4 May", "<script>", "Taxes", "late", "Created the event “By Claude”", "Claude").
+		home := b.get("").shows(http.StatusOK, "Today, Fri 1 May 16:00–16:30", "Stand-up Room 1",
+			"Tomorrow, Sat 2 May until Mon 4 May", "<script>", "Taxes", "late", "Created the event “By Claude”",
+			"Claude").
 			hides("<script>", "Gone", "\u202e", "Done")
 		h.must(takeBack(home))
 		b.get("").shows(http.StatusOK, "Taken back").hides("By Claude</span>")
@@ -91,27 +99,39 @@ func TestCalendarsLife(t *testing.T) {
 		h.user("ann")
 		h.user("bob")
 		ann, bob := h.as("ann"), h.as("bob")
-		ann.post("calendars", "name", " ", "kind", "events").shows(http.StatusUnprocessableEntity, "A calendar needs a name.")
-		ann.post("calendars", "name", "Choir", "kind", "nothing").shows(http.StatusUnprocessableEntity, "events or for tasks").shows(http.StatusUnprocessableEntity)
-		first := ann.post("calendars", "name", "First", "kind", "events").shows(http.StatusOK, "New events and invitations go here.")
-		made := ann.post("calendars", "name", "Choir", "kind", "events").shows(http.StatusOK, "The calendar is made", "Choir")
+		ann.post("calendars", "name", " ", "kind", "events").shows(http.StatusUnprocessableEntity,
+			"A calendar needs a name.")
+		ann.post("calendars", "name", "Choir", "kind", "nothing").shows(http.StatusUnprocessableEntity,
+			"events or for tasks").shows(http.StatusUnprocessableEntity)
+		first := ann.post("calendars", "name", "First", "kind", "events").shows(http.StatusOK,
+			"New events and invitations go here.")
+		made := ann.post("calendars", "name", "Choir", "kind", "events").shows(http.StatusOK, "The calendar is made",
+			"Choir")
 		path := strings.TrimSuffix(made.path, "?done=calendar-made")
-		form := []string{"name", "Choir & Band", "color", "#123456", "description", "Songs", "timezone", "Europe/Paris", "free", "1"}
-		ann.post(path, form...).shows(http.StatusOK, "Saved.", "Choir & Band", "Songs").hides("New events and invitations go here.")
+		form := []string{
+			"name", "Choir & Band", "color", "#123456", "description", "Songs", "timezone", "Europe/Paris", "free", "1",
+		}
+		ann.post(path, form...).shows(http.StatusOK, "Saved.", "Choir & Band", "Songs").
+			hides("New events and invitations go here.")
 		ann.post(path, append(form, "default", "1")...).shows(http.StatusOK, "New events and invitations go here.")
-		ann.post(path, "name", "Choir", "color", "red", "timezone", "Europe/Paris").shows(http.StatusUnprocessableEntity)
-		ann.post(path, "name", "Choir", "color", "#123456", "timezone", "Mars/Base").shows(http.StatusUnprocessableEntity, "Mars/Base")
+		ann.post(path, "name", "Choir", "color", "red", "timezone", "Europe/Paris").
+			shows(http.StatusUnprocessableEntity)
+		ann.post(path, "name", "Choir", "color", "#123456", "timezone", "Mars/Base").
+			shows(http.StatusUnprocessableEntity, "Mars/Base")
 		ann.get(path).shows(http.StatusOK, "Choir & Band")
 
 		ann.post(path+"/share", "with", "nobody", "access", "read").shows(http.StatusNotFound, "nobody")
 		ann.post(path+"/share", "with", "bob", "access", "all").shows(http.StatusUnprocessableEntity)
-		ann.post(path+"/share", "with", "bob", "access", "write").shows(http.StatusOK, "Shared.", "bob", "read and change", "not answered yet")
+		ann.post(path+"/share", "with", "bob", "access", "write").shows(http.StatusOK, "Shared.", "bob",
+			"read and change", "not answered yet")
 		bob.get(path).shows(http.StatusNotFound).hides("Choir")
 		offer := bob.get("").shows(http.StatusOK, "ann offers you the calendar Choir & Band , to read and change")
 		invitation := regexp.MustCompile(`invitations/[0-9a-f]+`).FindString(offer.body)
 		bob.post(invitation, "answer", "perhaps").shows(http.StatusUnprocessableEntity)
-		bob.post(invitation, "answer", "accept").at("calendars?done=invitation-accepted").shows(http.StatusOK, "Shared with you", "Choir & Band", "of ann, to read and change")
-		bob.get(path).shows(http.StatusOK, "This calendar is ann’s.", "Give this calendar up").hides("/unshare", "/links", "timezone")
+		bob.post(invitation, "answer", "accept").at("calendars?done=invitation-accepted").shows(http.StatusOK,
+			"Shared with you", "Choir & Band", "of ann, to read and change")
+		bob.get(path).shows(http.StatusOK, "This calendar is ann’s.", "Give this calendar up").
+			hides("/unshare", "/links", "timezone")
 		bob.post(path, "name", "Singing", "color", "#0E61B9", "hidden", "1").shows(http.StatusOK, "Saved.", "Singing")
 		ann.get(path).shows(http.StatusOK, "Choir & Band").hides("Singing")
 		bob.post(path + "/delete").shows(http.StatusNotFound)
@@ -119,10 +139,14 @@ func TestCalendarsLife(t *testing.T) {
 		bob.get(path).shows(http.StatusNotFound)
 
 		ann.post(path+"/unshare", "with", "bob").shows(http.StatusOK, "No longer shared.")
-		ann.get(path).shows(http.StatusOK, "so it cannot be deleted. Choose another one for them first").hides("Delete this calendar")
-		ann.post(path+"/delete").shows(http.StatusUnprocessableEntity, "open the page of another calendar, and make that the default first")
-		ann.get(path+"/delete").shows(http.StatusUnprocessableEntity, "open the page of another calendar, and make that the default first")
-		ann.post(strings.TrimSuffix(first.path, "?done=calendar-made"), "name", "First", "color", "#123456", "timezone", "Europe/Paris", "default", "1").shows(http.StatusOK, "Saved.")
+		ann.get(path).shows(http.StatusOK, "so it cannot be deleted. Choose another one for them first").
+			hides("Delete this calendar")
+		ann.post(path+"/delete").shows(http.StatusUnprocessableEntity,
+			"open the page of another calendar, and make that the default first")
+		ann.get(path+"/delete").shows(http.StatusUnprocessableEntity,
+			"open the page of another calendar, and make that the default first")
+		ann.post(strings.TrimSuffix(first.path, "?done=calendar-made"), "name", "First", "color", "#123456", "timezone",
+			"Europe/Paris", "default", "1").shows(http.StatusOK, "Saved.")
 		ann.get(path).shows(http.StatusOK, "Delete this calendar").hides("cannot be deleted")
 		ann.get(path+"/delete").shows(http.StatusOK, "Delete Choir & Band", "can be brought back").hides("will be told")
 		ann.post(path + "/delete").at("calendars?done=calendar-deleted")
@@ -150,8 +174,10 @@ func TestLinks(t *testing.T) {
 		b.get(path + "/links").at("confirm?next=" + url.QueryEscape(path+"/links"))
 		b.post("confirm", "password", rightPassword, "next", path+"/links").at(path + "/links")
 		b.post(path+"/links", "access", "write", "days", "0").shows(http.StatusUnprocessableEntity, "for reading")
-		b.post(path+"/links", "access", "read", "days", "3").shows(http.StatusUnprocessableEntity, "Choose the access of the link")
-		made := b.post(path+"/links", "name", "Grandma", "access", "busy", "days", "7").shows(http.StatusOK, "/dav/links/", "shown only now")
+		b.post(path+"/links", "access", "read", "days", "3").shows(http.StatusUnprocessableEntity,
+			"Choose the access of the link")
+		made := b.post(path+"/links", "name", "Grandma", "access", "busy", "days", "7").shows(http.StatusOK,
+			"/dav/links/", "shown only now")
 		secret := regexp.MustCompile(`dav/links/([\w-]+)`).FindStringSubmatch(made.body)[1]
 		if _, err := h.auth.VerifyLink(t.Context(), secret); err != nil {
 			t.Error(err)
@@ -201,22 +227,30 @@ func TestFiles(t *testing.T) {
 		b.upload(path+"/import", []byte{}).shows(http.StatusUnprocessableEntity, "Choose a file")
 		b.upload(path+"/import", []byte("hello")).shows(http.StatusUnprocessableEntity, "is it an iCalendar")
 		b.post(path+"/import", "file", "x").shows(http.StatusUnprocessableEntity, "Choose a file")
-		two := bytes.ReplaceAll(append(object("VEVENT", "1", "One", "DTSTART:20260503T080000Z"), object("VEVENT", "2", "Two", "DTSTART:nonsense")...), []byte("\r\n"), []byte("\n"))
-		wild := strings.Replace(string(object("VEVENT", "wild", "Wild", "DTSTART:2026-05-04")), "SUMMARY:Wild", "SUMMARY:Wild\r\nand wide", 1)
-		b.upload(path+"/import", []byte(wild)).shows(http.StatusOK, "1 new.", "Corrected in the file", "DTSTART:2026-05-04 was read as DTSTART;VALUE=DATE:20260504", "are not indented")
+		two := bytes.ReplaceAll(append(object("VEVENT", "1", "One", "DTSTART:20260503T080000Z"),
+			object("VEVENT", "2", "Two", "DTSTART:nonsense")...), []byte("\r\n"), []byte("\n"))
+		wild := strings.Replace(string(object("VEVENT", "wild", "Wild", "DTSTART:2026-05-04")), "SUMMARY:Wild",
+			"SUMMARY:Wild\r\nand wide", 1)
+		b.upload(path+"/import", []byte(wild)).shows(http.StatusOK, "1 new.", "Corrected in the file",
+			"DTSTART:2026-05-04 was read as DTSTART;VALUE=DATE:20260504", "are not indented")
 		b.upload(path+"/import", []byte("\xff\xfeB")).shows(http.StatusUnprocessableEntity, "UTF-16")
 		first := b.upload(path+"/import", two).shows(http.StatusOK, "1 new.", "Not taken")
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK, "in another form, which was kept")
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z"), "replace", "1").shows(http.StatusOK, "1 replaced")
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK,
+			"in another form, which was kept")
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z"), "replace", "1").
+			shows(http.StatusOK, "1 replaced")
 		exported := b.get(path + "/export").shows(http.StatusOK)
-		if got := exported.header.Get("Content-Disposition"); got != `attachment; filename=work.ics` || !strings.Contains(exported.body, "SUMMARY:One B") {
+		if got := exported.header.Get("Content-Disposition"); got != `attachment; filename=work.ics` ||
+			!strings.Contains(exported.body, "SUMMARY:One B") {
 			t.Errorf("exported %q:\n%s", got, exported.body)
 		}
-		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK, "1 already here.")
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK,
+			"1 already here.")
 		other := "calendars/" + string(h.made(ann, "Other").ID)
 		b.upload(other+"/import", []byte(exported.body)).shows(http.StatusOK, "2 new.")
 		id := changeField.FindStringSubmatch(first.body)[1]
-		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work", "followed by the change")
+		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work",
+			"followed by the change")
 	})
 }
 
@@ -234,19 +268,24 @@ func TestStrangers(t *testing.T) {
 		eve, nobody := h.as("eve"), h.browser()
 		there, gone := "calendars/"+string(work.ID), "calendars/00000000-0000-4000-8000-999999999999"
 		fields := []string{
-			"name", "Mine", "color", "#123456", "timezone", "UTC", "with", "eve", "access", "read", "days", "0", "uid", "1", "change", page.Changes[0].ID().String(),
+			"name", "Mine", "color", "#123456", "timezone", "UTC", "with", "eve", "access", "read", "days", "0", "uid",
+			"1", "change", page.Changes[0].ID().String(),
 			"calendar", string(work.ID), "scope", "read",
 		}
 		for _, path := range []string{"", "/links", "/export"} {
-			a, b := eve.get(there+path).shows(http.StatusNotFound).hides("Work", "Secret"), eve.get(gone+path).shows(http.StatusNotFound)
-			if id := strings.TrimPrefix; a.text() != strings.ReplaceAll(b.text(), id(gone, "calendars/"), id(there, "calendars/")) {
+			a, b := eve.get(there+path).shows(http.StatusNotFound).hides("Work", "Secret"), eve.get(gone+path).
+				shows(http.StatusNotFound)
+			if id := strings.TrimPrefix; a.text() != strings.ReplaceAll(b.text(), id(gone, "calendars/"),
+				id(there, "calendars/")) {
 				t.Errorf("%s tells a calendar that is there from one that is not:\n%s\n%s", path, a.text(), b.text())
 			}
 			nobody.get(there + path).at("sign-in?next=" + url.QueryEscape(there+path))
 		}
 		for _, path := range []string{
-			there, there + "/delete", there + "/leave", there + "/share", there + "/unshare", there + "/links", there + "/import",
-			"trash/" + there, "trash/" + there + "/forget", "trash/objects/" + string(work.ID), "undo", "journal/undo", "apps/new",
+			there, there + "/delete", there + "/leave", there + "/share", there + "/unshare", there + "/links",
+			there + "/import",
+			"trash/" + there, "trash/" + there + "/forget", "trash/objects/" + string(work.ID), "undo", "journal/undo",
+			"apps/new",
 			"apps/" + string(token) + "/revoke",
 		} {
 			eve.post(path, fields...).shows(http.StatusNotFound).hides("Work", "Secret", "ann")
@@ -275,7 +314,8 @@ func TestCalendarOrder(t *testing.T) {
 			return strings.Join(list, " ")
 		}
 		place := func(b *browser, cal calendar.Calendar, text string) shown {
-			return b.post("calendars/"+string(cal.ID), "name", cal.Name, "color", "#0E61B9", "timezone", "Europe/Berlin", "order", text)
+			return b.post("calendars/"+string(cal.ID), "name", cal.Name, "color", "#0E61B9", "timezone",
+				"Europe/Berlin", "order", text)
 		}
 		place(mine, choir, "2").shows(http.StatusOK, "Saved.")
 		place(mine, dance, "5").shows(http.StatusOK, "Saved.")
@@ -293,13 +333,15 @@ func TestCalendarOrder(t *testing.T) {
 		for _, text := range []string{"first", "1.5", "99999999999999999999"} {
 			place(mine, dance, text).shows(http.StatusUnprocessableEntity, text, "whole number")
 		}
-		mine.post("calendars/"+string(dance.ID), "name", "Dance", "color", "#0E61B9", "timezone", "Europe/Berlin").shows(http.StatusOK, "Saved.")
+		mine.post("calendars/"+string(dance.ID), "name", "Dance", "color", "#0E61B9", "timezone", "Europe/Berlin").
+			shows(http.StatusOK, "Saved.")
 		if page := mine.get("calendars/" + string(dance.ID)); !strings.Contains(page.body, `value="-1"`) {
 			t.Errorf("a form that says nothing of it, or what is wrong, changed the order:\n%s", page.body)
 		}
 
 		for _, cal := range []calendar.Calendar{choir, dance} {
-			mine.post("calendars/"+string(cal.ID)+"/share", "with", "bob", "access", "read").shows(http.StatusOK, "Shared.")
+			mine.post("calendars/"+string(cal.ID)+"/share", "with", "bob", "access", "read").shows(http.StatusOK,
+				"Shared.")
 		}
 		his := h.as("bob")
 		for _, one := range regexp.MustCompile(`invitations/[0-9a-f]+`).FindAllString(his.get("").body, -1) {

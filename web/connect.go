@@ -91,7 +91,8 @@ func (p connectPages) device() (device, deviceContent, error) {
 		return d, deviceContent{}, errMissing()
 	}
 	return d, deviceContent{
-		Device: name, Title: d.title, App: d.app, URL: p.address().String(), UserName: p.user().Name, Minutes: int(auth.ParcelLasts.Minutes()),
+		Device: name, Title: d.title, App: d.app, URL: p.address().String(), UserName: p.user().Name,
+		Minutes: int(auth.ParcelLasts.Minutes()),
 	}, nil
 }
 
@@ -108,7 +109,9 @@ func (p connectPages) connectDevice() error {
 	if err != nil {
 		return err
 	}
-	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll})
+	_, secret, err := p.Auth.CreateToken(p.r.Context(), auth.TokenSpec{
+		User: p.user().Name, Name: d.app, Scopes: calendar.ScopeAll,
+	})
 	if err != nil {
 		return p.again("device", content, err)
 	}
@@ -149,7 +152,8 @@ func (p connectPages) profile() error {
 	at := p.address()
 	made := profile{
 		Host: at.Hostname(), Port: portOf(at), TLS: at.Scheme == "https", Principal: at.Path,
-		Description: "Calendars of " + who.User.Name, Username: who.User.Name, Password: string(secret), ID: string(who.Token),
+		Description: "Calendars of " + who.User.Name, Username: who.User.Name, Password: string(secret),
+		ID: string(who.Token),
 	}
 	p.w.Header().Set("Content-Type", profileType)
 	p.w.Header().Set("Content-Disposition", `attachment; filename="calendars.mobileconfig"`)

@@ -13,18 +13,22 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// Somebody wants mail of the day, changes their mind, and anyone who gets it ends it by the link in it, in a browser or by the
-// button of a mail program, which sends no page and comes from another site.
+// Somebody wants mail of the day, changes their mind, and anyone who gets it ends it by the link in it, in a browser or
+// by the button of a mail program, which sends no page and comes from another site.
 func TestMailOfTheDay(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
-		digests := &mail.Digests{Key: mail.Key("key"), Page: &url.URL{Path: "/account/no-mail"}, Settings: &url.URL{Path: "/account/settings"}}
+		digests := &mail.Digests{
+			Key: mail.Key("key"), Page: &url.URL{Path: "/account/no-mail"},
+			Settings: &url.URL{Path: "/account/settings"},
+		}
 		h := open(t, database, func(c *web.Config) { c.Digests = digests })
 		digests.Store, digests.Now, digests.NewID = h.store, h.Now, h.NewID
 		u := h.user("ann")
 		ann := h.as("ann")
 		ann.get("settings").shows(http.StatusOK, "Mail of your day", "18:00")
-		ann.post("settings/digest", "agenda", "on", "hour", "7").shows(http.StatusUnprocessableEntity, "no mail address that is verified")
+		ann.post("settings/digest", "agenda", "on", "hour", "7").shows(http.StatusUnprocessableEntity,
+			"no mail address that is verified")
 		_, err := h.auth.ChangeUser(t.Context(), "ann", auth.UserEdit{Email: new("ann@example.org")})
 		h.must(err)
 		wants := func() calendar.Digest {
@@ -37,7 +41,8 @@ func TestMailOfTheDay(t *testing.T) {
 			t.Fatal("what was refused is kept")
 		}
 		want := func() {
-			ann.post("settings/digest", "agenda", "on", "hour", "7").at("settings?done=saved").shows(http.StatusOK, "Saved.")
+			ann.post("settings/digest", "agenda", "on", "hour", "7").at("settings?done=saved").shows(http.StatusOK,
+				"Saved.")
 			if d := wants(); !d.Agenda || d.Changes || d.Hour != 7 {
 				t.Errorf("wants %+v", d)
 			}
@@ -59,7 +64,8 @@ func TestMailOfTheDay(t *testing.T) {
 			t.Error("the page did not end it")
 		}
 		want()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, reader.address("no-mail/"+token), strings.NewReader("List-Unsubscribe=One-Click"))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, reader.address("no-mail/"+token),
+			strings.NewReader("List-Unsubscribe=One-Click"))
 		h.must(err)
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Origin", "https://webmail.example")

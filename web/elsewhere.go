@@ -120,17 +120,22 @@ func (p providerPages) backFromElsewhere() error {
 func (p providerPages) elsewhereFailed(err error) error {
 	p.Logger.WarnContext(p.r.Context(), "signing in by another service failed", "error", err)
 	if _, away := errors.AsType[*oidc.AwayError](err); away {
-		return calendar.Errorf(calendar.Unavailable, "", "%s does not answer just now; try again in a moment, or sign in otherwise", p.Provider.Name())
+		return calendar.Errorf(calendar.Unavailable, "",
+			"%s does not answer just now; try again in a moment, or sign in otherwise", p.Provider.Name())
 	}
 	if errors.Is(err, oidc.ErrSilent) {
-		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts cannot be linked; tell the administrator", p.Provider.Name())
+		return calendar.Errorf(calendar.Invalid, "", "%s does not say whether it asked who you are, so its accounts "+
+			"cannot be linked; tell the administrator", p.Provider.Name())
 	}
 	return calendar.Errorf(calendar.Invalid, "", "%s did not sign you in; try again", p.Provider.Name())
 }
 
 // arrive carries out the purpose of a journey.
 func (p providerPages) arrive(j journey, person oidc.Person) error {
-	who := auth.Identity{Issuer: person.Issuer, Subject: person.Subject, Name: cmp.Or(person.Username, person.Email, person.Name, person.Subject)}
+	who := auth.Identity{
+		Issuer: person.Issuer, Subject: person.Subject,
+		Name: cmp.Or(person.Username, person.Email, person.Name, person.Subject),
+	}
 	switch j.Purpose {
 	case toConfirm:
 		if err := p.Auth.ProveByIdentity(p.r.Context(), p.session, who); err != nil {
@@ -171,7 +176,8 @@ func (p providerPages) askToLink(who auth.Identity) error {
 }
 
 func (p providerPages) link() error {
-	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.Parcel(p.field("parcel"))), "linked")
+	return securityPages(p).secured(p.Auth.AcceptIdentity(p.r.Context(), p.session, auth.Parcel(p.field("parcel"))),
+		"linked")
 }
 
 // welcome creates a user for a person whom the provider has authenticated, if the administrator allows it. It uses the
@@ -179,7 +185,8 @@ func (p providerPages) link() error {
 func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if !p.CreateUsers() {
 		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
-			"no user here is linked with this account of %s; sign in another way and link it on your security page, or ask the administrator", p.Provider.Name())
+			"no user here is linked with this account of %s; sign in another way and link it on your security page, "+
+				"or ask the administrator", p.Provider.Name())
 	}
 	wanted := person.Username
 	if _, err := auth.CanonicalName(wanted); err != nil {
@@ -188,7 +195,8 @@ func (p providerPages) welcome(person oidc.Person, who auth.Identity) (auth.Entr
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{Name: wanted, DisplayName: person.Name, Invited: true})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		err = calendar.Errorf(calendar.Exists, "",
-			"there is a user %q here already; if that is you, sign in otherwise and link the account on your security page", wanted)
+			"there is a user %q here already; if that is you, sign in otherwise and link the account on your "+
+				"security page", wanted)
 	}
 	if err != nil {
 		return auth.Entry{}, err

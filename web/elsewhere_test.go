@@ -28,8 +28,8 @@ import (
 
 var b64 = base64.RawURLEncoding
 
-// issuer is another service, written by OpenID Connect Core and not by our code. Who is at the browser there has claims;
-// spoil makes it lie.
+// issuer is another service, written by OpenID Connect Core and not by our code. Who is at the browser there has
+// claims; spoil makes it lie.
 type issuer struct {
 	*testing.T
 	server *httptest.Server
@@ -52,20 +52,25 @@ func newIssuer(t *testing.T) *issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := &issuer{T: t, key: key, codes: map[string]url.Values{}, claims: map[string]any{"sub": "4711", "preferred_username": "ann", "name": "Ann Lee"}}
+	i := &issuer{
+		T: t, key: key, codes: map[string]url.Values{},
+		claims: map[string]any{"sub": "4711", "preferred_username": "ann", "name": "Ann Lee"},
+	}
 	mux := http.NewServeMux()
 	i.server = httptest.NewServer(mux)
 	t.Cleanup(i.server.Close)
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		i.json(w, map[string]any{
-			"issuer": i.server.URL, "authorization_endpoint": i.server.URL + "/authorize", "token_endpoint": i.server.URL + "/token",
-			"jwks_uri": i.server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
+			"issuer": i.server.URL, "authorization_endpoint": i.server.URL + "/authorize",
+			"token_endpoint": i.server.URL + "/token",
+			"jwks_uri":       i.server.URL + "/keys", "id_token_signing_alg_values_supported": []string{"RS256"},
 			"token_endpoint_auth_methods_supported": i.methods,
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		i.json(w, map[string]any{"keys": []any{map[string]any{
-			"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": b64.EncodeToString(key.N.Bytes()), "e": b64.EncodeToString(big.NewInt(int64(key.E)).Bytes()),
+			"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": b64.EncodeToString(key.N.Bytes()),
+			"e": b64.EncodeToString(big.NewInt(int64(key.E)).Bytes()),
 		}}})
 	})
 	mux.HandleFunc("GET /authorize", i.authorize)
@@ -108,17 +113,23 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	asked, ok := i.codes[r.FormValue("code")]
 	delete(i.codes, r.FormValue("code"))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-	if !ok || id != "calendars" || secret != "s3cret" || asked.Get("code_challenge") != b64.EncodeToString(sum[:]) || asked.Get("code_challenge_method") != "S256" {
+	if !ok || id != "calendars" || secret != "s3cret" || asked.Get("code_challenge") != b64.EncodeToString(sum[:]) ||
+		asked.Get("code_challenge_method") != "S256" {
 		w.WriteHeader(http.StatusBadRequest)
 		i.json(w, map[string]any{"error": "invalid_grant"})
 		return
 	}
-	claims := map[string]any{"iss": i.server.URL, "aud": "calendars", "nonce": asked.Get("nonce"), "iat": noon, "exp": noon + 300, "auth_time": noon}
+	claims := map[string]any{
+		"iss": i.server.URL, "aud": "calendars", "nonce": asked.Get("nonce"), "iat": noon, "exp": noon + 300,
+		"auth_time": noon,
+	}
 	maps.Copy(claims, i.claims)
 	if i.spoil != nil {
 		i.spoil(claims)
 	}
-	i.json(w, map[string]any{"access_token": "x", "token_type": "Bearer", "expires_in": 300, "id_token": i.sign(claims)})
+	i.json(w, map[string]any{
+		"access_token": "x", "token_type": "Bearer", "expires_in": 300, "id_token": i.sign(claims),
+	})
 }
 
 // noon is when the house's clock begins.
@@ -148,7 +159,9 @@ func (i *issuer) is(claims map[string]any, spoil func(map[string]any)) {
 // at makes a house's pages know the issuer.
 func (i *issuer) at(create bool) option {
 	return func(c *web.Config) {
-		c.Provider = oidc.New(oidc.Config{Issuer: i.server.URL, ClientID: "calendars", ClientSecret: "s3cret", Now: c.Now})
+		c.Provider = oidc.New(oidc.Config{
+			Issuer: i.server.URL, ClientID: "calendars", ClientSecret: "s3cret", Now: c.Now,
+		})
 		c.CreateUsers = func() bool { return create }
 	}
 }
@@ -173,7 +186,8 @@ func TestSignInElsewhere(t *testing.T) {
 		b.post("sign-in", "name", "ann", "password", rightPassword)
 		asked := b.goes("security/link").shows(http.StatusOK, "says that you are ann there", "gets in here as ann")
 		b.get("security").hides("security/unlink")
-		b.post("security/link/accept", "parcel", asked.hidden("parcel")).at("security?done=linked").shows(http.StatusOK, "ann of "+i.server.URL)
+		b.post("security/link/accept", "parcel", asked.hidden("parcel")).at("security?done=linked").shows(http.StatusOK,
+			"ann of "+i.server.URL)
 		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, here); err == nil {
 			t.Error("the main password still opens the door to programs")
 		}
@@ -186,7 +200,8 @@ func TestSignInElsewhere(t *testing.T) {
 		h.pass(15 * time.Minute)
 		other.get("delete").shows(http.StatusOK, "Confirm with 127.0.0.1")
 		i.is(map[string]any{"sub": "4711"}, func(c map[string]any) { c["exp"] = noon + 3600 })
-		other.goes("confirm/elsewhere", "next", "delete").shows(http.StatusUnprocessableEntity, "did not sign you in") // asked fifteen minutes ago
+		// asked fifteen minutes ago
+		other.goes("confirm/elsewhere", "next", "delete").shows(http.StatusUnprocessableEntity, "did not sign you in")
 		i.is(map[string]any{"sub": "4711"}, func(c map[string]any) { c["exp"], c["auth_time"] = noon+3600, noon+900 })
 		other.goes("confirm/elsewhere", "next", "delete").at("delete")
 		h.pass(15 * time.Minute)
@@ -205,7 +220,8 @@ func TestSignInElsewhere(t *testing.T) {
 		// The only way in stays.
 		h.must(h.store.SetPassword(t.Context(), ann.ID, ""))
 		s := other.get("security")
-		other.post("security/unlink", "issuer", s.hidden("issuer"), "subject", s.hidden("subject")).shows(http.StatusUnprocessableEntity, "your only way in")
+		other.post("security/unlink", "issuer", s.hidden("issuer"), "subject", s.hidden("subject")).
+			shows(http.StatusUnprocessableEntity, "your only way in")
 	})
 }
 
@@ -272,7 +288,10 @@ func TestUsersFromElsewhere(t *testing.T) {
 	t.Parallel()
 	eachElsewhere(t, true, func(h *house, i *issuer) {
 		h.user("bob")
-		i.is(map[string]any{"sub": "1", "preferred_username": "Ann", "name": "Ann Lee", "email": "ann@example.com", "email_verified": true}, nil)
+		i.is(map[string]any{
+			"sub": "1", "preferred_username": "Ann", "name": "Ann Lee", "email": "ann@example.com",
+			"email_verified": true,
+		}, nil)
 		h.browser().get("sign-in/elsewhere").at("")
 		h.browser().get("sign-in/elsewhere").at("")
 		u, err := h.auth.User(t.Context(), "ann")
@@ -282,7 +301,9 @@ func TestUsersFromElsewhere(t *testing.T) {
 		}
 		i.is(map[string]any{"sub": "2", "preferred_username": "bob"}, nil)
 		h.browser().get("sign-in/elsewhere").shows(http.StatusConflict, `There is a user "bob" here already`)
-		i.is(map[string]any{"sub": "4", "preferred_username": "Cleo", "email": "ANN@example.com", "email_verified": true}, nil)
+		i.is(map[string]any{
+			"sub": "4", "preferred_username": "Cleo", "email": "ANN@example.com", "email_verified": true,
+		}, nil)
 		h.browser().get("sign-in/elsewhere").at("")
 		if u, err := h.auth.User(t.Context(), "cleo"); err != nil || u.Email != "" {
 			t.Errorf("with ann's address: %+v, %v", u, err)
@@ -312,7 +333,8 @@ func TestElsewhereRefused(t *testing.T) {
 			"nobody":           func(c map[string]any) { c["sub"] = "" },
 		} {
 			i.is(map[string]any{"sub": "9", "preferred_username": "eve"}, spoil)
-			if s := h.browser().get("sign-in/elsewhere"); s.status != http.StatusUnprocessableEntity || !strings.Contains(s.text(), "did not sign you in") {
+			if s := h.browser().get("sign-in/elsewhere"); s.status != http.StatusUnprocessableEntity ||
+				!strings.Contains(s.text(), "did not sign you in") {
 				t.Errorf("%s: %d %s", what, s.status, s.text())
 			}
 		}
@@ -324,7 +346,8 @@ func TestElsewhereRefused(t *testing.T) {
 		b.get("sign-in/elsewhere").shows(http.StatusSeeOther)
 		b.get("sign-in/elsewhere/back?code=x&state=y").shows(http.StatusUnprocessableEntity, "did not sign you in")
 		b.get("sign-in/elsewhere").shows(http.StatusSeeOther)
-		b.get("sign-in/elsewhere/back?error=access_denied&state="+i.lastState(b)).shows(http.StatusUnprocessableEntity, "did not sign you in")
+		b.get("sign-in/elsewhere/back?error=access_denied&state="+i.lastState(b)).shows(http.StatusUnprocessableEntity,
+			"did not sign you in")
 		b.get("sign-in/elsewhere").shows(http.StatusSeeOther)
 		h.pass(10 * time.Minute)
 		b.get("sign-in/elsewhere/back?code=x&state=y").shows(http.StatusUnprocessableEntity, "took too long")

@@ -43,7 +43,8 @@ func explain(err error) (status int, text string) {
 	reason := calendar.ReasonOf(err)
 	switch {
 	case !ok || reason == calendar.Internal:
-		return http.StatusInternalServerError, "Something went wrong here. It has been written down for the administrator."
+		return http.StatusInternalServerError,
+			"Something went wrong here. It has been written down for the administrator."
 	case reason == calendar.Forbidden:
 		return http.StatusNotFound, "There is no such page."
 	}

@@ -69,7 +69,10 @@ var groupDeeds = map[string]struct {
 	"remove": {do: func(p groupPages, name string) error {
 		return p.Auth.RemoveMembers(p.r.Context(), name, []string{p.field("member")})
 	}, notice: "member-removed"},
-	"delete": {do: func(p groupPages, name string) error { return p.Auth.DeleteGroup(p.r.Context(), name) }, notice: "group-deleted", page: "people"},
+	"delete": {
+		do:     func(p groupPages, name string) error { return p.Auth.DeleteGroup(p.r.Context(), name) },
+		notice: "group-deleted", page: "people",
+	},
 }
 
 func (p groupPages) changeGroup() error {

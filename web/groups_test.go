@@ -14,7 +14,8 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// Administrators make groups, and say who is in them; a member has at once what is shared with the group, and loses it with it.
+// Administrators make groups, and say who is in them; a member has at once what is shared with the group, and loses it
+// with it.
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -22,17 +23,25 @@ func TestGroups(t *testing.T) {
 		ann, bob := h.user("ann"), h.user("bob")
 		root := h.as("root")
 		root.post("groups", "name", "ann").shows(http.StatusConflict, `a user or a group "ann" already`)
-		root.post("groups", "name", "a/b", "title", "All <of> us").shows(http.StatusUnprocessableEntity, "is no user name")
-		root.post("groups", "name", "Staff", "title", "All <of> us").at("groups/staff?done=group-made").shows(http.StatusOK, "All <of> us", "Nobody yet")
-		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity, "Enter the user names")
-		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusNotFound, `no user "nobody"`, "Nobody yet")
-		root.post("groups/staff", "do", "add", "members", "ann,BOB").at("groups/staff?done=members-added").shows(http.StatusOK, "ann", "bob")
+		root.post("groups", "name", "a/b", "title", "All <of> us").shows(http.StatusUnprocessableEntity,
+			"is no user name")
+		root.post("groups", "name", "Staff", "title", "All <of> us").at("groups/staff?done=group-made").
+			shows(http.StatusOK, "All <of> us", "Nobody yet")
+		root.post("groups/staff", "do", "add", "members", "").shows(http.StatusUnprocessableEntity,
+			"Enter the user names")
+		root.post("groups/staff", "do", "add", "members", "ann, nobody").shows(http.StatusNotFound, `no user "nobody"`,
+			"Nobody yet")
+		root.post("groups/staff", "do", "add", "members", "ann,BOB").at("groups/staff?done=members-added").
+			shows(http.StatusOK, "ann", "bob")
 		root.get("people").shows(http.StatusOK, "staff", "2 members")
 
 		caller := func(u calendar.User) calendar.Caller { return calendar.Caller{User: u, Scopes: calendar.ScopeAll} }
-		made, err := h.calendars.CreateCalendar(t.Context(), caller(ann), calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
+		made, err := h.calendars.CreateCalendar(t.Context(), caller(ann), calendar.NewCalendar{
+			Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()},
+		})
 		h.must(err)
-		h.as("ann").post("calendars/"+string(made.ID)+"/share", "with", "staff", "access", "read").shows(http.StatusOK, "Shared.")
+		h.as("ann").post("calendars/"+string(made.ID)+"/share", "with", "staff", "access", "read").shows(http.StatusOK,
+			"Shared.")
 		has := func() bool {
 			all, err := h.calendars.Calendars(t.Context(), caller(bob))
 			h.must(err)
@@ -41,8 +50,10 @@ func TestGroups(t *testing.T) {
 		if !has() {
 			t.Error("a member has nothing of what is shared with the group")
 		}
-		root.post("groups/staff", "do", "remove", "member", "bob").at("groups/staff?done=member-removed").hides(`value="bob"`)
-		root.post("groups/staff", "do", "remove", "member", "bob").shows(http.StatusNotFound, "ob is not in the group staff")
+		root.post("groups/staff", "do", "remove", "member", "bob").at("groups/staff?done=member-removed").
+			hides(`value="bob"`)
+		root.post("groups/staff", "do", "remove", "member", "bob").shows(http.StatusNotFound,
+			"ob is not in the group staff")
 		if has() {
 			t.Error("who was taken out has the calendar still")
 		}
@@ -78,14 +89,18 @@ func TestUserBounds(t *testing.T) {
 			u, err := h.auth.User(t.Context(), "ann")
 			h.must(err)
 			caller.User = u
-			return second(h.calendars.CreateCalendar(t.Context(), caller, calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}}))
+			return second(h.calendars.CreateCalendar(t.Context(), caller, calendar.NewCalendar{
+				Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()},
+			}))
 		}
 		h.must(made())
 		root := h.as("root")
 		root.get("people/ann").shows(http.StatusOK, "Calendars now 1", "Size now 0 B").hides("Quagga")
-		root.post("people/ann", "do", "bounds", "calendars", "1", "objects", "many", "bytes", "none").shows(http.StatusUnprocessableEntity, `"many" is not a positive number`)
+		root.post("people/ann", "do", "bounds", "calendars", "1", "objects", "many", "bytes", "none").
+			shows(http.StatusUnprocessableEntity, `"many" is not a positive number`)
 		h.must(made())
-		root.post("people/ann", "do", "bounds", "calendars", "2", "objects", "none", "bytes", "5MB").at("people/ann?done=saved").shows(http.StatusOK)
+		root.post("people/ann", "do", "bounds", "calendars", "2", "objects", "none", "bytes", "5MB").
+			at("people/ann?done=saved").shows(http.StatusOK)
 		for _, value := range []string{`value="2"`, `value="none"`, `value="5000000"`} {
 			if s := root.get("people/ann"); !strings.Contains(s.body, value) {
 				t.Errorf("the page does not have %s", value)
@@ -94,9 +109,11 @@ func TestUserBounds(t *testing.T) {
 		if err := made(); calendar.ReasonOf(err) != calendar.TooLarge {
 			t.Errorf("a third calendar: %v", err)
 		}
-		root.post("people/ann", "do", "bounds", "calendars", "default", "objects", "default", "bytes", "default").at("people/ann?done=saved")
+		root.post("people/ann", "do", "bounds", "calendars", "default", "objects", "default", "bytes", "default").
+			at("people/ann?done=saved")
 		h.must(made())
-		h.as("ann").post("people/ann", "do", "bounds", "calendars", "none", "objects", "none", "bytes", "none").shows(http.StatusNotFound, "no such page")
+		h.as("ann").post("people/ann", "do", "bounds", "calendars", "none", "objects", "none", "bytes", "none").
+			shows(http.StatusNotFound, "no such page")
 	})
 }
 
@@ -115,7 +132,8 @@ func (c *carrier) Send(_ context.Context, u calendar.User, reset bool, link stri
 	return c.fails
 }
 
-// Where there is mail, the link to choose a password comes by it; where the mail fails, the link is there to be handed over.
+// Where there is mail, the link to choose a password comes by it; where the mail fails, the link is there to be handed
+// over.
 func TestLinksAreMailed(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
@@ -123,13 +141,16 @@ func TestLinksAreMailed(t *testing.T) {
 		h := open(t, database, func(c *web.Config) { c.Passlinks = post })
 		h.admin()
 		root := h.as("root")
-		made := root.post("invite", "name", "ann", "email", "ann@example.com").shows(http.StatusOK, "on its way to ann@example.com", "You may also give ann this link")
+		made := root.post("invite", "name", "ann", "email", "ann@example.com").shows(http.StatusOK,
+			"on its way to ann@example.com", "You may also give ann this link")
 		if len(post.links) != 1 || post.links[0] != "ann@example.com invitation "+made.secret() {
 			t.Fatalf("mailed: %q", post.links)
 		}
 		root.post("invite", "name", "bob").shows(http.StatusOK, "Give bob this link")
-		post.fails = calendar.Errorf(calendar.Unavailable, "", "the mail could not be sent just now; try again in a while")
-		reset := root.post("people/ann", "do", "reset").shows(http.StatusOK, "could not be sent just now", "Give ann this link")
+		post.fails = calendar.Errorf(calendar.Unavailable, "",
+			"the mail could not be sent just now; try again in a while")
+		reset := root.post("people/ann", "do", "reset").shows(http.StatusOK, "could not be sent just now",
+			"Give ann this link")
 		if len(post.links) != 2 || post.links[1] != "ann@example.com reset "+reset.secret() {
 			t.Fatalf("mailed: %q", post.links)
 		}
@@ -138,7 +159,8 @@ func TestLinksAreMailed(t *testing.T) {
 		// What is refused is mailed to nobody.
 		root.post("invite", "name", "ann", "email", "victim@example.com").shows(http.StatusConflict)
 		root.post("invite", "name", "cat", "email", "victim").shows(http.StatusUnprocessableEntity)
-		if _, err := h.auth.User(t.Context(), "cat"); calendar.ReasonOf(err) != calendar.NotFound || len(post.links) != 2 {
+		if _, err := h.auth.User(t.Context(), "cat"); calendar.ReasonOf(err) != calendar.NotFound ||
+			len(post.links) != 2 {
 			t.Errorf("cat: %v, mailed: %q", err, post.links)
 		}
 	})

@@ -107,7 +107,8 @@ func New(c Config) (*Handler, error) {
 
 // Routes are the patterns for logs and metrics.
 func (h *Handler) Routes() []string {
-	routes := append(DiscoveryRoutes(), root+"static/{name}", authorizePath, exchangePath, registerPath, revokePath, introspectPath)
+	routes := append(DiscoveryRoutes(), root+"static/{name}", authorizePath, exchangePath, registerPath, revokePath,
+		introspectPath)
 	for _, p := range h.pages() {
 		routes = append(routes, root+strings.TrimSuffix(p.path, "{$}"))
 	}

@@ -16,11 +16,13 @@ func TestMalformedForms(t *testing.T) {
 		ann := h.user("ann")
 		b := h.as("ann")
 		for _, path := range []string{"settings", "apps/new", "calendars/new"} {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(path), strings.NewReader("name=x&display-name=x&a=%"))
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(path),
+				strings.NewReader("name=x&display-name=x&a=%"))
 			h.must(err)
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("Sec-Fetch-Site", "same-origin")
-			b.send(r).shows(http.StatusUnprocessableEntity, "The address or the form that was sent is malformed", `invalid URL escape "%"`)
+			b.send(r).shows(http.StatusUnprocessableEntity, "The address or the form that was sent is malformed",
+				`invalid URL escape "%"`)
 			b.get(path+"?a=%").shows(http.StatusUnprocessableEntity, "is malformed")
 		}
 		if now, err := h.auth.User(t.Context(), "ann"); err != nil || now != ann {
@@ -32,7 +34,8 @@ func TestMalformedForms(t *testing.T) {
 	})
 }
 
-// Where there is no page, and for a page of another site, nothing of what is sent is read: the answer comes while the body has yet to.
+// Where there is no page, and for a page of another site, nothing of what is sent is read: the answer comes while the
+// body has yet to.
 func TestRefusalsReadNoBody(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

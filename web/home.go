@@ -75,7 +75,9 @@ func (p homePages) home() (content homeContent, err error) {
 
 // deeds returns the latest changes made with a token since a time.
 func (p homePages) deeds(c clock, since time.Time) (list []change, more bool, err error) {
-	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{Since: since, Limit: journalPage, Described: true})
+	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
+		Since: since, Limit: journalPage, Described: true,
+	})
 	if err != nil {
 		return nil, false, err
 	}

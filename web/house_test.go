@@ -61,7 +61,8 @@ func open(t *testing.T, url string, options ...option) *house {
 	middle.NeedAcceptance = true
 	h.calendars = service.New(middle)
 	c := web.Config{
-		Auth: h.auth, Service: h.calendars, Now: h.Now, Version: "1.2.3", Logger: log, MCPURL: "http://127.0.0.1:5233/mcp",
+		Auth: h.auth, Service: h.calendars, Now: h.Now, Version: "1.2.3", Logger: log,
+		MCPURL:     "http://127.0.0.1:5233/mcp",
 		LinkPath:   func(_ auth.Link, secret auth.Secret) string { return "dav/links/" + string(secret) },
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 	}
@@ -74,9 +75,10 @@ func open(t *testing.T, url string, options ...option) *house {
 	pages, err := web.New(c)
 	h.must(err)
 	h.pages = pages
-	h.server = httptest.NewServer(h.resource(pages.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusTeapot) // the other door
-	}))))
+	h.server =
+		httptest.NewServer(h.resource(pages.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusTeapot) // the other door
+		}))))
 	t.Cleanup(h.server.Close)
 	return h
 }
@@ -94,7 +96,9 @@ func (h *house) must(err error) {
 // user makes a user whose password is rightPassword.
 func (h *house) user(name string) calendar.User {
 	h.Helper()
-	u, err := h.auth.CreateUser(h.Context(), auth.NewUser{Name: name, Password: rightPassword, Timezone: "Europe/Berlin"})
+	u, err := h.auth.CreateUser(h.Context(), auth.NewUser{
+		Name: name, Password: rightPassword, Timezone: "Europe/Berlin",
+	})
 	h.must(err)
 	return u
 }
@@ -158,7 +162,8 @@ func (b *browser) post(path string, fields ...string) shown {
 	for pair := range slices.Chunk(fields, 2) {
 		form.Add(pair[0], pair[1])
 	}
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path), strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path),
+		strings.NewReader(form.Encode()))
 	b.must(err)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -218,7 +223,9 @@ var markup = regexp.MustCompile(`(?s)<[^>]*>|\s+`)
 
 // text is what a person reads, on one line.
 func (s shown) text() string {
-	return strings.TrimSpace(unescape.Replace(regexp.MustCompile(`\s+`).ReplaceAllString(markup.ReplaceAllString(s.body, " "), " ")))
+	return strings.TrimSpace(
+		unescape.Replace(regexp.MustCompile(`\s+`).ReplaceAllString(markup.ReplaceAllString(s.body, " "), " ")),
+	)
 }
 
 var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&#34;", `"`, "&#39;", "'")

@@ -66,7 +66,9 @@ type journalPages struct{ *pageRequest }
 
 func (p journalPages) journal() error {
 	query := p.r.URL.Query()
-	content := journalContent{Calendar: calendar.CalendarID(query.Get("calendar")), App: calendar.TokenID(query.Get("app"))}
+	content := journalContent{
+		Calendar: calendar.CalendarID(query.Get("calendar")), App: calendar.TokenID(query.Get("app")),
+	}
 	found, err := p.Service.History(p.r.Context(), p.caller(), calendar.HistoryQuery{
 		Calendar: content.Calendar, Token: content.App, Limit: journalPage, Cursor: query.Get("after"), Described: true,
 	})
@@ -148,9 +150,12 @@ func (p journalPages) undoSince() error {
 		return err
 	}
 	if first.Token == "" {
-		return calendar.Errorf(calendar.Invalid, "", "only the changes of an app or an assistant with its own token can be undone from one of them on")
+		return calendar.Errorf(calendar.Invalid, "",
+			"only the changes of an app or an assistant with its own token can be undone from one of them on")
 	}
-	undone, err := p.Service.UndoSince(p.r.Context(), p.caller(), calendar.UndoSince{Token: first.Token, At: first.At, LeaveChanged: true})
+	undone, err := p.Service.UndoSince(p.r.Context(), p.caller(), calendar.UndoSince{
+		Token: first.Token, At: first.At, LeaveChanged: true,
+	})
 	if err != nil {
 		return err
 	}

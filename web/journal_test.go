@@ -9,7 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// A change has a page that tells all it did, each field as it was and as it became, as text, to those only that may see the journal.
+// A change has a page that tells all it did, each field as it was and as it became, as text, to those only that may see
+// the journal.
 func TestChangePage(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -18,10 +19,12 @@ func TestChangePage(t *testing.T) {
 		work := h.made(ann, "Work")
 		ours := callerOf(ann)
 		when := "DTSTART:20260503T080000Z\r\nDTEND:20260503T090000Z\r\n"
-		made, err := h.calendars.Add(t.Context(), ours, work, object("VEVENT", "1", "Lunch", when+"LOCATION:Room 1\r\nDESCRIPTION:Bring soup\\nand bread\r\nPRIORITY:1\r\nCLASS:PUBLIC"))
+		made, err := h.calendars.Add(t.Context(), ours, work, object("VEVENT", "1", "Lunch",
+			when+"LOCATION:Room 1\r\nDESCRIPTION:Bring soup\\nand bread\r\nPRIORITY:1\r\nCLASS:PUBLIC"))
 		h.must(err)
 		notes := "Bring " + strings.ReplaceAll(evil, "\u0007", "") + strings.Repeat("salad ", 2000)
-		changed := object("VEVENT", "1", "Dinner <b>", strings.ReplaceAll(when, "T0", "T1")+"LOCATION:Room 2\r\nDESCRIPTION:"+notes+"\r\nPRIORITY:5\r\nCLASS:PRIVATE")
+		changed := object("VEVENT", "1", "Dinner <b>", strings.ReplaceAll(when, "T0", "T1")+
+			"LOCATION:Room 2\r\nDESCRIPTION:"+notes+"\r\nPRIORITY:5\r\nCLASS:PRIVATE")
 		_, err = h.calendars.Put(t.Context(), ours, work, calendar.Draft{Name: made.Object.Name, Data: changed})
 		h.must(err)
 		found, err := h.calendars.History(t.Context(), ours, calendar.HistoryQuery{Limit: 10})
@@ -33,13 +36,16 @@ func TestChangePage(t *testing.T) {
 		if !strings.Contains(list.body, fmt.Sprintf("href=%q", "/account/"+path)) {
 			t.Errorf("nothing leads to %s:\n%s", path, list.body)
 		}
-		page := b.get(path).shows(http.StatusOK, "Moved from Sun 3 May 10:00 to 20:00", "Title changed from “Lunch” to “Dinner <b>”", "Place changed from “Room 1” to “Room 2”",
-			"Notes changed from “Bring soup and bread” to “Bring <script>", "Priority changed from “1” to “5”", "Visibility changed from “PUBLIC” to “PRIVATE”").
+		page := b.get(path).shows(http.StatusOK, "Moved from Sun 3 May 10:00 to 20:00",
+			"Title changed from “Lunch” to “Dinner <b>”", "Place changed from “Room 1” to “Room 2”",
+			"Notes changed from “Bring soup and bread” to “Bring <script>", "Priority changed from “1” to “5”",
+			"Visibility changed from “PUBLIC” to “PRIVATE”").
 			hides("<script>", "<b>", "\u202e", "PRODID")
 		if len(page.body) > 30<<10 {
 			t.Errorf("the page has %d bytes", len(page.body))
 		}
-		b.get("journal/"+found.Changes[1].ID().String()).shows(http.StatusOK, "Created the event", "Nothing that is kept")
+		b.get("journal/"+found.Changes[1].ID().String()).shows(http.StatusOK, "Created the event",
+			"Nothing that is kept")
 		h.as("bob").get(path).shows(http.StatusNotFound).hides("Lunch", "Dinner", "Work")
 		for _, wrong := range []string{"1", "x.1", string(work.ID) + ".999", string(work.ID) + ".-1"} {
 			b.get("journal/" + wrong).shows(http.StatusNotFound)
@@ -47,9 +53,11 @@ func TestChangePage(t *testing.T) {
 		h.must(takeBack(page))
 		b.get(path).shows(http.StatusOK, "Taken back.", "Title changed from")
 
-		b.post("calendars/"+string(work.ID), "name", "Toil", "color", "#123456", "description", "All of it", "timezone", "Europe/Paris", "order", "3", "hidden", "1").shows(http.StatusOK)
+		b.post("calendars/"+string(work.ID), "name", "Toil", "color", "#123456", "description", "All of it", "timezone",
+			"Europe/Paris", "order", "3", "hidden", "1").shows(http.StatusOK)
 		found, err = h.calendars.History(t.Context(), ours, calendar.HistoryQuery{Limit: 1})
 		h.must(err)
-		b.get("journal/"+found.Changes[0].ID().String()).shows(http.StatusOK, "Name changed from “Work” to “Toil”", "Description set to “All of it”", "Hidden", "New position in the list")
+		b.get("journal/"+found.Changes[0].ID().String()).shows(http.StatusOK, "Name changed from “Work” to “Toil”",
+			"Description set to “All of it”", "Hidden", "New position in the list")
 	})
 }

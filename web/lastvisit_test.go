@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// The home page tells what assistants did since the visit before this one, on each page of the visit; of the last seven days to somebody
-// who was never here before.
+// The home page tells what assistants did since the visit before this one, on each page of the visit; of the last seven
+// days to somebody who was never here before.
 func TestLastVisit(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

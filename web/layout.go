@@ -135,7 +135,9 @@ func (p *pageRequest) frame(content any, wrong string) frame {
 		if item.admin && !u.Admin {
 			continue
 		}
-		f.Menu = append(f.Menu, menuItem{item.path, item.title, f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/")})
+		f.Menu = append(f.Menu, menuItem{
+			item.path, item.title, f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/"),
+		})
 	}
 	return f
 }
@@ -157,28 +159,31 @@ var menu = []struct {
 
 // notices are the messages shown after an action.
 var notices = map[string]string{
-	"signed-out":          "You are signed out.",
-	"deleted":             "The account is deleted.",
-	"proof-sent":          "A mail with a link is on its way. The address counts once you have opened it.",
-	"proven":              "The address is yours.",
-	"address-added":       "Added. It counts once the administrator has verified it.",
-	"password-changed":    "The password is changed, and all other browsers are signed out.",
-	"passkey-added":       "The passkey is made.",
-	"codes-added":         "Codes are on.",
-	"linked":              "Linked. You can sign in with it from now on.",
-	"removed":             "Removed.",
-	"session-ended":       "Signed out there.",
-	"saved":               "Saved.",
-	"calendar-made":       "The calendar is made.",
-	"calendar-deleted":    "The calendar is in the trash.",
-	"calendar-left":       "You have given the calendar up.",
-	"shared":              "Shared.",
-	"unshared":            "No longer shared.",
-	"account-linked":      "Linked. Its calendars are in your list now; large ones take a few minutes to fill.",
-	"account-looked":      "Up to date.",
-	"account-unlinked":    "No longer linked, and its key is forgotten. At Google, the leave ends under \"Third-party apps\" of the account.",
-	"mail-linked":         "Linked. Allow apps to read this mail on the Apps page; existing apps do not get access automatically.",
-	"note-followed":       "This server follows it too: it is on these pages, and for your assistants. Your apps go on as before.",
+	"signed-out":       "You are signed out.",
+	"deleted":          "The account is deleted.",
+	"proof-sent":       "A mail with a link is on its way. The address counts once you have opened it.",
+	"proven":           "The address is yours.",
+	"address-added":    "Added. It counts once the administrator has verified it.",
+	"password-changed": "The password is changed, and all other browsers are signed out.",
+	"passkey-added":    "The passkey is made.",
+	"codes-added":      "Codes are on.",
+	"linked":           "Linked. You can sign in with it from now on.",
+	"removed":          "Removed.",
+	"session-ended":    "Signed out there.",
+	"saved":            "Saved.",
+	"calendar-made":    "The calendar is made.",
+	"calendar-deleted": "The calendar is in the trash.",
+	"calendar-left":    "You have given the calendar up.",
+	"shared":           "Shared.",
+	"unshared":         "No longer shared.",
+	"account-linked":   "Linked. Its calendars are in your list now; large ones take a few minutes to fill.",
+	"account-looked":   "Up to date.",
+	"account-unlinked": "No longer linked, and its key is forgotten. At Google, the leave ends under " +
+		"\"Third-party apps\" of the account.",
+	"mail-linked": "Linked. Allow apps to read this mail on the Apps page; existing apps do not get access " +
+		"automatically.",
+	"note-followed": "This server follows it too: it is on these pages, and for your assistants. Your apps go " +
+		"on as before.",
 	"note-left":           "This server follows it no more. Your apps go on as before.",
 	"account-kept":        "No longer linked. Its calendars stay as they were, and are your own.",
 	"account-dropped":     "No longer linked. Its calendars are in the trash.",

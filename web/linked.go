@@ -80,7 +80,8 @@ type linkedCalendar struct {
 var states = map[calendar.AccountStatus]string{
 	calendar.AccountGood:   "",
 	calendar.AccountFailed: "It is tried again by itself.",
-	calendar.AccountSignIn: "It does not let us in any more: link it again below, with the password or consent that is good now. Its calendars stay.",
+	calendar.AccountSignIn: "It does not let us in any more: link it again below, with the password or consent that " +
+		"is good now. Its calendars stay.",
 	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
 }
 
@@ -106,7 +107,10 @@ func (p linkedPages) linkedContent() (linkedContent, error) {
 	}
 	c := p.clock()
 	for _, l := range all {
-		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail, By: excerpt(l.Maker.Agent)}
+		a := linkedAccount{
+			ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status],
+			Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail, By: excerpt(l.Maker.Agent),
+		}
 		if l.Mail && l.Status == calendar.AccountSignIn {
 			a.State = "It does not let us in any more: link it again."
 		}
@@ -233,8 +237,10 @@ func (p linkConsentPages) endLinking() error {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	consent, offered := p.Consents[a.Kind]
-	if !offered || a.Session != p.session.ID || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
-		return calendar.Errorf(calendar.Invalid, "", "this answer belongs to another attempt; begin again on the page of linked calendars")
+	if !offered || a.Session != p.session.ID ||
+		subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
+		return calendar.Errorf(calendar.Invalid, "",
+			"this answer belongs to another attempt; begin again on the page of linked calendars")
 	}
 	if query.Get("code") == "" {
 		return p.notAgreed(consent, query.Get("error"))
@@ -253,7 +259,8 @@ func (p linkConsentPages) notAgreed(consent Consent, why string) error {
 	if why == "access_denied" {
 		text = "You did not agree at " + consent.Title() + ", so nothing was linked."
 	}
-	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent, calendar.Errorf(calendar.Invalid, "", "%s", text))
+	return showAgain(p.pageRequest, "linkedcalendars", linkedPages(p).linkedContent,
+		calendar.Errorf(calendar.Invalid, "", "%s", text))
 }
 
 // accountID returns the account id in the path.

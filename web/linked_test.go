@@ -50,7 +50,8 @@ func newPublisher(t *testing.T) *publisher {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}
-		_, _ = w.Write([]byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nX-WR-CALNAME:<b>Choir</b>\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260301T000000Z\r\n" +
+		_, _ = w.Write([]byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nX-WR-CALNAME:<b>Choir</b>\r\n" +
+			"BEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260301T000000Z\r\n" +
 			"DTSTART:20260501T170000Z\r\nSUMMARY:Rehearsal\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))
 	}))
 	t.Cleanup(p.Close)
@@ -63,9 +64,12 @@ func (p *publisher) address() string {
 }
 
 func (p *publisher) providers() map[string]mirror.Provider {
-	c := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-	}}
+	c := outbound.Config{
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+		},
+	}
 	c.Roots.AddCert(p.Certificate())
 	feeds := ics.Provider(outbound.New(c))
 	return map[string]mirror.Provider{"ics": feeds, "caldav": feeds, "agreed": feeds}
@@ -102,9 +106,11 @@ func TestFeedsAreLinkedOnAPage(t *testing.T) {
 		ann, bob := h.as("ann"), h.as("bob")
 		ann.get("calendars").shows(http.StatusOK, "Linked calendars")
 		ann.get("linked").shows(http.StatusOK, "None yet", "Follow a calendar", "Agreed")
-		ann.post("linked", "kind", "ics", "url", "http://example.com/x").shows(http.StatusUnprocessableEntity, "begins with https").hides("Choir")
+		ann.post("linked", "kind", "ics", "url", "http://example.com/x").shows(http.StatusUnprocessableEntity,
+			"begins with https").hides("Choir")
 		ann.post("linked", "kind", "ics", "url", "https://127.0.0.1:1/s3cret.ics").hides("s3cret")
-		page := ann.post("linked", "kind", "ics", "url", p.address()).at("linked?done=account-linked").shows(http.StatusOK, "<b>Choir</b>").hides("<b>Choir", "s3cret")
+		page := ann.post("linked", "kind", "ics", "url", p.address()).at("linked?done=account-linked").
+			shows(http.StatusOK, "<b>Choir</b>").hides("<b>Choir", "s3cret")
 		path := linkedPath.FindStringSubmatch(page.body)
 		if path == nil {
 			h.Fatal("no account on the page")
@@ -120,7 +126,8 @@ func TestFeedsAreLinkedOnAPage(t *testing.T) {
 		ann.get("linked").shows(http.StatusOK, "there is nothing at the address any more").hides("s3cret")
 		p.gone.Store(false)
 		ann.post(account + "/look").at("linked?done=account-looked").shows(http.StatusOK).hides("there is nothing")
-		ann.post(account+"/unlink", "calendars", "trash").at("linked?done=account-dropped").shows(http.StatusOK, "None yet")
+		ann.post(account+"/unlink", "calendars", "trash").at("linked?done=account-dropped").shows(http.StatusOK,
+			"None yet")
 		ann.get("trash").shows(http.StatusOK, "Choir")
 	})
 }
@@ -133,20 +140,28 @@ func TestNotesAreFollowedOnAPage(t *testing.T) {
 		user, err := h.store.UserByName(t.Context(), "ann")
 		h.must(err)
 		value := `<source xmlns="http://calendarserver.org/ns/"><href xmlns="DAV:">` + p.address() + `</href></source>`
-		cal, err := h.calendars.CreateCalendar(t.Context(), calendar.Caller{User: user, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
-			Properties: calendar.Properties{Name: "<b>School"}, Subscription: true,
-			DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "http://calendarserver.org/ns/", Local: "source"}, Value: value}},
-		})
+		cal, err := h.calendars.CreateCalendar(t.Context(),
+			calendar.Caller{User: user, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
+				Properties: calendar.Properties{Name: "<b>School"}, Subscription: true,
+				DeadProperties: []calendar.DeadProperty{
+					{Name: calendar.PropertyName{
+						Space: "http://calendarserver.org/ns/", Local: "source",
+					}, Value: value},
+				},
+			})
 		h.must(err)
 		note := "linked-note/" + string(cal.ID)
-		ann.get("linked").shows(http.StatusOK, "Followed by your apps alone", "example.com", "Follow it here too").hides("s3cret", "<b>School")
+		ann.get("linked").shows(http.StatusOK, "Followed by your apps alone", "example.com", "Follow it here too").
+			hides("s3cret", "<b>School")
 		bob.get("linked").hides("School")
 		bob.post(note).shows(http.StatusNotFound)
 		ann.get("").hides("Rehearsal")
 		p.gone.Store(true)
-		ann.post(note).shows(http.StatusUnprocessableEntity, "there is nothing at the address any more", "Follow it here too").hides("s3cret")
+		ann.post(note).shows(http.StatusUnprocessableEntity, "there is nothing at the address any more",
+			"Follow it here too").hides("s3cret")
 		p.gone.Store(false)
-		page := ann.post(note).at("linked?done=note-followed").shows(http.StatusOK, "Leave it to the apps").hides("Follow it here too", "s3cret", "to the trash")
+		page := ann.post(note).at("linked?done=note-followed").shows(http.StatusOK, "Leave it to the apps").
+			hides("Follow it here too", "s3cret", "to the trash")
 		path := linkedPath.FindStringSubmatch(page.body)
 		if path == nil {
 			h.Fatal("no account on the page")
@@ -154,7 +169,8 @@ func TestNotesAreFollowedOnAPage(t *testing.T) {
 		ann.get("").shows(http.StatusOK, "Rehearsal")
 		ann.get("calendars").shows(http.StatusOK, "which this server follows too")
 		ann.get("calendars/" + string(cal.ID)).shows(http.StatusOK)
-		ann.post("linked/"+path[1]+"/unlink", "calendars", "note").at("linked?done=note-left").shows(http.StatusOK, "Follow it here too", "None yet")
+		ann.post("linked/"+path[1]+"/unlink", "calendars", "note").at("linked?done=note-left").shows(http.StatusOK,
+			"Follow it here too", "None yet")
 		ann.get("").hides("Rehearsal")
 	})
 }
@@ -167,9 +183,11 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 		ann.post("linked-at/nothing").shows(http.StatusNotFound)
 		begin := func(b *browser) string {
 			h.Helper()
-			_, found, _ := strings.Cut(b.post("linked-at/agreed").shows(http.StatusOK, "Agreed").header.Get("Refresh"), "url=")
+			_, found, _ := strings.Cut(b.post("linked-at/agreed").shows(http.StatusOK, "Agreed").header.Get("Refresh"),
+				"url=")
 			at, err := url.Parse(found)
-			if err != nil || at.Host != "agree.example" || at.Query().Get("redirect") != h.server.URL+"/account/linked-at/back" {
+			if err != nil || at.Host != "agree.example" ||
+				at.Query().Get("redirect") != h.server.URL+"/account/linked-at/back" {
 				h.Fatalf("led to %q", found)
 			}
 			return "linked-at/back?state=" + at.Query().Get("state")
@@ -186,15 +204,19 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 	})
 }
 
-// Somebody links mail, which no app has unasked: they tick it for one, and for no other. Linking anew replaces what was there, and
-// unlinking ends it.
+// Somebody links mail, which no app has unasked: they tick it for one, and for no other. Linking anew replaces what was
+// there, and unlinking ends it.
 func TestMailIsLinkedOnAPage(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
 		p := newPublisher(t)
 		h := open(t, database, func(c *web.Config) {
 			p.link(c)
-			mail := mailer{mirror.Provider{Title: "Gmail", Every: time.Hour, Mail: true, Address: func(s mirror.Secret) string { return s.Username }, Open: func(mirror.Opening) (mirror.Source, error) { return noCalendars{}, nil }}}
+			mail := mailer{
+				mirror.Provider{Title: "Gmail", Every: time.Hour, Mail: true, Address: func(s mirror.Secret) string {
+					return s.Username
+				}, Open: func(mirror.Opening) (mirror.Source, error) { return noCalendars{}, nil }},
+			}
 			c.Service.Mirrors.Providers["gmail"] = mail.Provider
 			c.Consents["gmail"] = mail
 		})
@@ -203,10 +225,12 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 		b.get("apps/new").shows(http.StatusOK, "share").hides("read mail")
 		link := func() {
 			h.Helper()
-			_, found, _ := strings.Cut(b.post("linked-at/gmail").shows(http.StatusOK, "Gmail").header.Get("Refresh"), "url=")
+			_, found, _ := strings.Cut(b.post("linked-at/gmail").shows(http.StatusOK, "Gmail").header.Get("Refresh"),
+				"url=")
 			at, err := url.Parse(found)
 			h.must(err)
-			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").shows(http.StatusOK, "ann@gmail.test", "do not get access automatically").hides("keep the calendars")
+			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").
+				shows(http.StatusOK, "ann@gmail.test", "do not get access automatically").hides("keep the calendars")
 		}
 		b.get("linked").shows(http.StatusOK, "Link an account at Gmail", "nothing is sent or changed")
 		link()
@@ -217,9 +241,12 @@ func TestMailIsLinkedOnAPage(t *testing.T) {
 			h.Fatalf("%d accounts are linked", len(all))
 		}
 		b.get("apps/new").shows(http.StatusOK, "read mail").hides(`value="mail" checked`)
-		b.get(h.program(claudeRedirect).request("scope", "read mail")).shows(http.StatusOK, "Read the mail of your linked Gmail account").hides(`value="mail" checked`)
-		b.post("linked/"+string(all[0].ID)+"/look").at("linked?done=account-looked").shows(http.StatusOK, "ann@gmail.test")
-		b.post("linked/"+string(all[0].ID)+"/unlink", "calendars", "none").at("linked?done=account-unlinked").shows(http.StatusOK, "None yet", "its key is forgotten")
+		b.get(h.program(claudeRedirect).request("scope", "read mail")).shows(http.StatusOK,
+			"Read the mail of your linked Gmail account").hides(`value="mail" checked`)
+		b.post("linked/"+string(all[0].ID)+"/look").at("linked?done=account-looked").shows(http.StatusOK,
+			"ann@gmail.test")
+		b.post("linked/"+string(all[0].ID)+"/unlink", "calendars", "none").at("linked?done=account-unlinked").
+			shows(http.StatusOK, "None yet", "its key is forgotten")
 		b.get("apps/new").hides("read mail")
 	})
 }

@@ -44,7 +44,9 @@ func (p narrowPages) narrowForm() (narrowContent, error) {
 }
 
 // narrowContent lists an app's rights, with the ones to keep ticked.
-func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope, keep []calendar.CalendarID) (narrowContent, error) {
+func (p narrowPages) narrowContent(t auth.Token, scopes calendar.Scope,
+	keep []calendar.CalendarID,
+) (narrowContent, error) {
 	c := narrowContent{ID: t.ID, Name: excerpt(t.Name), Bound: t.Calendars != nil}
 	for _, name := range auth.ScopeNames(t.Scopes) {
 		scope, err := auth.ParseScopes(name)

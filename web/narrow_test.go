@@ -7,8 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// What a person takes from an assistant it lacks with its next call; it is never given anything that way, and nobody else can
-// take it.
+// What a person takes from an assistant it lacks with its next call; it is never given anything that way, and nobody
+// else can take it.
 func TestLetItDoLess(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -21,10 +21,12 @@ func TestLetItDoLess(t *testing.T) {
 		_, before := h.comes(got.text("access_token"))
 		path := "apps/" + string(before.Token) + "/narrow"
 		b.get("apps").shows(http.StatusOK, "Claude (claude.ai)", "Let it do less")
-		b.get(path).shows(http.StatusOK, "Let Claude (claude.ai) do less", "read", "change", "Private").hides(`value="share"`, `value="delete"`)
+		b.get(path).shows(http.StatusOK, "Let Claude (claude.ai) do less", "read", "change", "Private").
+			hides(`value="share"`, `value="delete"`)
 
 		b.post(path).shows(http.StatusUnprocessableEntity, "Leave it something")
-		b.post(path, "scope", "read", "scope", "share", "calendar", string(work.ID)).shows(http.StatusOK, "It may do less")
+		b.post(path, "scope", "read", "scope", "share", "calendar", string(work.ID)).shows(http.StatusOK,
+			"It may do less")
 		_, after := h.comes(got.text("access_token"))
 		if after.Scopes != calendar.ScopeRead || len(after.Calendars) != 1 || after.Calendars[0] != work.ID {
 			t.Errorf("it may %v in %v", after.Scopes, after.Calendars)

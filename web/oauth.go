@@ -134,7 +134,9 @@ func (h *Handler) refuseMachine(w http.ResponseWriter, r *http.Request, err erro
 	e := oauth.FaultOf(err)
 	switch {
 	case errors.As(err, &tooLarge):
-		sendJSON(w, http.StatusRequestEntityTooLarge, machineError{oauth.InvalidRequest, "the body is larger than 16 KiB"})
+		sendJSON(w, http.StatusRequestEntityTooLarge, machineError{
+			oauth.InvalidRequest, "the body is larger than 16 KiB",
+		})
 	case e != nil && e.RetryAfter > 0:
 		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 		sendJSON(w, http.StatusTooManyRequests, machineError{e.Code, e.What})
@@ -148,7 +150,9 @@ func (h *Handler) refuseMachine(w http.ResponseWriter, r *http.Request, err erro
 		sendJSON(w, http.StatusBadRequest, machineError{e.Code, e.What})
 	case calendar.ReasonOf(err) == calendar.Unavailable || r.Context().Err() != nil:
 		w.Header().Set("Retry-After", strconv.Itoa(int(retryLater/time.Second)))
-		sendJSON(w, http.StatusServiceUnavailable, machineError{oauth.Later, "the server is busy: try again in a moment"})
+		sendJSON(w, http.StatusServiceUnavailable, machineError{
+			oauth.Later, "the server is busy: try again in a moment",
+		})
 	default:
 		h.Logger.ErrorContext(r.Context(), "an OAuth request failed", "error", err)
 		sendJSON(w, http.StatusInternalServerError, machineError{"server_error", ""})

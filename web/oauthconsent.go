@@ -75,7 +75,13 @@ var scopeTitles = map[string]string{
 }
 
 // ages are the choices for the duration of a grant.
-var ages = []consentAge{{0, "Until I end it", false}, {1, "One day", false}, {30, "30 days", false}, {90, "90 days", false}, {365, "A year", false}}
+var ages = []consentAge{
+	{0, "Until I end it", false},
+	{1, "One day", false},
+	{30, "30 days", false},
+	{90, "90 days", false},
+	{365, "A year", false},
+}
 
 // consentPages ask a user whether an OAuth client may have access.
 type consentPages struct{ *pageRequest }
@@ -157,7 +163,8 @@ func (p consentPages) showConsent(query string, r oauth.Request, f consentForm, 
 		return err
 	}
 	c := consentContent{
-		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: p.user().Title(),
+		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect),
+		User:  p.user().Title(),
 		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all,
 		Query: query, Seal: p.seal(query, p.Now()),
 	}
@@ -197,7 +204,8 @@ func formSource(address string) string {
 func (p consentPages) decide() error {
 	query := p.r.PostFormValue("query")
 	if !p.sealed(query, p.r.PostFormValue("seal")) {
-		return calendar.Errorf(calendar.Stale, "", "this request was shown to another user or has expired: start again in the app that asked")
+		return calendar.Errorf(calendar.Stale, "",
+			"this request was shown to another user or has expired: start again in the app that asked")
 	}
 	r, sent, err := p.asked(query)
 	if err != nil || sent {
@@ -252,8 +260,9 @@ func (p consentPages) choice(f consentForm) (oauth.Choice, error) {
 	}
 	switch {
 	case f.all && len(f.calendars) > 0:
-		return c, calendar.Errorf(calendar.Invalid, "", "you ticked all calendars and also single ones, and nothing was allowed yet: "+
-			"for single calendars untick “All my calendars”, otherwise untick the single ones")
+		return c, calendar.Errorf(calendar.Invalid,
+			"", "you ticked all calendars and also single ones, and nothing was allowed yet: "+
+				"for single calendars untick “All my calendars”, otherwise untick the single ones")
 	case f.all:
 		return c, nil
 	}
@@ -284,7 +293,8 @@ func (p consentPages) sealed(query, seal string) bool {
 	when, _, _ := strings.Cut(seal, ".")
 	seconds, err := strconv.ParseInt(when, 10, 64)
 	at, now := time.Unix(seconds, 0), p.Now()
-	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) && hmac.Equal([]byte(seal), []byte(p.seal(query, at)))
+	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) &&
+		hmac.Equal([]byte(seal), []byte(p.seal(query, at)))
 }
 
 // asksForConsent reports whether a page leads to the consent page. Clients that opened a window for it need a reference

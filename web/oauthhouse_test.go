@@ -36,7 +36,9 @@ func (h *house) resource(next http.Handler) http.Handler {
 		ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
 		Protected: func(r *http.Request) (auth.Protected, bool) {
 			site, ok := h.site(r)
-			return auth.Protected{Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes}, ok
+			return auth.Protected{
+				Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes,
+			}, ok
 		},
 	}
 	who := h.auth.Require(door, func(w http.ResponseWriter, _ *http.Request, c calendar.Caller) {
@@ -124,8 +126,10 @@ const claudeRedirect = "https://claude.ai/api/mcp/auth_callback"
 // request is what the assistant sends a browser with; pairs change it, and "" takes away.
 func (a *assistant) request(pairs ...string) string {
 	q := url.Values{
-		"response_type": {"code"}, "client_id": {a.id}, "redirect_uri": {a.redirect}, "state": {"xyz"}, "scope": {"read write"},
-		"code_challenge": {challengeOf(verifier)}, "code_challenge_method": {"S256"}, "resource": {a.server.URL + "/mcp"},
+		"response_type": {"code"}, "client_id": {a.id}, "redirect_uri": {a.redirect}, "state": {"xyz"},
+		"scope":          {"read write"},
+		"code_challenge": {challengeOf(verifier)}, "code_challenge_method": {"S256"},
+		"resource": {a.server.URL + "/mcp"},
 	}
 	return "/oauth/authorize?" + changed(q, pairs).Encode()
 }
@@ -187,15 +191,17 @@ func (b *browser) allow(a *assistant) *url.URL {
 func (a *assistant) exchange(code string, pairs ...string) answer {
 	a.Helper()
 	return a.form("/oauth/token", changed(url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.id}, "redirect_uri": {a.redirect}, "code_verifier": {verifier},
-		"resource": {a.server.URL + "/mcp"},
+		"grant_type": {"authorization_code"}, "code": {code}, "client_id": {a.id}, "redirect_uri": {a.redirect},
+		"code_verifier": {verifier},
+		"resource":      {a.server.URL + "/mcp"},
 	}, pairs))
 }
 
 // refresh takes a refresh token there.
 func (a *assistant) refresh(token string, pairs ...string) answer {
 	a.Helper()
-	return a.form("/oauth/token", changed(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {a.id}}, pairs))
+	return a.form("/oauth/token",
+		changed(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}, "client_id": {a.id}}, pairs))
 }
 
 // tokens is all of it, for a user.

@@ -72,7 +72,9 @@ type serverDocument struct {
 }
 
 func describeResource(site oauth.Site) any {
-	return resourceDocument{site.Resource, []string{site.Issuer}, auth.ScopeNames(FirstScopes), []string{"header"}, "Calendars"}
+	return resourceDocument{
+		site.Resource, []string{site.Issuer}, auth.ScopeNames(FirstScopes), []string{"header"}, "Calendars",
+	}
 }
 
 func (h *Handler) describeServer(site oauth.Site) any {

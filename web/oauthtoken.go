@@ -15,7 +15,8 @@ func badRequest(what string) error { return &oauth.Error{Code: oauth.InvalidRequ
 
 // readForm reads a form that a program sends. It ignores the query, which would end up in logs.
 func readForm(r *http.Request) (url.Values, error) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		kind != "application/x-www-form-urlencoded" {
 		return nil, badRequest("the Content-Type is application/x-www-form-urlencoded")
 	}
 	body, err := io.ReadAll(r.Body)
@@ -37,7 +38,8 @@ func identity(r *http.Request, form url.Values) (oauth.Identity, error) {
 	}
 	user, password, ok := r.BasicAuth()
 	if !ok {
-		return oauth.Identity{}, &oauth.Error{Code: oauth.InvalidClient, What: "clients show their secret by Basic, or in the form"}
+		return oauth.Identity{},
+			&oauth.Error{Code: oauth.InvalidClient, What: "clients show their secret by Basic, or in the form"}
 	}
 	user, err := url.QueryUnescape(user)
 	if err == nil {
@@ -125,7 +127,8 @@ func (h *Handler) register(w http.ResponseWriter, r *http.Request, _ oauth.Site)
 		return err
 	}
 	told := registered{
-		ID: c.ID, Secret: c.Secret, Issued: c.Created.Unix(), Name: c.Name, Redirects: c.Redirects, GrantTypes: grantTypes, AnswerTypes: answerTypes,
+		ID: c.ID, Secret: c.Secret, Issued: c.Created.Unix(), Name: c.Name, Redirects: c.Redirects,
+		GrantTypes: grantTypes, AnswerTypes: answerTypes,
 		Method: c.Method, Type: c.Type,
 	}
 	if c.Secret != "" {

@@ -46,7 +46,8 @@ func (p signInPages) passkeySignIn() error {
 	if !ok {
 		return errMissing()
 	}
-	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.Parcel(p.field("parcel")), p.field("answer"), p.r.UserAgent())
+	entry, err := p.Auth.SignInByPasskey(p.r.Context(), site, auth.Parcel(p.field("parcel")), p.field("answer"),
+		p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
 		return p.again("signin", p.signInContent(""), err)
@@ -59,5 +60,6 @@ func (p confirmPages) confirmByPasskey() error {
 	if !ok {
 		return errMissing()
 	}
-	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("answer")))
+	return p.confirmed(p.Auth.ProveByPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")),
+		p.field("answer")))
 }

@@ -84,8 +84,10 @@ func TestPasskey(t *testing.T) {
 		other := h.secure()
 		s, fields := other.use(a)
 		s.at("security").shows(http.StatusOK, "by passkey", "last used just now")
-		h.secure().post("sign-in/passkey", fields...).shows(http.StatusUnprocessableEntity, "did not match") // the same signature again
-		step := h.secure().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step", "Recovery code")
+		// the same signature again
+		h.secure().post("sign-in/passkey", fields...).shows(http.StatusUnprocessableEntity, "did not match")
+		step := h.secure().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK,
+			"One more step", "Recovery code")
 		if step.options() == "" {
 			t.Error("the second step offers no passkey")
 		}
@@ -122,7 +124,8 @@ func TestFirstPasskeyEndsSessions(t *testing.T) {
 
 		h.pass(time.Hour)
 		b.get("delete").shows(http.StatusOK, "Recovery code")
-		b.post("confirm", "password", rightPassword, "next", "delete").shows(http.StatusUnprocessableEntity, "did not match")
+		b.post("confirm", "password", rightPassword, "next", "delete").shows(http.StatusUnprocessableEntity,
+			"did not match")
 	}, named)
 }
 
@@ -162,10 +165,13 @@ func TestPasskeyRefused(t *testing.T) {
 		answer, err := a.Use(form.options())
 		h.must(err)
 		other := late.get("sign-in").hidden("parcel")
-		late.post("sign-in/passkey", "parcel", other, "answer", answer).shows(http.StatusUnprocessableEntity, "did not match")
-		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", "{}").shows(http.StatusUnprocessableEntity)
+		late.post("sign-in/passkey", "parcel", other, "answer", answer).shows(http.StatusUnprocessableEntity,
+			"did not match")
+		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", "{}").
+			shows(http.StatusUnprocessableEntity)
 		h.pass(10 * time.Minute)
-		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", answer).shows(http.StatusUnprocessableEntity, "took too long")
+		late.post("sign-in/passkey", "parcel", form.hidden("parcel"), "answer", answer).
+			shows(http.StatusUnprocessableEntity, "took too long")
 
 		// A copy of the passkey is behind the original.
 		copied := *a
@@ -185,7 +191,8 @@ func TestPasskeyRefused(t *testing.T) {
 		ask := bob.get("delete")
 		answer, err = a.Use(ask.options())
 		h.must(err)
-		bob.post("confirm/passkey", "parcel", ask.hidden("parcel"), "answer", answer, "next", "delete").shows(http.StatusUnprocessableEntity, "did not match")
+		bob.post("confirm/passkey", "parcel", ask.hidden("parcel"), "answer", answer, "next", "delete").
+			shows(http.StatusUnprocessableEntity, "did not match")
 	}, named)
 }
 

@@ -89,7 +89,10 @@ type inviteContent struct {
 func (p userPages) inviteForm() error { return p.show("invite", inviteContent{}) }
 
 func (p userPages) invite() error {
-	content := inviteContent{Name: p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"), Admin: p.field("admin") != ""}
+	content := inviteContent{
+		Name: p.field("name"), DisplayName: p.field("display-name"), Email: p.field("email"),
+		Admin: p.field("admin") != "",
+	}
 	u, err := p.NewUser(p.r.Context(), auth.NewUser{
 		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
 	})
@@ -116,7 +119,9 @@ func (p userPages) vouch(u calendar.User, kind auth.VoucherKind) (issued, error)
 	if err != nil {
 		return issued{}, err
 	}
-	one := issued{Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(voucher.Expires)}
+	one := issued{
+		Link: p.address().JoinPath(root, "key", string(secret)).String(), Until: p.clock().Moment(voucher.Expires),
+	}
 	if p.Passlinks == nil || u.Email == "" {
 		return one, nil
 	}

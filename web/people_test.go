@@ -52,7 +52,8 @@ func TestInvite(t *testing.T) {
 		root := h.as("root")
 		root.post("invite", "name", "ROOT").shows(http.StatusConflict, `There is a user "root" already`)
 		root.post("invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "is no user name")
-		made := root.post("invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK, "Give ann this link")
+		made := root.post("invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK,
+			"Give ann this link")
 		key := strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
 		root.get("people").shows(http.StatusOK, "ann", "invitation until")
 		h.browser().post("sign-in", "name", "ann", "password", "").shows(http.StatusUnprocessableEntity)
@@ -60,7 +61,8 @@ func TestInvite(t *testing.T) {
 		guest := h.browser()
 		guest.get(key).shows(http.StatusOK, "You are invited", "ann")
 		guest.post(key, "password", "short", "again", "short").shows(http.StatusUnprocessableEntity, "too short")
-		guest.post(key, "password", "one password", "again", "other password").shows(http.StatusUnprocessableEntity, "not alike")
+		guest.post(key, "password", "one password", "again", "other password").shows(http.StatusUnprocessableEntity,
+			"not alike")
 		guest.post(key, "password", rightPassword, "again", rightPassword).at("").shows(http.StatusOK)
 		for _, used := range []string{key, key[:len(key)-1] + "A", "key/x"} {
 			guest.get(used).shows(http.StatusNotFound, "has been used, has expired or was replaced")
@@ -97,7 +99,8 @@ func TestResetEndsWithPassword(t *testing.T) {
 		root, ann := h.as("root"), h.as("ann")
 		for _, change := range []func(){
 			func() {
-				ann.post("security/password", "password", "a new password", "again", "a new password").at("security?done=password-changed")
+				ann.post("security/password", "password", "a new password", "again", "a new password").
+					at("security?done=password-changed")
 			},
 			func() { h.must(h.auth.SetPassword(t.Context(), "ann", "a third password")) },
 		} {
@@ -121,7 +124,8 @@ func TestResetKeepsSecondFactor(t *testing.T) {
 		s := root.post("people/ann", "do", "reset")
 		key := strings.TrimPrefix(s.secret(), h.server.URL+"/account/")
 		b := h.browser()
-		step := b.post(key, "password", "another password", "again", "another password").shows(http.StatusOK, "One more step")
+		step := b.post(key, "password", "another password", "again", "another password").shows(http.StatusOK,
+			"One more step")
 		b.get("").at("sign-in?next=")
 		h.pass(time.Minute)
 		b.post("sign-in/code", "parcel", step.hidden("parcel"), "code", app(t, secret, h.Now())).at("")
@@ -137,14 +141,17 @@ func TestDisable(t *testing.T) {
 		h.admin()
 		h.user("ann")
 		b, root := h.as("ann"), h.as("root")
-		_, token, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "x", Scopes: calendar.ScopeAll})
+		_, token, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "ann", Name: "x", Scopes: calendar.ScopeAll,
+		})
 		h.must(err)
 		root.post("people/root", "do", "disable").shows(http.StatusUnprocessableEntity, "That would be you")
 		root.post("people/root", "do", "plain").shows(http.StatusUnprocessableEntity, "That would be you")
 		root.post("people/ann", "do", "explode").shows(http.StatusNotFound)
 		root.post("people/ann", "do", "disable").at("people/ann?done=saved").shows(http.StatusOK, "disabled")
 		b.get("").at("sign-in?next=")
-		b.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity, "did not match")
+		b.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity,
+			"did not match")
 		for _, secret := range []string{rightPassword, string(token)} {
 			if _, err := h.auth.VerifyBasic(t.Context(), "ann", secret, here); err == nil {
 				t.Error("a disabled user's credential opens a door to programs")
@@ -168,14 +175,16 @@ func TestSettings(t *testing.T) {
 		h.user("ann")
 		b, root := h.as("ann"), h.as("root")
 		fields := []string{
-			"display-name", "Ann <b>Lee</b>", "timezone", "Asia/Tokyo", "week-start", "sun", "day", "mon", "day", "tue", "opens", "08:00", "closes", "16:30",
+			"display-name", "Ann <b>Lee</b>", "timezone", "Asia/Tokyo", "week-start", "sun", "day", "mon", "day", "tue",
+			"opens", "08:00", "closes", "16:30",
 		}
 		b.post("settings", fields...).at("settings?done=saved").shows(http.StatusOK, "Saved").hides("<b>Lee")
 		u, err := h.auth.User(t.Context(), "ann")
 		h.must(err)
 		u.ID, u.Created = "", time.Time{}
 		want := calendar.User{
-			Name: "ann", DisplayName: "Ann <b>Lee</b>", Timezone: "Asia/Tokyo", WeekStart: "sun", WorkingDays: "mon tue", WorkingHours: "08:00-16:30",
+			Name: "ann", DisplayName: "Ann <b>Lee</b>", Timezone: "Asia/Tokyo", WeekStart: "sun",
+			WorkingDays: "mon tue", WorkingHours: "08:00-16:30",
 		}
 		if diff := cmp.Diff(want, u); diff != "" {
 			t.Errorf("ann (-want +got):\n%s", diff)
@@ -183,11 +192,14 @@ func TestSettings(t *testing.T) {
 		b.post("settings", append(fields, "timezone", "x")...).shows(http.StatusOK)
 		fields[3] = "Mars/Base"
 		b.post("settings", fields...).shows(http.StatusUnprocessableEntity, `"Mars/Base" is no time zone`)
-		b.post("settings/addresses", "address", "no address").shows(http.StatusUnprocessableEntity, "is no e-mail address")
-		b.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=address-added").shows(http.StatusOK, "ann@example.org not verified yet")
+		b.post("settings/addresses", "address", "no address").shows(http.StatusUnprocessableEntity,
+			"is no e-mail address")
+		b.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=address-added").
+			shows(http.StatusOK, "ann@example.org not verified yet")
 		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusNotFound)
 		root.post("people/ann", "do", "verify", "address", "ann@example.org").shows(http.StatusOK, "ann@example.org")
-		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusOK, "ann@example.org main address")
+		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusOK,
+			"ann@example.org main address")
 		b.post("settings/addresses/remove", "address", "ann@example.org").shows(http.StatusNotFound)
 	})
 }
@@ -198,9 +210,10 @@ func TestDeleteAccount(t *testing.T) {
 	each(t, func(h *house) {
 		root := h.admin()
 		ann := h.user("ann")
-		_, err := h.calendars.CreateCalendar(t.Context(), calendar.Caller{User: ann, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
-			Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}},
-		})
+		_, err := h.calendars.CreateCalendar(t.Context(),
+			calendar.Caller{User: ann, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
+				Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}},
+			})
 		h.must(err)
 		b := h.as("ann")
 		file := b.get("export").shows(http.StatusOK)
@@ -224,29 +237,37 @@ func TestDeleteAccount(t *testing.T) {
 // here is where programs of the tests are.
 var here = netip.MustParseAddr("198.51.100.7")
 
-// Nobody signs in as a room: no link, no password and no role make a way in, and a session or password from before is none.
+// Nobody signs in as a room: no link, no password and no role make a way in, and a session or password from before is
+// none.
 func TestRoomsNeverSignIn(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.admin()
 		root := h.as("root")
 		blue, err := h.auth.CreateUser(t.Context(), auth.NewUser{
-			Name: "blue", Email: "blue@example.org", Password: rightPassword, Room: calendar.Room{Kind: calendar.RoomToMeet},
+			Name: "blue", Email: "blue@example.org", Password: rightPassword,
+			Room: calendar.Room{Kind: calendar.RoomToMeet},
 		})
 		h.must(err)
 		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
-		root.get("people/blue").shows(http.StatusOK, "a room cannot sign in").hides("Make an administrator", "Make a link")
+		root.get("people/blue").shows(http.StatusOK, "a room cannot sign in").hides("Make an administrator",
+			"Make a link")
 		for _, do := range []string{"reset", "admin"} {
-			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity, "Blue is a room: rooms and resources cannot sign in")
+			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity,
+				"Blue is a room: rooms and resources cannot sign in")
 		}
-		h.browser().post("sign-in", "name", "blue", "password", rightPassword).shows(http.StatusUnprocessableEntity, "did not match")
+		h.browser().post("sign-in", "name", "blue", "password", rightPassword).shows(http.StatusUnprocessableEntity,
+			"did not match")
 		if _, err := h.auth.VerifyBasic(t.Context(), "blue", rightPassword, here); err == nil {
 			t.Error("the room's password opens a door to programs")
 		}
-		if err := h.auth.SetPassword(t.Context(), "blue", "another password"); calendar.ReasonOf(err) != calendar.Invalid {
+		if err := h.auth.SetPassword(t.Context(), "blue", "another password"); calendar.ReasonOf(err) !=
+			calendar.Invalid {
 			t.Errorf("a password for a room: %v", err)
 		}
-		if _, _, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "blue", Name: "x", Scopes: calendar.ScopeAll}); calendar.ReasonOf(err) != calendar.Invalid {
+		if _, _, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "blue", Name: "x", Scopes: calendar.ScopeAll,
+		}); calendar.ReasonOf(err) != calendar.Invalid {
 			t.Errorf("a token for a room: %v", err)
 		}
 		if now, err := h.auth.User(t.Context(), "blue"); err != nil || now != blue {
@@ -265,7 +286,8 @@ func TestLastAdministratorStays(t *testing.T) {
 		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
 		_, err := h.auth.CreateUser(h.Context(), auth.NewUser{Name: "zoe", Invited: true, Admin: true})
 		h.must(err)
-		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, "the only administrator who can sign in")
+		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity,
+			"the only administrator who can sign in")
 		h.user("ann")
 		root.post("people/ann", "do", "admin").at("people/ann?done=saved")
 		root.post("people/ann", "do", "disable").at("people/ann?done=saved")
@@ -278,7 +300,8 @@ func TestLastAdministratorStays(t *testing.T) {
 	})
 }
 
-// One button ends sessions, app passwords, what assistants were granted, codes on their way and links to choose a password. The password stays.
+// One button ends sessions, app passwords, what assistants were granted, codes on their way and links to choose a
+// password. The password stays.
 func TestEndAccess(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -286,7 +309,9 @@ func TestEndAccess(t *testing.T) {
 		h.user("ann")
 		h.user("bob")
 		root, ann, bob, a := h.as("root"), h.as("ann"), h.as("bob"), h.program(claudeRedirect)
-		_, password, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "phone", Scopes: calendar.ScopeAll})
+		_, password, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "ann", Name: "phone", Scopes: calendar.ScopeAll,
+		})
 		h.must(err)
 		granted := a.tokens(ann)
 		code := ann.allow(a).Query().Get("code")

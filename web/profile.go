@@ -52,7 +52,9 @@ func (p profile) text() []byte {
 	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)
-	b.WriteString(`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n")
+	b.WriteString(
+		`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n",
+	)
 	b.WriteString(`<plist version="1.0">` + "\n")
 	top.write(&b)
 	b.WriteString("</plist>\n")

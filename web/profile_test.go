@@ -16,22 +16,28 @@ type key struct {
 	value    string
 }
 
-// profileKeys and accountKeys are those of TopLevel.yaml, and of CommonPayloadKeys.yaml with com.apple.caldav.account.yaml. An empty
-// value is any.
+// profileKeys and accountKeys are those of TopLevel.yaml, and of CommonPayloadKeys.yaml with
+// com.apple.caldav.account.yaml. An empty value is any.
 var (
 	profileKeys = map[string]key{
 		"PayloadIdentifier": {of: "string", required: true}, "PayloadUUID": {of: "string", required: true},
-		"PayloadType": {of: "string", required: true, value: "Configuration"}, "PayloadVersion": {of: "integer", required: true, value: "1"},
-		"PayloadContent": {of: "array", required: true}, "PayloadDescription": {of: "string"}, "PayloadDisplayName": {of: "string"},
+		"PayloadType":    {of: "string", required: true, value: "Configuration"},
+		"PayloadVersion": {of: "integer", required: true, value: "1"},
+		"PayloadContent": {of: "array", required: true}, "PayloadDescription": {of: "string"},
+		"PayloadDisplayName":  {of: "string"},
 		"PayloadOrganization": {of: "string"}, "HasRemovalPasscode": {of: "boolean"}, "PayloadScope": {of: "string"},
 	}
 	accountKeys = map[string]key{
 		"PayloadIdentifier": {of: "string", required: true}, "PayloadUUID": {of: "string", required: true},
-		"PayloadType": {of: "string", required: true, value: "com.apple.caldav.account"}, "PayloadVersion": {of: "integer", required: true, value: "1"},
-		"PayloadDescription": {of: "string"}, "PayloadDisplayName": {of: "string"}, "PayloadOrganization": {of: "string"},
-		"CalDAVAccountDescription": {of: "string"}, "CalDAVHostName": {of: "string", required: true}, "CalDAVUsername": {of: "string"},
-		"CalDAVPassword": {of: "string"}, "CalDAVPrincipalURL": {of: "string"}, "CalDAVUseSSL": {of: "boolean"}, "CalDAVPort": {of: "integer"},
-		"VPNUUID": {of: "string"},
+		"PayloadType":        {of: "string", required: true, value: "com.apple.caldav.account"},
+		"PayloadVersion":     {of: "integer", required: true, value: "1"},
+		"PayloadDescription": {of: "string"}, "PayloadDisplayName": {of: "string"},
+		"PayloadOrganization":      {of: "string"},
+		"CalDAVAccountDescription": {of: "string"}, "CalDAVHostName": {of: "string", required: true},
+		"CalDAVUsername": {of: "string"},
+		"CalDAVPassword": {of: "string"}, "CalDAVPrincipalURL": {of: "string"}, "CalDAVUseSSL": {of: "boolean"},
+		"CalDAVPort": {of: "integer"},
+		"VPNUUID":    {of: "string"},
 	}
 )
 
@@ -60,7 +66,8 @@ func (n node) dictionary(t *testing.T, table map[string]key) map[string]node {
 	for i := 0; i < len(n.Nodes); i += 2 {
 		name, value := n.Nodes[i].Text, n.Nodes[i+1]
 		want, known := table[name]
-		if _, twice := values[name]; n.Nodes[i].kind() != "key" || !known || twice || value.kind() != want.of || want.value != "" && value.Text != want.value {
+		if _, twice := values[name]; n.Nodes[i].kind() != "key" || !known || twice || value.kind() != want.of ||
+			want.value != "" && value.Text != want.value {
 			t.Errorf("%s: %s %q is not as Apple has it: %+v", name, value.kind(), value.Text, want)
 		}
 		if _, err := strconv.Atoi(value.Text); want.of == "integer" && err != nil {
@@ -76,14 +83,15 @@ func (n node) dictionary(t *testing.T, table map[string]key) map[string]node {
 	return values
 }
 
-// A profile is one by Apple's published schema, and what comes of installing it again is the same account: the same identifiers.
-// That of another app password has others.
+// A profile is one by Apple's published schema, and what comes of installing it again is the same account: the same
+// identifiers. That of another app password has others.
 func TestProfileKeepsApplesSchema(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.user("ann")
 		b := h.as("ann")
-		uuid, seen := regexp.MustCompile(`^[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$`), map[string]bool{}
+		uuid, seen := regexp.MustCompile(`^[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$`),
+			map[string]bool{}
 		for range 2 {
 			path := regexp.MustCompile(`/account/profile/[\w-]+`).FindString(b.post("connect/apple").body)
 			again := map[string]bool{}

@@ -58,7 +58,8 @@ func (p addressPages) proven() (string, error) {
 		return "", err
 	}
 	if user != p.user().ID {
-		return "", calendar.Errorf(calendar.NotFound, "", "this link is for another account: sign in to that, and open it again")
+		return "", calendar.Errorf(calendar.NotFound, "",
+			"this link is for another account: sign in to that, and open it again")
 	}
 	return string(address), nil
 }

@@ -42,9 +42,11 @@ func TestProveAddress(t *testing.T) {
 		h.user("ann")
 		h.user("bob")
 		ann, bob := h.as("ann"), h.as("bob")
-		ann.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=proof-sent").shows(http.StatusOK, "A mail with a link is on its way", "not verified yet", "Send a link")
+		ann.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=proof-sent").shows(http.StatusOK,
+			"A mail with a link is on its way", "not verified yet", "Send a link")
 		ann.post("settings/addresses/prove", "address", "ann@example.org").shows(http.StatusOK, "on its way")
-		ann.post("settings/addresses/prove", "address", "victim@example.org").shows(http.StatusNotFound, "does not wait")
+		ann.post("settings/addresses/prove", "address", "victim@example.org").shows(http.StatusNotFound,
+			"does not wait")
 		if len(post.sent) != 2 {
 			t.Fatalf("sent: %v", post.sent)
 		}

@@ -32,7 +32,8 @@ func (p proposalPages) proposals(c clock) (list []proposal, unread int, err erro
 	found, err := p.Service.Proposals(p.r.Context(), p.caller(), m)
 	for _, one := range found.All[:min(len(found.All), mostProposals)] {
 		list = append(list, proposal{
-			one.Message, one.Which.String(), one.Start.String(), one.Proposal.End.String(), excerpt(one.From.Name()), titleOf(one.Instance), c.sentence(one), c.proposed(one), excerpt(one.Comment),
+			one.Message, one.Which.String(), one.Start.String(), one.Proposal.End.String(), excerpt(one.From.Name()),
+			titleOf(one.Instance), c.sentence(one), c.proposed(one), excerpt(one.Comment),
 		})
 	}
 	return list, found.Unread, err
@@ -93,7 +94,8 @@ func (p proposalPages) decideProposal() error {
 			one.Proposal.Start.String() == p.field("start") && one.Proposal.End.String() == p.field("end")
 	})
 	if i < 0 {
-		return calendar.Errorf(calendar.NotFound, "", "this is not proposed any more: the event, or the proposal, has changed")
+		return calendar.Errorf(calendar.NotFound, "",
+			"this is not proposed any more: the event, or the proposal, has changed")
 	}
 	one := found.All[i]
 	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, ledger.Decision{

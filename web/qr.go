@@ -32,6 +32,7 @@ func qrCode(text, label string) (template.HTML, error) {
 	side := code.Size + 2*quietZone
 	//nolint:gosec // The path is of numbers, and the label is escaped.
 	return template.HTML(fmt.Sprintf(
-		`<svg class="qr" role="img" aria-label="%s" viewBox="0 0 %d %d" width="%d" height="%d"><path fill="#fff" d="M0 0h%dv%dH0z"/><path fill="#000" d="%s"/></svg>`,
+		`<svg class="qr" role="img" aria-label="%s" viewBox="0 0 %d %d" width="%d" height="%d"><path fill="#fff" `+
+			`d="M0 0h%dv%dH0z"/><path fill="#000" d="%s"/></svg>`,
 		template.HTMLEscapeString(label), side, side, 4*side, 4*side, side, side, path.String())), nil
 }

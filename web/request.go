@@ -88,7 +88,8 @@ func (p *pageRequest) readForm() error {
 	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) || p.r.Context().Err() != nil {
 		return err
 	}
-	return calendar.Errorf(calendar.Invalid, "", "the address or the form that was sent is malformed (%v); nothing was changed", err)
+	return calendar.Errorf(calendar.Invalid, "",
+		"the address or the form that was sent is malformed (%v); nothing was changed", err)
 }
 
 // comeBack returns the page to show after signing in: the requested page, or the form's page for a POST.
@@ -111,7 +112,8 @@ func (p *pageRequest) next() string {
 // localPath accepts only paths below the root, and nothing that a browser could read as another host's address.
 func localPath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") || strings.ContainsAny(next, "\\\r\n\t") || strings.Contains(u.Path, "..") {
+	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") ||
+		strings.ContainsAny(next, "\\\r\n\t") || strings.Contains(u.Path, "..") {
 		return ""
 	}
 	return next

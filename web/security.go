@@ -71,7 +71,9 @@ func (p securityPages) securityContent() (c securityContent, err error) {
 	}
 	sessions, err := p.Auth.Sessions(ctx, u)
 	for _, s := range sessions {
-		c.Sessions = append(c.Sessions, sessionRow{s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == p.session.ID})
+		c.Sessions = append(c.Sessions, sessionRow{
+			s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == p.session.ID,
+		})
 	}
 	_, c.CanPasskey = p.passkeySite()
 	if p.Provider != nil {
@@ -82,8 +84,23 @@ func (p securityPages) securityContent() (c securityContent, err error) {
 
 // browsers and systems are words in User-Agents, the more specific ones first.
 var (
-	browsers = [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}}
-	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"Linux", "Linux"}}
+	browsers = [][2]string{
+		{"Edg/", "Edge"},
+		{"OPR/", "Opera"},
+		{"Firefox/", "Firefox"},
+		{"FxiOS/", "Firefox"},
+		{"Chrome/", "Chrome"},
+		{"CriOS/", "Chrome"},
+		{"Safari/", "Safari"},
+	}
+	systems = [][2]string{
+		{"iPhone", "iPhone"},
+		{"iPad", "iPad"},
+		{"Android", "Android"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "Mac"},
+		{"Linux", "Linux"},
+	}
 )
 
 // browserName returns a browser's common name.
@@ -148,7 +165,8 @@ func (p securityPages) addPasskey() error {
 	if !ok {
 		return errMissing()
 	}
-	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("name"), p.field("answer"))
+	codes, err := p.Auth.AddPasskey(p.r.Context(), site, p.session, auth.Parcel(p.field("parcel")), p.field("name"),
+		p.field("answer"))
 	if err != nil {
 		return showAgain(p.pageRequest, "passkey", p.makeKeyContent, err)
 	}

@@ -64,7 +64,8 @@ func (b *browser) withCodes() (secret string, recovery []string) {
 	b.Helper()
 	form := b.get("security/codes").shows(http.StatusOK, "your password alone opens neither")
 	secret = form.secret()
-	kept := b.post("security/codes", "parcel", form.hidden("parcel"), "code", app(b.T, secret, b.Now())).shows(http.StatusOK, "Each signs you in once")
+	kept := b.post("security/codes", "parcel", form.hidden("parcel"), "code", app(b.T, secret, b.Now())).
+		shows(http.StatusOK, "Each signs you in once")
 	return secret, strings.Fields(kept.secret())
 }
 
@@ -79,7 +80,8 @@ func TestSecondStep(t *testing.T) {
 
 		first := func() (*browser, string) {
 			b := h.browser()
-			s := b.post("sign-in", "name", "ann", "password", rightPassword, "next", "security").shows(http.StatusOK, "One more step")
+			s := b.post("sign-in", "name", "ann", "password", rightPassword, "next", "security").shows(http.StatusOK,
+				"One more step")
 			b.get("security").at("sign-in?next=security")
 			return b, s.hidden("parcel")
 		}
@@ -116,8 +118,10 @@ func TestSecondStep(t *testing.T) {
 		// A step that took too long, and one that somebody made up.
 		late, parcel := first()
 		h.pass(10 * time.Minute)
-		late.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).shows(http.StatusUnprocessableEntity, "took too long")
-		late.post("sign-in/code", "parcel", tampered(parcel), "code", app(t, secret, h.Now())).shows(http.StatusUnprocessableEntity, "begin again")
+		late.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).
+			shows(http.StatusUnprocessableEntity, "took too long")
+		late.post("sign-in/code", "parcel", tampered(parcel), "code", app(t, secret, h.Now())).
+			shows(http.StatusUnprocessableEntity, "begin again")
 	})
 }
 
@@ -130,7 +134,9 @@ func TestProgramsAndSecondFactors(t *testing.T) {
 		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, from); err != nil {
 			t.Fatal(err)
 		}
-		_, program, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "Phone", Scopes: calendar.ScopeAll})
+		_, program, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "ann", Name: "Phone", Scopes: calendar.ScopeAll,
+		})
 		h.must(err)
 		b := h.as("ann")
 		b.withCodes()
@@ -140,7 +146,8 @@ func TestProgramsAndSecondFactors(t *testing.T) {
 		if _, err := h.auth.VerifyBasic(t.Context(), "ann", string(program), from); err != nil {
 			t.Errorf("an app password: %v", err)
 		}
-		b.post("security/codes/remove").at("security?done=removed").shows(http.StatusOK, "Set up codes").hides("are left")
+		b.post("security/codes/remove").at("security?done=removed").shows(http.StatusOK, "Set up codes").
+			hides("are left")
 		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, from); err != nil {
 			t.Errorf("without a second factor: %v", err)
 		}
@@ -155,9 +162,11 @@ func TestProof(t *testing.T) {
 		b := h.as("ann")
 		h.pass(15 * time.Minute)
 		for _, path := range []string{"security/password", "security/codes", "apps/new", "delete", "export"} {
-			b.get(path).shows(http.StatusOK, "Confirm that it is you").at("confirm?next=" + strings.ReplaceAll(path, "/", "%2F"))
+			b.get(path).shows(http.StatusOK, "Confirm that it is you").
+				at("confirm?next=" + strings.ReplaceAll(path, "/", "%2F"))
 		}
-		b.post("security/password", "password", "a new password", "again", "a new password").shows(http.StatusOK, "Confirm that it is you")
+		b.post("security/password", "password", "a new password", "again", "a new password").shows(http.StatusOK,
+			"Confirm that it is you")
 		b.post("delete", "name", "ann").shows(http.StatusOK, "Confirm that it is you")
 		b.post("confirm", "password", "wrong", "next", "delete").shows(http.StatusUnprocessableEntity, "did not match")
 		b.get("delete").shows(http.StatusOK, "Confirm that it is you")
@@ -181,7 +190,8 @@ func TestProofTakesSecondFactor(t *testing.T) {
 		ann.get("delete").shows(http.StatusOK, "Confirm that it is you", "Your password", "Code from your app")
 		wrong := func(fields ...string) {
 			t.Helper()
-			ann.post("confirm", append(fields, "next", "delete")...).shows(http.StatusUnprocessableEntity, "did not match")
+			ann.post("confirm", append(fields, "next", "delete")...).shows(http.StatusUnprocessableEntity,
+				"did not match")
 			ann.get("delete").shows(http.StatusOK, "Confirm that it is you")
 			ann.post("security/codes/remove").shows(http.StatusOK, "Confirm that it is you")
 		}
@@ -206,11 +216,15 @@ func TestSecondStepEndsWithPassword(t *testing.T) {
 		secret, _ := ann.withCodes()
 		h.pass(2 * time.Minute)
 		thief := h.browser()
-		parcel := thief.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step").hidden("parcel")
-		ann.post("security/password", "password", "a new password", "again", "a new password").at("security?done=password-changed")
-		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).shows(http.StatusUnprocessableEntity, "sign in again")
+		parcel := thief.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusOK, "One more step").
+			hidden("parcel")
+		ann.post("security/password", "password", "a new password", "again", "a new password").
+			at("security?done=password-changed")
+		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).
+			shows(http.StatusUnprocessableEntity, "sign in again")
 		thief.get("security").at("sign-in?next=security")
-		parcel = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK, "One more step").hidden("parcel")
+		parcel = thief.post("sign-in", "name", "Ann", "password", "a new password").shows(http.StatusOK,
+			"One more step").hidden("parcel")
 		thief.post("sign-in/code", "parcel", parcel, "code", app(t, secret, h.Now())).at("")
 	})
 }
@@ -221,10 +235,13 @@ func TestChangePassword(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		b, other := h.as("ann"), h.as("ann")
-		b.post("security/password", "password", "a new password", "again", "another").shows(http.StatusUnprocessableEntity, "not alike")
-		b.post("security/password", "password", "short", "again", "short").shows(http.StatusUnprocessableEntity, "too short")
+		b.post("security/password", "password", "a new password", "again", "another").
+			shows(http.StatusUnprocessableEntity, "not alike")
+		b.post("security/password", "password", "short", "again", "short").shows(http.StatusUnprocessableEntity,
+			"too short")
 		other.get("security").at("security")
-		b.post("security/password", "password", "a new password", "again", "a new password").at("security?done=password-changed")
+		b.post("security/password", "password", "a new password", "again", "a new password").
+			at("security?done=password-changed")
 		other.get("security").at("sign-in?next=security")
 		other.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
 		other.post("sign-in", "name", "ann", "password", "a new password").shows(http.StatusOK)
@@ -238,7 +255,8 @@ func TestSessions(t *testing.T) {
 		ann := h.user("ann")
 		h.user("bob")
 		b, phone, bob := h.as("ann"), h.browser(), h.as("bob")
-		phone.agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1"
+		phone.agent = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 " +
+			"Mobile/15E148 Safari/604.1"
 		phone.post("sign-in", "name", "ann", "password", rightPassword)
 		s := b.get("security").shows(http.StatusOK, "Safari on iPhone", "Firefox this one", "by password")
 		id := s.hidden("id")
@@ -265,7 +283,8 @@ func TestFlood(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range statuses {
 			all.Go(func() {
-				_, err := h.auth.SignIn(t.Context(), fmt.Sprint("user", i%50), fmt.Sprint("wrong ", i), netip.MustParseAddr("203.0.113.9"), "")
+				_, err := h.auth.SignIn(t.Context(), fmt.Sprint("user", i%50), fmt.Sprint("wrong ", i),
+					netip.MustParseAddr("203.0.113.9"), "")
 				statuses[i] = 1
 				if err == nil {
 					statuses[i] = 2
@@ -273,7 +292,8 @@ func TestFlood(t *testing.T) {
 			})
 		}
 		b.get("security").shows(http.StatusOK)
-		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, netip.MustParseAddr("198.51.100.7")); err != nil {
+		if _, err := h.auth.VerifyBasic(t.Context(), "ann", rightPassword, netip.MustParseAddr("198.51.100.7")); err !=
+			nil {
 			t.Errorf("a program meanwhile: %v", err)
 		}
 		all.Wait()

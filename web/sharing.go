@@ -31,7 +31,10 @@ func (p invitationPages) invitations() ([]invitation, error) {
 		if o.Status != calendar.SharePending {
 			continue
 		}
-		list = append(list, invitation{o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), accessWords[o.Access], o.Meanwhile > calendar.NoAccess})
+		list = append(list, invitation{
+			o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), accessWords[o.Access],
+			o.Meanwhile > calendar.NoAccess,
+		})
 	}
 	return list, nil
 }
@@ -101,7 +104,9 @@ func (p calendarPages) shares(cal calendar.Calendar) ([]listedShare, error) {
 	}
 	var list []listedShare
 	for _, s := range shares {
-		list = append(list, listedShare{s.User.Name, excerpt(s.User.Title()), accessWords[s.Access], s.Status, excerpt(s.Maker.Agent)})
+		list = append(list, listedShare{
+			s.User.Name, excerpt(s.User.Title()), accessWords[s.Access], s.Status, excerpt(s.Maker.Agent),
+		})
 	}
 	return list, nil
 }
@@ -149,7 +154,8 @@ func (p calendarPages) links(cal calendar.Calendar) ([]listedLink, error) {
 			continue
 		}
 		list = append(list, listedLink{
-			ID: l.ID, Name: excerpt(l.Name), May: accessWords[l.Access], Created: c.date(l.Created), Used: c.Ago(l.LastUsed),
+			ID: l.ID, Name: excerpt(l.Name), May: accessWords[l.Access], Created: c.date(l.Created),
+			Used:    c.Ago(l.LastUsed),
 			Expires: c.Moment(l.Expires), Expired: !l.Valid(p.Now()),
 		})
 	}
@@ -202,7 +208,8 @@ func (p linkPages) makeLink(cal calendar.Calendar) (auth.Link, auth.Secret, erro
 	days, ok := linkLives[p.field("days")]
 	access := shareChoices[p.field("access")]
 	if !ok || access == calendar.NoAccess {
-		return auth.Link{}, "", calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
+		return auth.Link{}, "",
+			calendar.Errorf(calendar.Invalid, "", "choose the access of the link and how long it lasts")
 	}
 	spec := auth.LinkSpec{Name: p.field("name"), Access: access}
 	if days > 0 {

@@ -84,7 +84,8 @@ func (p signInPages) secondStep() error {
 	entry, err := p.Auth.SecondStep(p.r.Context(), parcel, p.field("code"), p.r.UserAgent())
 	if err != nil {
 		p.refusedLogin(err)
-		return p.again("code", codeContent{Parcel: parcel, Factors: auth.Factors{Codes: true}, Passkey: p.passkeySignInForm()}, err)
+		return p.again("code",
+			codeContent{Parcel: parcel, Factors: auth.Factors{Codes: true}, Passkey: p.passkeySignInForm()}, err)
 	}
 	return p.begin(entry)
 }
@@ -144,7 +145,8 @@ func (p confirmPages) confirmContent() (confirmContent, error) {
 }
 
 func (p confirmPages) confirm() error {
-	return p.confirmed(p.Auth.Prove(p.r.Context(), p.session, p.r.PostFormValue("password"), p.field("code"), p.ClientAddr(p.r)))
+	return p.confirmed(p.Auth.Prove(p.r.Context(), p.session, p.r.PostFormValue("password"), p.field("code"),
+		p.ClientAddr(p.r)))
 }
 
 // confirmed continues after a successful proof of identity, or shows the page again.

@@ -58,7 +58,8 @@ func TestSignInRefused(t *testing.T) {
 		for range 20 {
 			h.browser().post("sign-in", "name", "ann", "password", "again and again "+h.newID())
 		}
-		s := h.browser().post("sign-in", "name", "ann", "password", "again and again").shows(http.StatusTooManyRequests, "Too many attempts")
+		s := h.browser().post("sign-in", "name", "ann", "password", "again and again").shows(http.StatusTooManyRequests,
+			"Too many attempts")
 		if s.header.Get("Retry-After") == "" {
 			t.Error("there is no Retry-After")
 		}
@@ -71,7 +72,12 @@ func TestForeignForms(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		b := h.as("ann")
-		for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+		for _, header := range [][2]string{
+			{"Sec-Fetch-Site", "cross-site"},
+			{"Sec-Fetch-Site", "same-site"},
+			{"Origin", "https://evil.example"},
+			{"Origin", "null"},
+		} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.server.URL+"/account/sign-out", nil)
 			h.must(err)
 			r.Header.Set(header[0], header[1])
@@ -87,7 +93,8 @@ func TestSignInGoesOn(t *testing.T) {
 	each(t, func(h *house) {
 		h.user("ann")
 		for next, want := range map[string]string{
-			"confirm?x=1": "confirm?x=1", "": "", "//evil.example": "", "https://evil.example/": "", "/dav/": "", "../dav/": "",
+			"confirm?x=1": "confirm?x=1", "": "", "//evil.example": "", "https://evil.example/": "", "/dav/": "",
+			"../dav/":        "",
 			`\\evil.example`: "", "javascript:alert(1)": "", "a\r\nSet-Cookie: x=y": "",
 		} {
 			b := h.browser()
@@ -108,8 +115,9 @@ func TestHeaders(t *testing.T) {
 		for _, path := range []string{"sign-in", "nothing", "static/nothing.css"} {
 			s := b.get(path)
 			for name, want := range map[string]string{
-				"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
-				"Cache-Control": "no-store",
+				"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff",
+				"Referrer-Policy": "same-origin",
+				"Cache-Control":   "no-store",
 			} {
 				if !strings.Contains(s.header.Get(name), want) {
 					t.Errorf("%s: %s is %q", path, name, s.header.Get(name))
@@ -134,7 +142,9 @@ func TestBehindProxy(t *testing.T) {
 		for _, path := range []string{"sign-in", "/cal/account/sign-in"} {
 			s := b.post(path, "name", "ann", "password", rightPassword).shows(http.StatusSeeOther)
 			cookie := s.header.Get("Set-Cookie")
-			for _, want := range []string{"__Host-session=", "Path=/;", "Secure", "HttpOnly", "SameSite=Lax", "Max-Age=2592000"} {
+			for _, want := range []string{
+				"__Host-session=", "Path=/;", "Secure", "HttpOnly", "SameSite=Lax", "Max-Age=2592000",
+			} {
 				if !strings.Contains(cookie, want) {
 					t.Errorf("%s: the cookie %q lacks %s", path, cookie, want)
 				}

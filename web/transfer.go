@@ -93,7 +93,8 @@ func (p transferPages) takeFile(cal calendar.Calendar) (*imported, error) {
 		}
 	}
 	if len(done.Counts) == 0 && len(done.Refused) == 0 {
-		return nil, calendar.Errorf(calendar.Invalid, "", "the file holds nothing that a calendar keeps: is it an iCalendar (.ics) file?")
+		return nil, calendar.Errorf(calendar.Invalid, "",
+			"the file holds nothing that a calendar keeps: is it an iCalendar (.ics) file?")
 	}
 	if id, ok := into.Change(); ok {
 		done.Change = id.String()
@@ -177,7 +178,9 @@ func (p transferPages) exportCalendar() error {
 	m := p.Service.Meter(p.r.Context(), p.caller())
 	defer m.Close()
 	p.w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
-	p.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(cal.Address()) + ".ics"}))
+	p.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{
+		"filename": string(cal.Address()) + ".ics",
+	}))
 	_, err = p.Service.Export(p.r.Context(), m, p.caller(), cal, nil, p.w, nil)
 	p.orBreak(err)
 	return nil

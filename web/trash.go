@@ -51,7 +51,9 @@ func (p trashPages) trash() error {
 		return err
 	}
 	for _, t := range gone {
-		content.Calendars = append(content.Calendars, trashedCalendar{swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), entries(t.Objects)})
+		content.Calendars = append(content.Calendars, trashedCalendar{
+			swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), entries(t.Objects),
+		})
 	}
 	all, err := p.Service.Calendars(p.r.Context(), p.caller())
 	if err != nil {
@@ -85,7 +87,9 @@ func (p trashPages) listTrashed(c clock, cal calendar.Calendar, content *trashCo
 		case title == "":
 			title = "(no title)"
 		}
-		content.Objects = append(content.Objects, trashedObject{swatchOf(cal), cal.ID, o.UID, title, c.Ago(o.At), excerpt(o.Agent)})
+		content.Objects = append(content.Objects, trashedObject{
+			swatchOf(cal), cal.ID, o.UID, title, c.Ago(o.At), excerpt(o.Agent),
+		})
 	}
 	return nil
 }
@@ -97,7 +101,8 @@ func (p trashPages) restoreCalendar() error {
 }
 
 func (p trashPages) forgetCalendar() error {
-	return p.after(p.Service.ForgetCalendar(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id"))), "trash", "forgotten")
+	return p.after(p.Service.ForgetCalendar(p.r.Context(), p.caller(), calendar.CalendarID(p.r.PathValue("id"))),
+		"trash", "forgotten")
 }
 
 func (p trashPages) restoreObject() error {

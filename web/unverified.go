@@ -15,7 +15,10 @@ type unverifiedPages struct{ *pageRequest }
 func (p unverifiedPages) unverified(c clock) (list []unverified, err error) {
 	all, err := p.Service.Unverified(p.r.Context(), p.caller())
 	for _, u := range all {
-		one := unverified{u.Name, u.Subject(), u.Reason(), excerpt(string(u.From)), u.Standing(), excerpt(u.Organizer), excerpt(u.Title), "", c.Moment(u.Created)}
+		one := unverified{
+			u.Name, u.Subject(), u.Reason(), excerpt(string(u.From)), u.Standing(), excerpt(u.Organizer),
+			excerpt(u.Title), "", c.Moment(u.Created),
+		}
 		if !u.Start.IsZero() {
 			one.At = c.when(u.Start)
 		}

@@ -52,7 +52,10 @@ type webhookPages struct{ *pageRequest }
 
 func (p webhookPages) hook(w calendar.Webhook) hook {
 	c := p.clock()
-	h := hook{Webhook: w, Made: c.date(w.Created), By: excerpt(w.Maker.Agent), Off: w.State != calendar.WebhookOn, State: "It is told."}
+	h := hook{
+		Webhook: w, Made: c.date(w.Created), By: excerpt(w.Maker.Agent), Off: w.State != calendar.WebhookOn,
+		State: "It is told.",
+	}
 	var words []string
 	for _, k := range hookKinds {
 		if slices.Contains(w.Kinds, calendar.ChangeKind(k.Value)) {
@@ -66,7 +69,8 @@ func (p webhookPages) hook(w calendar.Webhook) hook {
 	case h.Off:
 		h.State = "Turned off: nothing arrived since " + c.Moment(w.Failing) + "."
 	case !w.Failing.IsZero():
-		h.State = "Nothing arrived since " + c.Moment(w.Failing) + ". It is tried again, and turned off after three days."
+		h.State = "Nothing arrived since " + c.Moment(w.Failing) +
+			". It is tried again, and turned off after three days."
 	}
 	return h
 }
@@ -176,7 +180,10 @@ func (p webhookPages) webhook() error {
 	}
 	c := p.clock()
 	for _, d := range found {
-		m := hookMessage{Made: c.Moment(d.Made), In: cmp.Or(names[d.Calendar], "a calendar that is gone"), State: string(d.State), Answer: excerpt(d.Answer)}
+		m := hookMessage{
+			Made: c.Moment(d.Made), In: cmp.Or(names[d.Calendar], "a calendar that is gone"), State: string(d.State),
+			Answer: excerpt(d.Answer),
+		}
 		if d.State == calendar.DeliveryWaiting && d.Tries > 0 {
 			m.Next = c.Moment(d.Due)
 		}
@@ -186,11 +193,13 @@ func (p webhookPages) webhook() error {
 }
 
 func (p webhookPages) testWebhook() error {
-	return p.after(p.Service.TestWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()), "webhook-tried")
+	return p.after(p.Service.TestWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()),
+		"webhook-tried")
 }
 
 func (p webhookPages) resumeWebhook() error {
-	return p.after(p.Service.ResumeWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()), "saved")
+	return p.after(p.Service.ResumeWebhook(p.r.Context(), p.caller(), p.hookID()), "webhooks/"+string(p.hookID()),
+		"saved")
 }
 
 func (p webhookPages) rotateWebhook() error {

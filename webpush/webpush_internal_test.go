@@ -24,12 +24,15 @@ func TestTheExampleOfRFC8291(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := Parse("https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV",
-		"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "BTBZMqHH6r4Tts7J_aSIgg")
+		"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+		"BTBZMqHH6r4Tts7J_aSIgg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := s.encrypt([]byte("When I grow up, I want to be a watermelon"), once, bytesOf(t, "DGv6ra1nlYgDCS1FRnbzlw"))
-	const want = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
+	body, err := s.encrypt([]byte("When I grow up, I want to be a watermelon"), once,
+		bytesOf(t, "DGv6ra1nlYgDCS1FRnbzlw"))
+	const want = "DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6Tlz" +
+		"AC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN"
 	if got := base64.RawURLEncoding.EncodeToString(body); err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
@@ -37,7 +40,11 @@ func TestTheExampleOfRFC8291(t *testing.T) {
 
 func TestTextsHaveABound(t *testing.T) {
 	t.Parallel()
-	s, err := Parse("https://push.example.net/", "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4=", "BTBZMqHH6r4Tts7J_aSIgg==")
+	s, err := Parse(
+		"https://push.example.net/",
+		"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4=",
+		"BTBZMqHH6r4Tts7J_aSIgg==",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +59,8 @@ func TestTextsHaveABound(t *testing.T) {
 
 func TestSubscriptionsThatAreNone(t *testing.T) {
 	t.Parallel()
-	const key, auth = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4", "BTBZMqHH6r4Tts7J_aSIgg"
+	const key, auth = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+		"BTBZMqHH6r4Tts7J_aSIgg"
 	for _, c := range []struct{ endpoint, key, auth, why string }{
 		{"http://push.example.net/", key, auth, "https address"},
 		{"https:///path", key, auth, "https address"},

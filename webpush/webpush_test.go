@@ -13,7 +13,9 @@ import (
 // TestTheExampleOfRFC8292 checks the receiver of the tests against §2.4, so that it may check ours.
 func TestTheExampleOfRFC8292(t *testing.T) {
 	t.Parallel()
-	const token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0.i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpiUfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA"
+	const token = "eyJ0eXAiOiJKV1QiLCJhbGciOiJFUzI1NiJ9.eyJhdWQiOiJodHRwczovL3B1c2guZXhhbXBsZS5uZXQiLCJleHAiOjE0NTM" +
+		"1MjM3NjgsInN1YiI6Im1haWx0bzpwdXNoQGV4YW1wbGUuY29tIn0.i3CYb7t4xfxCDquptFOepC9GAu_HLGkMlMuCGSK2rpi" +
+		"UfnK9ojFwDXb1JrErtmysazNjjvW2L9OkSSHzvoD1oA"
 	const key = "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs"
 	if err := pushtest.Verify(token, key); err != nil {
 		t.Error(err)
@@ -40,7 +42,8 @@ func TestAMessageArrives(t *testing.T) {
 		t.Errorf("the same secret gives another key: %v", err)
 	}
 	from := webpush.Sender{Key: key, Subject: "https://cal.example.com"}
-	r, err := from.Request(t.Context(), to, webpush.Message{Text: []byte("<push-message/>"), TTL: time.Hour, Urgency: webpush.Normal, Topic: "abc"}, now)
+	r, err := from.Request(t.Context(), to,
+		webpush.Message{Text: []byte("<push-message/>"), TTL: time.Hour, Urgency: webpush.Normal, Topic: "abc"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +52,10 @@ func TestAMessageArrives(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	want := pushtest.Message{Path: "/wpush/one", Text: "<push-message/>", Topic: "abc", TTL: "3600", Urgency: "normal", Key: key.Public(), Subject: "https://cal.example.com"}
+	want := pushtest.Message{
+		Path: "/wpush/one", Text: "<push-message/>", Topic: "abc", TTL: "3600", Urgency: "normal", Key: key.Public(),
+		Subject: "https://cal.example.com",
+	}
 	if got := service.Got(); answer.StatusCode != http.StatusCreated || len(got) != 1 || got[0] != want {
 		t.Errorf("%d: %+v, %v", answer.StatusCode, got, service.Wrong())
 	}

@@ -85,9 +85,11 @@ const maxName = 80
 
 // unseen are invisible characters that Unicode counts as letters and marks: its default ignorable code points (UAX
 // #44), including the Hangul fillers. A name full of them could push the rest of the consent page out of view.
-var unseen = []*unicode.RangeTable{unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, {R16: []unicode.Range16{
-	{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // the Braille pattern without dots
-}}}
+var unseen = []*unicode.RangeTable{
+	unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, {R16: []unicode.Range16{
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1}, // the Braille pattern without dots
+	}},
+}
 
 // cleanName makes one printable line of a client's name. If no character is left, it uses the host.
 func cleanName(name, host string) string {

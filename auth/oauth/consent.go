@@ -36,13 +36,16 @@ func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, 
 	}
 	id, digest, code := codeForm.New()
 	err := s.store.InsertOffer(ctx, Offer{
-		ID: id, Digest: digest, Client: r.Client.ID, User: user, Redirect: r.Redirect, Challenge: r.challenge, Resource: r.resource,
-		Name: r.Client.title(r.Redirect), Scopes: c.Scopes, Calendars: slices.Clone(c.Calendars), GrantExpires: c.Expires.UTC().Truncate(time.Second),
-		Expires: now.Add(codeAge),
+		ID: id, Digest: digest, Client: r.Client.ID, User: user, Redirect: r.Redirect, Challenge: r.challenge,
+		Resource: r.resource,
+		Name:     r.Client.title(r.Redirect), Scopes: c.Scopes, Calendars: slices.Clone(c.Calendars),
+		GrantExpires: c.Expires.UTC().Truncate(time.Second),
+		Expires:      now.Add(codeAge),
 	}, now.Add(-codeKept))
 	if err != nil {
 		return "", fmt.Errorf("storing the grant: %w", err)
 	}
-	s.log.InfoContext(ctx, "a user let a client in", "client", r.Client.ID, "user", user, "scopes", auth.ScopeList(c.Scopes))
+	s.log.InfoContext(ctx, "a user let a client in", "client", r.Client.ID, "user", user, "scopes",
+		auth.ScopeList(c.Scopes))
 	return r.answer(url.Values{"code": {string(code)}}), nil
 }

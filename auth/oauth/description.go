@@ -80,7 +80,8 @@ func (s *Service) describe(ctx context.Context, from netip.Addr, id auth.ClientI
 func checkID(id auth.ClientID) error {
 	u, err := url.Parse(string(id))
 	switch {
-	case err != nil || len(id) > maxAddress || u.Host == "" || u.User != nil || strings.ContainsAny(string(id), "?# \\"):
+	case err != nil || len(id) > maxAddress || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(string(id), "?# \\"):
 		return fault(InvalidClient, "a client's id is an https address without user, query and fragment")
 	case u.Path == "" || u.Path == "/":
 		return fault(InvalidClient, "a client's id is an address with a path")
@@ -104,12 +105,15 @@ func parseDescription(id auth.ClientID, body []byte) (Client, error) {
 	case m.ClientID != string(id):
 		return Client{}, fault(InvalidClient, "the description of the client is not good: its client_id is another one")
 	case m.ClientSecret != "" || m.Method != "" && m.Method != NoSecret:
-		return Client{}, fault(InvalidClient, "a client with a description must have token_endpoint_auth_method none: anyone can read the description")
+		return Client{}, fault(InvalidClient,
+			"a client with a description must have token_endpoint_auth_method none: anyone can read the description")
 	}
 	if e := FaultOf(checkRedirects(m.Redirects, false)); e != nil {
 		return Client{}, fault(InvalidClient, "the description of the client is not good: %s", e.What)
 	}
-	return Client{ID: id, Kind: Described, Name: cleanName(m.Name, HostOf(string(id))), Redirects: m.Redirects, Method: NoSecret}, nil
+	return Client{
+		ID: id, Kind: Described, Name: cleanName(m.Name, HostOf(string(id))), Redirects: m.Redirects, Method: NoSecret,
+	}, nil
 }
 
 // freshness returns the max-age of a Cache-Control header (RFC 9111 §5.2.2).

@@ -37,11 +37,14 @@ type Tokens struct {
 }
 
 // Exchange serves the token endpoint.
-func (s *Service) Exchange(ctx context.Context, site Site, from netip.Addr, who Identity, form url.Values) (Tokens, error) {
+func (s *Service) Exchange(ctx context.Context, site Site, from netip.Addr, who Identity,
+	form url.Values,
+) (Tokens, error) {
 	if err := pay(s.tokens, from); err != nil {
 		return Tokens{}, err
 	}
-	if err := once(form, "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource", "client_id", "client_secret"); err != nil {
+	if err := once(form, "grant_type", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource",
+		"client_id", "client_secret"); err != nil {
 		return Tokens{}, err
 	}
 	c, err := s.identify(ctx, who)
@@ -168,15 +171,24 @@ func (s *Service) grant(o Offer) (auth.Token, Pair, Tokens) {
 // pair.
 func newPair(grant auth.Token, scopes calendar.Scope, parent auth.SecretID, now time.Time) (Pair, Tokens) {
 	id, digest, access := auth.AccessForm.New()
-	p := Pair{Access: Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForAccess, Scopes: scopes, Parent: parent, Created: now, Expires: now.Add(accessAge)}}
+	p := Pair{
+		Access: Ticket{
+			ID: id, Digest: digest, Grant: grant.ID, Use: ForAccess, Scopes: scopes, Parent: parent, Created: now,
+			Expires: now.Add(accessAge),
+		},
+	}
 	id, digest, refresh := refreshForm.New()
-	p.Refresh = Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForRefresh, Scopes: grant.Scopes, Parent: parent, Created: now, Expires: now.Add(refreshAge)}
+	p.Refresh = Ticket{
+		ID: id, Digest: digest, Grant: grant.ID, Use: ForRefresh, Scopes: grant.Scopes, Parent: parent, Created: now,
+		Expires: now.Add(refreshAge),
+	}
 	if end := grant.Expires; !end.IsZero() {
 		p.Access.Expires, p.Refresh.Expires = earlier(p.Access.Expires, end), earlier(p.Refresh.Expires, end)
 	}
 	return p, Tokens{
-		Access: access, Type: string(auth.Bearer), Expires: int64(p.Access.Expires.Sub(now) / time.Second), Refresh: refresh,
-		Scope: scopeText(scopes),
+		Access: access, Type: string(auth.Bearer), Expires: int64(p.Access.Expires.Sub(now) / time.Second),
+		Refresh: refresh,
+		Scope:   scopeText(scopes),
 	}
 }
 

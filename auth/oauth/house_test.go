@@ -48,11 +48,17 @@ func each(t *testing.T, test func(h *house)) {
 
 func open(t *testing.T, url string, limits oauth.Limits) *house {
 	t.Helper()
-	h := &house{T: t, limits: limits, House: housetest.Open(t, url, housetest.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))), served: map[string]http.HandlerFunc{}, addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
+	h := &house{
+		T: t, limits: limits, House: housetest.Open(t, url, housetest.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))),
+		served: map[string]http.HandlerFunc{}, addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")},
+	}
 	h.store = h.Store
 	h.host = httptest.NewTLSServer(http.HandlerFunc(h.serve))
 	t.Cleanup(h.host.Close)
-	h.Service = oauth.New(oauth.Config{Store: h.Store, Now: h.Now, Limits: limits, Logger: slog.New(slog.DiscardHandler), Fetch: h.fetcher("127.0.0.1/32")})
+	h.Service = oauth.New(oauth.Config{
+		Store: h.Store, Now: h.Now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
+		Fetch: h.fetcher("127.0.0.1/32"),
+	})
 	return h
 }
 
@@ -60,7 +66,9 @@ func open(t *testing.T, url string, limits oauth.Limits) *house {
 func (h *house) fetcher(allow string) func(context.Context, string) ([]byte, string, error) {
 	roots := x509.NewCertPool()
 	roots.AddCert(h.host.Certificate())
-	guard := outbound.New(outbound.Config{Roots: roots, Allow: []netip.Prefix{netip.MustParsePrefix(allow)}, Lookup: h.lookup})
+	guard := outbound.New(outbound.Config{
+		Roots: roots, Allow: []netip.Prefix{netip.MustParsePrefix(allow)}, Lookup: h.lookup,
+	})
 	return func(ctx context.Context, address string) ([]byte, string, error) {
 		d, err := guard.Get(ctx, address, "application/json", outbound.Limits{Time: time.Second, Bytes: 5 << 10})
 		return d.Body, d.Header.Get("Cache-Control"), err

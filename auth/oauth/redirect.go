@@ -17,7 +17,9 @@ const (
 
 // editors are schemes without a dot that belong to well-known programs. Any other such scheme could start an unknown
 // program on the user's machine.
-var editors = [...]string{"cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "kiro", "trae", "claude", "raycast"}
+var editors = [...]string{
+	"cursor", "vscode", "vscode-insiders", "vscodium", "windsurf", "zed", "kiro", "trae", "claude", "raycast",
+}
 
 // hostForm is the syntax of hosts. Go's parser accepts more characters, including ones that end the directive in
 // our Content-Security-Policy that names the host.
@@ -43,7 +45,8 @@ func checkRedirect(address string, private bool) error {
 	case u.Scheme == "http" || u.Scheme == "https":
 		return fault(InvalidRedirect, "a redirect is https, or http to this machine: %q", brief(address))
 	case !private || !ofProgram(u.Scheme):
-		return fault(InvalidRedirect, "redirects to the scheme %q are not allowed: an app's own scheme contains a dot, such as com.example.app", brief(u.Scheme))
+		return fault(InvalidRedirect, "redirects to the scheme %q are not allowed: an app's own scheme contains a "+
+			"dot, such as com.example.app", brief(u.Scheme))
 	}
 	return nil
 }
@@ -70,7 +73,8 @@ func checkRedirects(all []string, private bool) error {
 // user's own machine, where programs take a free one (RFC 8252 §7.3).
 func (c Client) allows(address string) bool {
 	return slices.ContainsFunc(c.Redirects, func(known string) bool {
-		return known == address || isLocal(known) && checkRedirect(address, false) == nil && portless(known) == portless(address)
+		return known == address || isLocal(known) && checkRedirect(address, false) == nil &&
+			portless(known) == portless(address)
 	})
 }
 

@@ -81,7 +81,9 @@ func siteOf(from netip.Addr) string {
 // crowd makes room for one more client.
 func (s *Service) crowd(ctx context.Context, kind Kind, site string) error {
 	l := s.limits
-	err := s.store.Crowd(ctx, kind, Bounds{Now: s.seconds(), Unused: l.Unused, Idle: l.Idle, Most: l.Most, Soon: l.Soon, Site: site})
+	err := s.store.Crowd(ctx, kind, Bounds{
+		Now: s.seconds(), Unused: l.Unused, Idle: l.Idle, Most: l.Most, Soon: l.Soon, Site: site,
+	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
 		return errors.Join(&Error{Code: Later, What: "too many clients have come lately", RetryAfter: l.Soon}, err)
 	}
@@ -109,7 +111,8 @@ func (m *metadata) check() error {
 		return err
 	}
 	if m.Type == webApp && slices.ContainsFunc(m.Redirects, isLocal) {
-		return fault(InvalidRedirect, "a web application has https redirects alone: one on the user's machine has the application_type native")
+		return fault(InvalidRedirect,
+			"a web application has https redirects alone: one on the user's machine has the application_type native")
 	}
 	if len(m.GrantTypes) > 0 && !slices.Contains(m.GrantTypes, "authorization_code") {
 		return fault(InvalidMetadata, "grant_types lacks authorization_code, the one way to begin here")

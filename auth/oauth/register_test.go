@@ -18,27 +18,57 @@ func TestRegister(t *testing.T) {
 			body, kind, name string
 			method           oauth.Method
 		}{
-			"Claude":      {`{"client_name":"Claude","redirect_uris":["https://claude.ai/api/mcp/auth_callback"],"token_endpoint_auth_method":"none"}`, "web", "Claude", oauth.NoSecret},
-			"Claude Code": {`{"client_name":"Claude Code","application_type":"native","redirect_uris":["http://localhost:3118/callback"]}`, "native", "Claude Code", oauth.NoSecret},
-			"OpenCode":    {`{"client_name":"OpenCode","redirect_uris":["http://127.0.0.1:19876/mcp/oauth/callback"]}`, "native", "OpenCode", oauth.NoSecret},
+			"Claude": {
+				`{"client_name":"Claude","redirect_uris":["https://claude.ai/api/mcp/auth_callback"],` +
+					`"token_endpoint_auth_method":"none"}`, "web", "Claude", oauth.NoSecret,
+			},
+			"Claude Code": {
+				`{"client_name":"Claude Code","application_type":"native","redirect_uris":["http://localhost:3118/` +
+					`callback"]}`, "native", "Claude Code", oauth.NoSecret,
+			},
+			"OpenCode": {
+				`{"client_name":"OpenCode","redirect_uris":["http://127.0.0.1:19876/mcp/oauth/callback"]}`, "native",
+				"OpenCode", oauth.NoSecret,
+			},
 			"VS Code": {
-				`{"client_name":"Visual Studio Code","application_type":"native","redirect_uris":["https://vscode.dev/redirect","http://127.0.0.1/","http://127.0.0.1:33418/"]}`,
+				`{"client_name":"Visual Studio ` +
+					`Code","application_type":"native","redirect_uris":["https://vscode.dev/redirect","http://` +
+					`127.0.0.1/","http://127.0.0.1:33418/"]}`,
 				"native", "Visual Studio Code", oauth.NoSecret,
 			},
-			"Cursor":   {`{"client_name":"Cursor","redirect_uris":["cursor://anysphere.cursor-mcp/oauth/callback"]}`, "web", "Cursor", oauth.NoSecret},
-			"IPv6":     {`{"redirect_uris":["http://[::1]:8080/cb"]}`, "native", "::1", oauth.NoSecret},
-			"nameless": {`{"redirect_uris":["https://App.Example/cb"],"client_name":"\u202e \u0007"}`, "web", "app.example", oauth.NoSecret},
+			"Cursor": {
+				`{"client_name":"Cursor","redirect_uris":["cursor://anysphere.cursor-mcp/oauth/callback"]}`, "web",
+				"Cursor", oauth.NoSecret,
+			},
+			"IPv6": {`{"redirect_uris":["http://[::1]:8080/cb"]}`, "native", "::1", oauth.NoSecret},
+			"nameless": {
+				`{"redirect_uris":["https://App.Example/cb"],"client_name":"\u202e \u0007"}`, "web", "app.example",
+				oauth.NoSecret,
+			},
 			"unseen": {
-				`{"redirect_uris":["https://app.example/cb"],"client_name":"Cla\u3164\u115f\uffa0\u034f\ufe0f\u17b4\u2800\u200bude \u3164\u3164"}`,
+				`{"redirect_uris":["https://app.example/cb"],` +
+					`"client_name":"Cla\u3164\u115f\uffa0\u034f\ufe0f\u17b4\u2800\u200bude \u3164\u3164"}`,
 				"web", "Claude", oauth.NoSecret,
 			},
-			"unseen all": {`{"redirect_uris":["https://app.example/cb"],"client_name":"\u3164\u1160"}`, "web", "app.example", oauth.NoSecret},
-			"dotted":     {`{"redirect_uris":["com.example.app:/cb"],"client_name":"App"}`, "web", "App", oauth.NoSecret},
-			"secret":     {`{"redirect_uris":["https://n8n.example/cb"],"token_endpoint_auth_method":"client_secret_post"}`, "web", "n8n.example", oauth.SecretInForm},
-			"own method": {`{"redirect_uris":["https://a.example/cb"],"token_endpoint_auth_method":"private_key_jwt"}`, "web", "a.example", oauth.NoSecret},
+			"unseen all": {
+				`{"redirect_uris":["https://app.example/cb"],"client_name":"\u3164\u1160"}`, "web", "app.example",
+				oauth.NoSecret,
+			},
+			"dotted": {
+				`{"redirect_uris":["com.example.app:/cb"],"client_name":"App"}`, "web", "App", oauth.NoSecret,
+			},
+			"secret": {
+				`{"redirect_uris":["https://n8n.example/cb"],"token_endpoint_auth_method":"client_secret_post"}`, "web",
+				"n8n.example", oauth.SecretInForm,
+			},
+			"own method": {
+				`{"redirect_uris":["https://a.example/cb"],"token_endpoint_auth_method":"private_key_jwt"}`, "web",
+				"a.example", oauth.NoSecret,
+			},
 		} {
 			r, err := h.Register(t.Context(), here(), []byte(test.body))
-			if err != nil || r.Type != test.kind || r.Name != test.name || r.Method != test.method || (r.Secret == "") != (r.Method == oauth.NoSecret) {
+			if err != nil || r.Type != test.kind || r.Name != test.name || r.Method != test.method ||
+				(r.Secret == "") != (r.Method == oauth.NoSecret) {
 				t.Errorf("%s: %+v, %v", what, r, err)
 			}
 			if got := h.client(string(r.ID)); got.Kind != oauth.Registered || got.Name != test.name {
@@ -58,7 +88,8 @@ func TestRegisterRefused(t *testing.T) {
 			`{"redirect_uris":[]}`:   oauth.InvalidRedirect,
 			`{"redirect_uris":"x"}`:  oauth.InvalidMetadata,
 			`{"redirect_uris":[""]}`: oauth.InvalidRedirect,
-			`{"redirect_uris":["https://1","https://2","https://3","https://4","https://5","https://6","https://7","https://8","https://9","https://10","https://11"]}`: oauth.InvalidRedirect,
+			`{"redirect_uris":["https://1","https://2","https://3","https://4","https://5","https://6","https://7",` +
+				`"https://8","https://9","https://10","https://11"]}`: oauth.InvalidRedirect,
 			`{"redirect_uris":["http://claude.ai/cb"]}`:                                       oauth.InvalidRedirect,
 			`{"redirect_uris":["http://localhost.evil.com/cb"]}`:                              oauth.InvalidRedirect,
 			`{"redirect_uris":["http://127.0.0.1.nip.io/cb"]}`:                                oauth.InvalidRedirect,
@@ -116,7 +147,9 @@ func TestCrowd(t *testing.T) {
 		h.must(err)
 		_, err = h.ask(string(first.ID), "https://a.example/cb")
 		h.refused("the first", err, oauth.InvalidClient, "register again")
-		added, err := h.AddClient(t.Context(), oauth.NewClient{Name: "n8n", Redirects: []string{"https://a.example/cb"}, Secret: true})
+		added, err := h.AddClient(t.Context(), oauth.NewClient{
+			Name: "n8n", Redirects: []string{"https://a.example/cb"}, Secret: true,
+		})
 		h.must(err)
 		h.pass(365 * 24 * time.Hour)
 		_, err = register()
@@ -135,7 +168,8 @@ func TestFloodOfRegistrations(t *testing.T) {
 		limits.Most = 200
 		h := open(t, url, limits)
 		register := func(from string) (oauth.Registration, error) {
-			return h.Register(t.Context(), netip.MustParseAddr(from), []byte(`{"redirect_uris":["https://a.example/cb"]}`))
+			return h.Register(t.Context(), netip.MustParseAddr(from),
+				[]byte(`{"redirect_uris":["https://a.example/cb"]}`))
 		}
 		flood := func() (refused int) {
 			for i := range 300 {

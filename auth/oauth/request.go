@@ -55,7 +55,8 @@ func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url
 		return r, fault(InvalidRequest, "redirect_uri is missing")
 	}
 	if !client.allows(redirect) {
-		return r, fault(InvalidRedirect, "%q is not one of the addresses that %s has named", brief(redirect), client.Name)
+		return r, fault(InvalidRedirect, "%q is not one of the addresses that %s has named", brief(redirect),
+			client.Name)
 	}
 	r.Redirect = redirect
 	return r, r.read(site, query)
@@ -64,7 +65,8 @@ func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url
 // read parses the parameters whose errors the client may learn.
 func (r *Request) read(site Site, query url.Values) error {
 	r.state = query.Get("state")
-	if err := once(query, "state", "response_type", "scope", "code_challenge", "code_challenge_method", "resource", "prompt", "response_mode"); err != nil {
+	if err := once(query, "state", "response_type", "scope", "code_challenge", "code_challenge_method", "resource",
+		"prompt", "response_mode"); err != nil {
 		return err
 	}
 	switch {

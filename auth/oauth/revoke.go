@@ -44,7 +44,9 @@ type Claims struct {
 
 // Introspect serves the introspection endpoint. A client can inspect only its own tokens; any other token gets the same
 // response as an invalid one.
-func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, who Identity, form url.Values) (Claims, error) {
+func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, who Identity,
+	form url.Values,
+) (Claims, error) {
 	t, grant, err := s.presented(ctx, from, who, form)
 	if err != nil {
 		return Claims{}, err
@@ -54,8 +56,9 @@ func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, wh
 		return Claims{}, nil
 	}
 	c := Claims{
-		Active: true, Scope: scopeText(t.Scopes & grant.Scopes), Client: grant.Client, Username: grant.UserName, Subject: grant.User,
-		Issuer: site.Issuer, Audience: grant.Resource, Issued: t.Created.Unix(), Expires: t.Expires.Unix(),
+		Active: true, Scope: scopeText(t.Scopes & grant.Scopes), Client: grant.Client, Username: grant.UserName,
+		Subject: grant.User,
+		Issuer:  site.Issuer, Audience: grant.Resource, Issued: t.Created.Unix(), Expires: t.Expires.Unix(),
 	}
 	if t.Use == ForAccess {
 		c.Type = string(auth.Bearer)
@@ -65,7 +68,9 @@ func (s *Service) Introspect(ctx context.Context, site Site, from netip.Addr, wh
 
 // presented returns the ticket of the token in a form if it belongs to the client; otherwise the ticket has no id. It
 // ignores the token type hint.
-func (s *Service) presented(ctx context.Context, from netip.Addr, who Identity, form url.Values) (Ticket, auth.Token, error) {
+func (s *Service) presented(ctx context.Context, from netip.Addr, who Identity,
+	form url.Values,
+) (Ticket, auth.Token, error) {
 	if err := pay(s.tokens, from); err != nil {
 		return Ticket{}, auth.Token{}, err
 	}

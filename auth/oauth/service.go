@@ -79,8 +79,9 @@ func New(c Config) *Service {
 	l := c.Limits
 	return &Service{
 		store: c.Store, now: c.Now, fetch: c.Fetch, limits: l, log: c.Logger,
-		registrations: auth.NewLimiter(c.Now, l.Registrations, l.Sites), tokens: auth.NewLimiter(c.Now, l.Tokens, l.Sites),
-		descriptions: auth.NewLimiter(c.Now, l.Descriptions, l.Sites), places: make(chan struct{}, l.Fetches),
+		registrations: auth.NewLimiter(c.Now, l.Registrations, l.Sites),
+		tokens:        auth.NewLimiter(c.Now, l.Tokens, l.Sites),
+		descriptions:  auth.NewLimiter(c.Now, l.Descriptions, l.Sites), places: make(chan struct{}, l.Fetches),
 	}
 }
 

@@ -194,7 +194,8 @@ func (p *Provider) exchange(ctx context.Context, found *oidc.Provider, q questio
 	if !ok {
 		return Person{}, refused("there is no ID token")
 	}
-	verified, err := found.VerifierContext(ctx, &oidc.Config{ClientID: p.config.ClientID, Now: p.config.Now}).Verify(ctx, raw)
+	verified, err := found.VerifierContext(ctx, &oidc.Config{ClientID: p.config.ClientID, Now: p.config.Now}).
+		Verify(ctx, raw)
 	if err != nil {
 		return Person{}, refused("%w", err)
 	}

@@ -65,7 +65,8 @@ func (s Site) BeginMaking(p Person) (Ceremony, error) {
 	if err != nil {
 		return Ceremony{}, err
 	}
-	asked, session, err := w.BeginRegistration(known, webauthn.WithExclusions(webauthn.Credentials(known.keys).CredentialDescriptors()))
+	asked, session, err := w.BeginRegistration(known,
+		webauthn.WithExclusions(webauthn.Credentials(known.keys).CredentialDescriptors()))
 	if err != nil {
 		return Ceremony{}, fmt.Errorf("asking for a passkey: %w", err)
 	}

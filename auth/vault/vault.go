@@ -66,10 +66,13 @@ func (k Key) String() string { return base64.StdEncoding.EncodeToString(k[:]) }
 // ParseKeys parses keys as String writes them, separated by line breaks, blanks or commas, the current one first.
 func ParseKeys(text string) ([]Key, error) {
 	var keys []Key
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t'
+	}) {
 		data, err := base64.StdEncoding.DecodeString(word)
 		if err != nil || len(data) != keyBytes {
-			return nil, fmt.Errorf("a master key is %d random bytes in base64, as openssl rand -base64 %d writes them", keyBytes, keyBytes)
+			return nil, fmt.Errorf("a master key is %d random bytes in base64, as openssl rand -base64 %d writes them",
+				keyBytes, keyBytes)
 		}
 		keys = append(keys, Key(data))
 	}

@@ -40,11 +40,13 @@ func eventOf(calendar string, n int) event {
 	if n%10 == 0 {
 		e.weeks, rule = seriesWeeks, fmt.Sprintf("RRULE:FREQ=WEEKLY;COUNT=%d\r\n", seriesWeeks)
 	}
-	e.text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:" + e.uid + "\r\nDTSTAMP:20260101T000000Z\r\n" +
+	e.text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:" + e.uid +
+		"\r\nDTSTAMP:20260101T000000Z\r\n" +
 		"DTSTART:" + e.start.Format(stamp) + "\r\nDTEND:" + e.start.Add(time.Hour).Format(stamp) + "\r\n" + rule +
 		fmt.Sprintf("SUMMARY:Meeting about project %d\r\nLOCATION:Room %d\r\nDESCRIPTION:", n%100, n%7) +
 		strings.Repeat("Agenda and notes of what there is to talk about.", 16) +
-		"\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Soon\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+		"\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Soon\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT\r\n" +
+		"END:VCALENDAR\r\n"
 	return e
 }
 
@@ -53,7 +55,8 @@ func (e event) inviting(crowd int, organizer string) event {
 	var people strings.Builder
 	fmt.Fprintf(&people, "ORGANIZER:mailto:%s@example.com\r\n", organizer)
 	for n := range crowd {
-		fmt.Fprintf(&people, "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN=Guest %d:mailto:user%02d@example.com\r\n", n+1, n+1)
+		fmt.Fprintf(&people, "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN=Guest %d:mailto:user%02d@example.com\r\n",
+			n+1, n+1)
 	}
 	e.text = strings.Replace(e.text, "BEGIN:VALARM", people.String()+"BEGIN:VALARM", 1)
 	return e

@@ -27,7 +27,9 @@ const (
 )
 
 // rate runs do on some connections for a while and returns the calls per second.
-func rate(ctx context.Context, conns int, d time.Duration, do func(ctx context.Context, conn, n int) error) (float64, error) {
+func rate(ctx context.Context, conns int, d time.Duration,
+	do func(ctx context.Context, conn, n int) error,
+) (float64, error) {
 	counts, errs := make([]int, conns), make([]error, conns)
 	var all sync.WaitGroup
 	began := time.Now()
@@ -70,7 +72,9 @@ func commitsOf(ctx context.Context, driver, url string, d time.Duration) (float6
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	for _, text := range []string{`DROP TABLE IF EXISTS limits`, `CREATE TABLE limits (id BIGINT PRIMARY KEY, data TEXT NOT NULL)`} {
+	for _, text := range []string{
+		`DROP TABLE IF EXISTS limits`, `CREATE TABLE limits (id BIGINT PRIMARY KEY, data TEXT NOT NULL)`,
+	} {
 		if _, err := db.ExecContext(ctx, text); err != nil {
 			return 0, errors.Join(err, db.Close())
 		}
@@ -90,13 +94,15 @@ func bare(ctx context.Context, conns int, d time.Duration) (float64, error) {
 		return 0, err
 	}
 	text := []byte(strings.Repeat("x", 1000))
-	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if name, password, _ := r.BasicAuth(); name != "user" || password != "password" {
-			http.Error(w, "who is it?", http.StatusUnauthorized)
-			return
-		}
-		_, _ = w.Write(text)
-	})}
+	s := &http.Server{
+		ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if name, password, _ := r.BasicAuth(); name != "user" || password != "password" {
+				http.Error(w, "who is it?", http.StatusUnauthorized)
+				return
+			}
+			_, _ = w.Write(text)
+		}),
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(listener) }()
 	t := &target{url: "http://" + listener.Addr().String(), user: "user", password: "password"}
@@ -135,13 +141,22 @@ func (l *limit) take(ctx context.Context, d time.Duration) error {
 // limitsOf returns the limits of this machine. The names of commit limits begin with the engine. Without a database URL
 // it leaves out Postgres.
 func limitsOf(dir, postgres string) []limit {
-	file := "file:" + filepath.Join(dir, "limits.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"
+	file := "file:" + filepath.Join(dir, "limits.db") +
+		"?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"
 	all := []limit{
-		{name: syncs8K, measure: func(ctx context.Context, d time.Duration) (float64, error) { return fsyncs(ctx, dir, d) }},
-		{name: "sqlite " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) { return commitsOf(ctx, "sqlite", file, d) }},
-		{name: "postgres " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) { return commitsOf(ctx, "pgx", postgres, d) }},
+		{name: syncs8K, measure: func(ctx context.Context, d time.Duration) (float64, error) {
+			return fsyncs(ctx, dir, d)
+		}},
+		{name: "sqlite " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) {
+			return commitsOf(ctx, "sqlite", file, d)
+		}},
+		{name: "postgres " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) {
+			return commitsOf(ctx, "pgx", postgres, d)
+		}},
 		{name: bare4, measure: func(ctx context.Context, d time.Duration) (float64, error) { return bare(ctx, 4, d) }},
-		{name: bare32, measure: func(ctx context.Context, d time.Duration) (float64, error) { return bare(ctx, 32, d) }},
+		{name: bare32, measure: func(ctx context.Context, d time.Duration) (float64, error) {
+			return bare(ctx, 32, d)
+		}},
 	}
 	return slices.DeleteFunc(all, func(l limit) bool { return postgres == "" && strings.HasPrefix(l.name, "postgres") })
 }

@@ -1,7 +1,8 @@
 // Command table prints the speed of the server on both engines, together with the limits of this machine and with other
 // running CalDAV servers, all measured in one run:
 //
-//	go run ./bench/table [-duration 1s] [-rounds 3] [-objects 1000] [-rows REGEXP] [-peer NAME=http://USER:PASSWORD@HOST/HOME/]…
+//	go run ./bench/table [-duration 1s] [-rounds 3] [-objects 1000] [-rows REGEXP]
+//		[-peer NAME=http://USER:PASSWORD@HOST/HOME/]…
 //
 // Each row is a kind of request, and every response is checked. Within a round, each row runs on all servers in turn;
 // the table has the medians of the rounds. Without Postgres' programs it leaves out Postgres.
@@ -44,11 +45,13 @@ func main() {
 	flag.DurationVar(&o.duration, "duration", time.Second, "how long each figure of each round is measured")
 	flag.IntVar(&o.rounds, "rounds", 3, "number of rounds; the table shows their medians")
 	flag.IntVar(&o.objects, "objects", 1000, "events in the calendar, a multiple of four")
-	flag.Func("rows", "measure those rows alone whose names match; the import always runs", func(text string) (err error) {
-		o.rows, err = regexp.Compile(text)
-		return err
-	})
-	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/; the calendar "+calendarName+" is created there; repeatable", func(text string) error {
+	flag.Func("rows",
+		"measure those rows alone whose names match; the import always runs", func(text string) (err error) {
+			o.rows, err = regexp.Compile(text)
+			return err
+		})
+	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/; the calendar "+calendarName+
+		" is created there; repeatable", func(text string) error {
 		p, err := peer(text)
 		o.peers = append(o.peers, p)
 		return err
@@ -71,7 +74,9 @@ func peer(text string) (*target, error) {
 		return nil, errors.New("it is NAME=http://USER:PASSWORD@HOST/HOME/")
 	}
 	password, _ := u.User.Password()
-	return &target{name: name, url: u.Scheme + "://" + u.Host, home: u.Path, user: u.User.Username(), password: password}, nil
+	return &target{
+		name: name, url: u.Scheme + "://" + u.Host, home: u.Path, user: u.User.Username(), password: password,
+	}, nil
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -150,7 +155,8 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 		return nil, nil, err
 	}
 	c := exec.CommandContext(ctx, "compat/with-server", binary, self)
-	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", fmt.Sprintf("COMPAT_CROWD=%d", crowd), "DATABASE_URL="+database, "LOG_LEVEL=warn")
+	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", fmt.Sprintf("COMPAT_CROWD=%d", crowd), "DATABASE_URL="+database,
+		"LOG_LEVEL=warn")
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -170,7 +176,10 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 		end()
 		return nil, nil, fmt.Errorf("the server did not start: %w", err)
 	}
-	return &target{name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User, password: told.Password, crowd: crowd}, end, nil
+	return &target{
+		name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User,
+		password: told.Password, crowd: crowd,
+	}, end, nil
 }
 
 // held is the output of hold.
@@ -179,6 +188,8 @@ type held struct{ URL, User, Password string }
 // hold is for this program as the command of compat/with-server: it prints the server's address, and stays until
 // its input is closed.
 func hold() {
-	_ = json.NewEncoder(os.Stdout).Encode(held{os.Getenv("COMPAT_CALDAV"), os.Getenv("COMPAT_USER"), os.Getenv("COMPAT_PASSWORD")})
+	_ = json.NewEncoder(os.Stdout).Encode(held{
+		os.Getenv("COMPAT_CALDAV"), os.Getenv("COMPAT_USER"), os.Getenv("COMPAT_PASSWORD"),
+	})
 	_, _ = bufio.NewReader(os.Stdin).ReadBytes('\n')
 }

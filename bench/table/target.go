@@ -27,7 +27,8 @@ type target struct {
 
 const (
 	calendarName = "bench-table"
-	davXML       = `xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:S="http://calendarserver.org/ns/" xmlns:A="http://apple.com/ns/ical/"`
+	davXML       = `xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:S="http://calendarserver.org/ns/" ` +
+		`xmlns:A="http://apple.com/ns/ical/"`
 )
 
 // request is a request with checks of its response.

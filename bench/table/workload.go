@@ -48,18 +48,23 @@ func workloads() []workload {
 	return []workload{
 		{name: "import", conns: writers, once: true, begin: puts(0, 0), limit: commits, must: 0.25},
 		{name: "PUT of a new event", conns: writers, begin: puts(beyond, 0), limit: commits, must: 0.25},
-		{name: "the same, a calendar for each connection", conns: writers, begin: putsApart, limit: commits, must: 0.25},
+		{
+			name: "the same, a calendar for each connection", conns: writers, begin: putsApart,
+			limit: commits, must: 0.25,
+		},
 		{name: "PUT over an event", conns: writers, begin: puts(0, 1), limit: commits, must: 0.25},
 		{name: onePut, conns: 1, begin: invites(0)},
 		{name: "PUT that invites 50", conns: 1, guests: crowd, begin: invites(crowd), limit: onePut, must: 0.1},
 		{name: "GET", conns: 4, begin: gets, limit: bare4, must: 0.25},
 		{name: "PROPFIND 1", conns: 1, must: 10, begin: asking(func(t *target) request {
-			return report("PROPFIND", t, `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.count+1)
+			return report("PROPFIND", t,
+				`<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.count+1)
 		})},
 		{name: "multiget of 50", conns: 1, must: 8, begin: asking(multiget)},
 		{name: "a week", conns: 1, must: 15, begin: asking(func(t *target) request { return ofWeek(t, "") })},
 		{name: "the same, expanded", conns: 1, must: 20, begin: asking(func(t *target) request {
-			r := ofWeek(t, fmt.Sprintf(`<C:expand start="%s" end="%s"/>`, weekFrom.Format(stamp), weekUntil.Format(stamp)))
+			r := ofWeek(t,
+				fmt.Sprintf(`<C:expand start="%s" end="%s"/>`, weekFrom.Format(stamp), weekUntil.Format(stamp)))
 			r.sign, r.matches = instances, 0
 			for n := range t.count {
 				r.matches += t.event(n).during(weekFrom, weekUntil)
@@ -67,8 +72,9 @@ func workloads() []workload {
 			return r
 		})},
 		{name: "free/busy, four weeks", conns: 1, must: 15, begin: asking(func(t *target) request {
-			r := report("REPORT", t, fmt.Sprintf(`<C:free-busy-query %s><C:time-range start="%s" end="%s"/></C:free-busy-query>`,
-				davXML, weekFrom.Format(stamp), weekFrom.AddDate(0, 0, 28).Format(stamp)), 0)
+			r := report("REPORT",
+				t, fmt.Sprintf(`<C:free-busy-query %s><C:time-range start="%s" end="%s"/></C:free-busy-query>`,
+					davXML, weekFrom.Format(stamp), weekFrom.AddDate(0, 0, 28).Format(stamp)), 0)
 			r.want, r.sign = http.StatusOK, nil
 			return r
 		})},
@@ -81,7 +87,10 @@ func workloads() []workload {
 }
 
 func report(method string, t *target, body string, want int) request {
-	return request{method: method, path: t.calendar(), depth: "1", body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
+	return request{
+		method: method, path: t.calendar(), depth: "1", body: body, want: http.StatusMultiStatus, sign: responses,
+		matches: want,
+	}
 }
 
 // puts writes events from a number on, different ones on each connection; a revision above 0 means that they exist.
@@ -110,7 +119,8 @@ func putsApart(t *target, conn int) step {
 func gets(t *target, conn int) step {
 	return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
 		return t.takes(ctx, c, request{
-			method: http.MethodGet, path: t.object(t.event((n*37 + conn*11) % t.count)), want: http.StatusOK, sign: objects, matches: 1,
+			method: http.MethodGet, path: t.object(t.event((n*37 + conn*11) % t.count)), want: http.StatusOK,
+			sign: objects, matches: 1,
 		})
 	}
 }
@@ -120,7 +130,8 @@ func multiget(t *target) request {
 	for n := range 50 {
 		fmt.Fprintf(&hrefs, "<D:href>%s</D:href>", t.object(t.event(n*17%t.count)))
 	}
-	r := report("REPORT", t, `<C:calendar-multiget `+davXML+`><D:prop><D:getetag/><C:calendar-data/></D:prop>`+hrefs.String()+`</C:calendar-multiget>`, 50)
+	r := report("REPORT", t, `<C:calendar-multiget `+davXML+`><D:prop><D:getetag/><C:calendar-data/></D:prop>`+
+		hrefs.String()+`</C:calendar-multiget>`, 50)
 	r.sign = objects
 	return r
 }
@@ -131,16 +142,24 @@ func ofWeek(t *target, shape string) request {
 	for n := range t.count {
 		want += min(1, t.event(n).during(weekFrom, weekUntil))
 	}
-	return report("REPORT", t, fmt.Sprintf(`<C:calendar-query %s><D:prop><D:getetag/><C:calendar-data>%s</C:calendar-data></D:prop><C:filter>
-		<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="%s" end="%s"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
-		davXML, shape, weekFrom.Format(stamp), weekUntil.Format(stamp)), want)
+	return report("REPORT",
+		t, fmt.Sprintf(`<C:calendar-query %s><D:prop><D:getetag/><C:calendar-data>%s</C:calendar-data></D:prop>
+		<C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">
+		<C:time-range start="%s" end="%s"/></C:comp-filter>
+		</C:comp-filter></C:filter></C:calendar-query>`,
+			davXML, shape, weekFrom.Format(stamp), weekUntil.Format(stamp)), want)
 }
 
 // sync requests the changes since a token, page by page.
-func (t *target) sync(ctx context.Context, c *http.Client, since string) (token string, n int, took time.Duration, err error) {
+func (t *target) sync(ctx context.Context, c *http.Client,
+	since string,
+) (token string, n int, took time.Duration, err error) {
 	for more := true; more; since = token {
-		body := `<D:sync-collection ` + davXML + `><D:sync-token>` + since + `</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
-		answer, one, err := t.timed(ctx, c, request{method: "REPORT", path: t.calendar(), body: body, want: http.StatusMultiStatus})
+		body := `<D:sync-collection ` + davXML + `><D:sync-token>` + since +
+			`</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
+		answer, one, err := t.timed(ctx, c, request{
+			method: "REPORT", path: t.calendar(), body: body, want: http.StatusMultiStatus,
+		})
 		if err != nil {
 			return "", 0, 0, err
 		}
@@ -198,25 +217,33 @@ func (t *target) change(ctx context.Context, round int) (string, error) {
 func ctag(t *target) request {
 	return request{
 		method: "PROPFIND", path: t.calendar(), depth: "0", want: http.StatusMultiStatus,
-		body: `<D:propfind ` + davXML + `><D:prop><S:getctag/><D:sync-token/></D:prop></D:propfind>`, sign: responses, matches: 1,
+		body: `<D:propfind ` + davXML + `><D:prop><S:getctag/><D:sync-token/></D:prop></D:propfind>`, sign: responses,
+		matches: 1,
 	}
 }
 
 // homeProperties are the properties that Apple's Calendar requests of a calendar home.
-var homeProperties = strings.Fields(`D:add-member D:current-user-privilege-set D:displayname D:owner D:quota-available-bytes D:quota-used-bytes D:resource-id
+var homeProperties = strings.Fields(`
+	D:add-member D:current-user-privilege-set D:displayname D:owner D:quota-available-bytes
+	D:quota-used-bytes D:resource-id
 	D:resourcetype D:supported-report-set D:sync-token D:acl D:current-user-principal
-	C:calendar-alarm C:calendar-availability C:calendar-description C:calendar-free-busy-set C:calendar-order C:calendar-timezone
-	C:default-alarm-vevent-date C:default-alarm-vevent-datetime C:schedule-calendar-transp C:schedule-default-calendar-URL
-	C:supported-calendar-component-set C:supported-calendar-component-sets C:max-attendees-per-instance C:max-resource-size
-	S:allowed-sharing-modes S:getctag S:invite S:me S:pre-publish-url S:publish-url S:push-transports S:pushkey S:source
-	S:subscribed-strip-alarms S:subscribed-strip-attachments S:subscribed-strip-todos A:calendar-color`)
+	C:calendar-alarm C:calendar-availability C:calendar-description C:calendar-free-busy-set C:calendar-order
+	C:calendar-timezone C:default-alarm-vevent-date C:default-alarm-vevent-datetime C:schedule-calendar-transp
+	C:schedule-default-calendar-URL C:supported-calendar-component-set C:supported-calendar-component-sets
+	C:max-attendees-per-instance C:max-resource-size S:allowed-sharing-modes S:getctag S:invite S:me S:pre-publish-url
+	S:publish-url S:push-transports S:pushkey S:source S:subscribed-strip-alarms S:subscribed-strip-attachments
+	S:subscribed-strip-todos
+	A:calendar-color`)
 
 func home(t *target) request {
 	var b strings.Builder
 	for _, name := range homeProperties {
 		b.WriteString("<" + name + "/>")
 	}
-	return request{method: "PROPFIND", path: t.home, depth: "1", want: http.StatusMultiStatus, body: `<D:propfind ` + davXML + `><D:prop>` + b.String() + `</D:prop></D:propfind>`}
+	return request{
+		method: "PROPFIND", path: t.home, depth: "1", want: http.StatusMultiStatus, body: `<D:propfind ` + davXML +
+			`><D:prop>` + b.String() + `</D:prop></D:propfind>`,
+	}
 }
 
 // onePut is the row that invitations are compared with; crowd is the number of invited users.

@@ -21,7 +21,8 @@ import (
 func (p *program) newKeeper(c settings.Config, log *slog.Logger) (*acme.Keeper, error) {
 	if c.ACME.Directory == "" {
 		if c.ACME.HTTPAddr != "" || c.ACME.Email != "" || c.ACME.Roots != "" {
-			return nil, console.WrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
+			return nil,
+				console.WrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS have no effect, because ACME is off")
 		}
 		return nil, nil
 	}
@@ -33,7 +34,10 @@ func (p *program) newKeeper(c settings.Config, log *slog.Logger) (*acme.Keeper, 
 	if err != nil {
 		return nil, err
 	}
-	return acme.New(acme.Config{Names: names, Directory: c.ACME.Directory, Email: c.ACME.Email, Roots: roots, Log: log, Now: p.Now, Task: trace.Task}), nil
+	return acme.New(acme.Config{
+		Names: names, Directory: c.ACME.Directory, Email: c.ACME.Email, Roots: roots, Log: log, Now: p.Now,
+		Task: trace.Task,
+	}), nil
 }
 
 // certifiedNames are the host names that need a certificate.
@@ -48,7 +52,8 @@ func certifiedNames(c settings.Config) ([]string, error) {
 	var names []string
 	for _, name := range c.Hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
-			return nil, console.WrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains the address %s", name)
+			return nil, console.WrongUsage("ACME gets certificates for names only, but BASE_URL or MCP_URL contains "+
+				"the address %s", name)
 		}
 		if !strings.Contains(name, ".") {
 			return nil, console.WrongUsage(

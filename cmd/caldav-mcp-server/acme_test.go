@@ -37,7 +37,8 @@ func freePorts(t *testing.T, n int) []string {
 	ports := make([]string, 0, n)
 	for range 100 * n {
 		// Below the range of ephemeral ports: otherwise another connection could take the port before the server.
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", 12_000+rand.IntN(20_000)))
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp",
+			fmt.Sprintf("127.0.0.1:%d", 12_000+rand.IntN(20_000)))
 		if err != nil {
 			continue
 		}
@@ -105,8 +106,10 @@ func startPebble(t *testing.T, httpPort, tlsPort string, seconds int) authority 
 	}
 	dir, ports := t.TempDir(), freePorts(t, 2)
 	chain, key, _ := writeCertificateFor(t, dir, 1, "localhost")
-	settings := fmt.Appendf(nil, `{"pebble": {"listenAddress": "127.0.0.1:%s", "managementListenAddress": "127.0.0.1:%s", "certificate": %q,
-		"privateKey": %q, "httpPort": %s, "tlsPort": %s, "profiles": {"default": {"description": "default", "validityPeriod": %d}}}}`,
+	settings := fmt.Appendf(nil,
+		`{"pebble": {"listenAddress": "127.0.0.1:%s", "managementListenAddress": "127.0.0.1:%s", "certificate": %q,
+		"privateKey": %q, "httpPort": %s, "tlsPort": %s, "profiles":
+		{"default": {"description": "default", "validityPeriod": %d}}}}`,
 		ports[0], ports[1], chain, key, httpPort, tlsPort, seconds)
 	file := filepath.Join(dir, "config.json")
 	if err := os.WriteFile(file, settings, 0o600); err != nil {
@@ -128,7 +131,9 @@ func startPebble(t *testing.T, httpPort, tlsPort string, seconds int) authority 
 		}
 	})
 	a := authority{"https://localhost:" + ports[0] + "/dir", chain, x509.NewCertPool()}
-	until(t, "the authority answers", func() bool { return a.learn(t.Context(), "https://localhost:"+ports[1]+"/roots/0") })
+	until(t, "the authority answers", func() bool {
+		return a.learn(t.Context(), "https://localhost:"+ports[1]+"/roots/0")
+	})
 	return a
 }
 
@@ -154,10 +159,16 @@ func (a authority) learn(ctx context.Context, url string) bool {
 	return err == nil && a.roots.AppendCertsFromPEM(root)
 }
 
-// serial is the number of the certificate that a door shows to who believes the authority alone, "" while there is none.
+// serial is the number of the certificate that a door shows to who believes the authority alone, "" while there is
+// none.
 func (a authority) serial(t *testing.T, address string) string {
 	t.Helper()
-	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: a.roots, ServerName: acmeName, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}).
+	conn, err := (&tls.Dialer{
+		Config: &tls.Config{
+			RootCAs: a.roots, ServerName: acmeName, MinVersion: tls.VersionTLS12,
+			NextProtos: []string{"h2"},
+		},
+	}).
 		DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		return ""
@@ -193,7 +204,9 @@ func testACME(t *testing.T, way, database string) {
 	first, second, plain, other, metrics := ports[0], ports[1], ports[2], ports[3], ports[4]
 	asksTLS, more, beside := first, []string(nil), []string(nil)
 	if way == "http-01" { // which the authority asks at the first alone
-		asksTLS, more, beside = other, []string{"ACME_HTTP_ADDR=127.0.0.1:" + plain}, []string{"ACME_HTTP_ADDR=127.0.0.1:" + ports[5]}
+		asksTLS, more, beside = other, []string{"ACME_HTTP_ADDR=127.0.0.1:" + plain}, []string{
+			"ACME_HTTP_ADDR=127.0.0.1:" + ports[5],
+		}
 	}
 	a := startPebble(t, plain, asksTLS, 3600)
 	settings := a.env(database, first, append(more, "METRICS_ADDR=127.0.0.1:"+metrics)...)
@@ -210,7 +223,9 @@ func testACME(t *testing.T, way, database string) {
 	if got := a.serial(t, one.addrs[mcpDoor]); got != serials[0] {
 		t.Errorf("the MCP door shows %q", got)
 	}
-	health := slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasPrefix(s, "DATABASE_URL") })
+	health := slices.DeleteFunc(slices.Clone(settings), func(s string) bool {
+		return strings.HasPrefix(s, "DATABASE_URL")
+	})
 	call(t, append(health, "MCP_PORT="+portOf(one.addrs[mcpDoor])), "", "health")
 	if way == "http-01" {
 		testPlain(t, one.addrs[acmeDoor], first)
@@ -223,7 +238,8 @@ func testACME(t *testing.T, way, database string) {
 	if got := a.serial(t, again.addrs[caldavDoor]); got != serials[0] {
 		t.Error("a restart asked for another certificate")
 	}
-	if log := one.log.String() + two.log.String() + again.log.String(); strings.Count(log, `"msg":"certificate"`) != 1 || strings.Contains(log, "PRIVATE") {
+	if log := one.log.String() + two.log.String() +
+		again.log.String(); strings.Count(log, `"msg":"certificate"`) != 1 || strings.Contains(log, "PRIVATE") {
 		t.Errorf("the log:\n%s", log)
 	}
 }
@@ -232,7 +248,8 @@ func testACME(t *testing.T, way, database string) {
 func testPlain(t *testing.T, address, port string) {
 	t.Helper()
 	for method, want := range map[string]int{"GET": http.StatusPermanentRedirect, "PUT": http.StatusForbidden} {
-		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+"//elsewhere.example/dav/?a=b", bytes.NewReader(nil))
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+"//elsewhere.example/dav/?a=b",
+			bytes.NewReader(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +262,8 @@ func testPlain(t *testing.T, address, port string) {
 		if answer.StatusCode != want {
 			t.Errorf("%s was answered %s", method, answer.Status)
 		}
-		if to := answer.Header.Get("Location"); method == "GET" && to != "https://"+acmeName+":"+port+"/elsewhere.example/dav/?a=b" {
+		if to := answer.Header.Get("Location"); method == "GET" &&
+			to != "https://"+acmeName+":"+port+"/elsewhere.example/dav/?a=b" {
 			t.Errorf("sent to %q", to)
 		}
 	}
@@ -274,7 +292,8 @@ func TestACMERenews(t *testing.T) {
 func TestACMEAway(t *testing.T) {
 	t.Parallel()
 	ports := freePorts(t, 2)
-	r := serve(t, append(on(testdb.SQLite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0], "BASE_URL=https://"+acmeName))
+	r := serve(t, append(on(testdb.SQLite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0],
+		"BASE_URL=https://"+acmeName))
 	until(t, "the log says so", func() bool {
 		for line := range strings.Lines(r.log.String()) {
 			var l struct{ Level, Msg string }
@@ -294,14 +313,16 @@ func TestACMESettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, env := range map[string][]string{
-		"is not on, off":              {"ACME=http://ca.example/dir"},
-		"ACME needs a BASE_URL":       {"ACME=on"},
-		"the address 192.0.2.1":       {"ACME=on", "BASE_URL=https://192.0.2.1"},
-		"use only one of them":        {"ACME=on", "BASE_URL=https://calendar.example", "TLS_CERT=a", "TLS_KEY=b"},
-		"because ACME is off":         {"ACME_EMAIL=ann@example.com"},
-		"for names with a dot":        {"ACME=on", "BASE_URL=https://calendar"},
-		"contains no certificate":     {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + empty},
-		"ACME_ROOTS cannot be read":   {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + filepath.Join(dir, "none")},
+		"is not on, off":          {"ACME=http://ca.example/dir"},
+		"ACME needs a BASE_URL":   {"ACME=on"},
+		"the address 192.0.2.1":   {"ACME=on", "BASE_URL=https://192.0.2.1"},
+		"use only one of them":    {"ACME=on", "BASE_URL=https://calendar.example", "TLS_CERT=a", "TLS_KEY=b"},
+		"because ACME is off":     {"ACME_EMAIL=ann@example.com"},
+		"for names with a dot":    {"ACME=on", "BASE_URL=https://calendar"},
+		"contains no certificate": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + empty},
+		"ACME_ROOTS cannot be read": {
+			"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + filepath.Join(dir, "none"),
+		},
 		"ACME_HTTP_ADDR is malformed": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_HTTP_ADDR=80"},
 	} {
 		cmd := exec.CommandContext(t.Context(), console.Program, "serve")

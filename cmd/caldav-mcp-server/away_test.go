@@ -28,7 +28,8 @@ func TestStoreAway(t *testing.T) {
 		"mcp":      c.listTools(t),
 	}
 	for what, a := range away {
-		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); a.status != http.StatusServiceUnavailable || err != nil || seconds < 1 {
+		if seconds, err := strconv.Atoi(a.header.Get("Retry-After")); a.status != http.StatusServiceUnavailable ||
+			err != nil || seconds < 1 {
 			t.Errorf("%s: answered %d with Retry-After %q", what, a.status, a.header.Get("Retry-After"))
 		}
 	}
@@ -56,7 +57,9 @@ func TestStoreLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := serveUnready(t, console.Program, on(db.URL()))
-	until(t, "the server says that it waits", func() bool { return strings.Contains(r.log.String(), "waiting for the database") })
+	until(t, "the server says that it waits", func() bool {
+		return strings.Contains(r.log.String(), "waiting for the database")
+	})
 	if err := db.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,8 @@ func ownPostgres(t *testing.T, options pgtest.Options) *pgtest.Server {
 func (c client) listTools(t *testing.T) answer {
 	t.Helper()
 	a, err := c.send(t.Context(), http.MethodPost, c.mcp(), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
-		"Authorization", "Bearer "+c.tok, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+		"Authorization", "Bearer "+c.tok, "Content-Type", "application/json", "Accept",
+		"application/json, text/event-stream")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,9 @@ func TestJournalIsShortened(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: data written now seems to be 31 days old.
-		p := &program{&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString}}
+		p := &program{
+			&console.Console{Now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, NewID: uuid.NewString},
+		}
 		h := openForTest(t, database)
 		h.Follows.Store(&settings.Service{JournalDays: 30, LineDays: 7})
 		user, err := h.CreateUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
@@ -67,7 +69,8 @@ func TestJournalIsShortened(t *testing.T) {
 	})
 }
 
-// The words of an event that others have as well wait on SQLite, and are in the index a moment later while the server runs.
+// The words of an event that others have as well wait on SQLite, and are in the index a moment later while the server
+// runs.
 func TestWordsAreIndexed(t *testing.T) {
 	t.Parallel()
 	database := testdb.SQLite(t)
@@ -79,7 +82,9 @@ func TestWordsAreIndexed(t *testing.T) {
 		}
 		cal, err := h.Calendars.CalendarAt(t.Context(), app.Caller(user), "personal")
 		if err == nil {
-			_, err = h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
+			_, err = h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{
+				Name: "a.ics", Data: []byte(event("a", "A")),
+			})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +96,8 @@ func TestWordsAreIndexed(t *testing.T) {
 	}
 	defer db.Close()
 	waiting := func() (n int) {
-		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`).Scan(&n); err != nil {
+		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`).
+			Scan(&n); err != nil {
 			t.Error(err)
 		}
 		return n
@@ -150,12 +156,15 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), `CREATE TABLE migrations (name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL);
+	if _, err := db.ExecContext(t.Context(),
+		`CREATE TABLE migrations (name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL);
 		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
 		t.Fatal(err)
 	}
 	p := &program{&console.Console{Stderr: io.Discard, Now: time.Now, NewID: uuid.NewString}}
-	err = app.With(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*app.App) error { return nil })
+	err = app.With(t.Context(), p.Console, settings.Config{DatabaseURL: path}, false, func(*app.App) error {
+		return nil
+	})
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}
@@ -171,7 +180,8 @@ func TestReady(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.Store.Close()
-		if err := readiness(t.Context(), h); err == nil || err.Error() != "the database has the tables of another version" {
+		if err := readiness(t.Context(), h); err == nil ||
+			err.Error() != "the database has the tables of another version" {
 			t.Errorf("without tables: %v", err)
 		}
 		if err := h.Store.Migrate(t.Context()); err != nil {

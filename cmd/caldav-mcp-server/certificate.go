@@ -39,7 +39,9 @@ func tlsConfig(c settings.Config, keeper *acme.Keeper, log *slog.Logger) (*tls.C
 	case c.TLSCert == "" || c.TLSKey == "":
 		return nil, console.WrongUsage("TLS_CERT (the certificate chain) and TLS_KEY (its key) must be set together")
 	case c.BaseURL == nil || c.BaseURL.Scheme != "https":
-		return nil, console.WrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's name, and the port if there is no proxy")
+		return nil,
+			console.WrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and contains the certificate's " +
+				"name, and the port if there is no proxy")
 	}
 	files := &certificate{chain: c.TLSCert, key: c.TLSKey, log: log}
 	if _, err := files.get(nil); err != nil {
@@ -65,7 +67,8 @@ func (f *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	}
 	if err != nil && made != f.made {
 		f.made = made
-		f.log.ErrorContext(context.Background(), "the new certificate cannot be read: the last one stays in force", "error", err)
+		f.log.ErrorContext(context.Background(), "the new certificate cannot be read: the last one stays in force",
+			"error", err)
 	}
 	return f.loaded, nil
 }
@@ -95,7 +98,7 @@ func (f *certificate) modified() (made [2]time.Time, err error) {
 // ownTLS is for requests to the server on this machine. It accepts the certificate in the files, under any name.
 func ownTLS(c settings.Config) (*tls.Config, error) {
 	if c.ACME.Directory != "" {
-		//nolint:gosec // The certificate is in the database. The request carries no secret: it only asks our port on this machine for its status.
+		//nolint:gosec // The certificate is in the database, and the request to our own port carries no secret.
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil
 	}
 	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)

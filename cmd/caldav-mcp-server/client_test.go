@@ -102,7 +102,8 @@ func (c client) call(t *testing.T, tool string, arguments any) string {
 // tool is call for callers that expect a refusal, too.
 func (c client) tool(ctx context.Context, tool string, arguments any) (string, error) {
 	message, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
 	})
 	if err != nil {
 		return "", err
@@ -118,7 +119,8 @@ func (c client) tool(ctx context.Context, tool string, arguments any) (string, e
 			Content []struct{ Text string }
 		}
 	}
-	if err := json.Unmarshal([]byte(a.body), &reply); err != nil || len(reply.Result.Content) == 0 || reply.Result.IsError {
+	if err := json.Unmarshal([]byte(a.body), &reply); err != nil || len(reply.Result.Content) == 0 ||
+		reply.Result.IsError {
 		return "", fmt.Errorf("answered %d with %q", a.status, a.body)
 	}
 	return reply.Result.Content[0].Text, nil

@@ -29,9 +29,12 @@ func aliceAtHome(t *testing.T) *running {
 	env := []string{"DATA_DIR=" + t.TempDir()}
 	call(t, env, "correct horse\n", "create-user", "alice", "--password-stdin")
 	r := serveProgram(t, console.Program, env, "--no-first-user")
-	newClient(t, r, "alice", "correct horse", "").must(t, http.StatusCreated, "PUT", "/dav/calendars/alice/personal/choir.ics",
-		strings.ReplaceAll("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:choir\nDTSTAMP:20260101T000000Z\n"+
-			"DTSTART:20270101T100000Z\nDURATION:PT1H\nSUMMARY:Choir practice\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))
+	newClient(t, r, "alice", "correct horse", "").must(t, http.StatusCreated, "PUT",
+		"/dav/calendars/alice/personal/choir.ics",
+		strings.ReplaceAll("BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:x\nBEGIN:VEVENT\nUID:choir\n"+
+			"DTSTAMP:20260101T000000Z\n"+
+			"DTSTART:20270101T100000Z\nDURATION:PT1H\nSUMMARY:Choir practice\nEND:VEVENT\nEND:VCALENDAR\n", "\n",
+			"\r\n"))
 	return r
 }
 
@@ -53,7 +56,8 @@ func TestPagesSayWhatThunderbirdSays(t *testing.T) {
 	t.Parallel()
 	for _, page := range []string{"README.md", "docs/clients.md", "docs/sharing.md"} {
 		text := readDoc(t, page)
-		if !strings.Contains(text, "Add Calendar… → On the Network") && !strings.Contains(text, "Add Calendar…, On the Network") {
+		if !strings.Contains(text, "Add Calendar… → On the Network") &&
+			!strings.Contains(text, "Add Calendar…, On the Network") {
 			t.Errorf("%s does not say how Thunderbird is set up", page)
 		}
 		if strings.Contains(text, "New calendar → On the network") {
@@ -88,7 +92,8 @@ func TestVdirsyncerBlock(t *testing.T) {
 	r, home := aliceAtHome(t), t.TempDir()
 	file := filepath.Join(home, "config")
 	block = strings.NewReplacer(
-		"https://calendar.example.org/", r.caldav("/"), `["command", "secret-tool", "lookup", "service", "calendar"]`, `["command", "echo", "correct horse"]`,
+		"https://calendar.example.org/", r.caldav("/"), `["command", "secret-tool", "lookup", "service", "calendar"]`,
+		`["command", "echo", "correct horse"]`,
 	).Replace(block)
 	if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
 		t.Fatal(err)
@@ -96,13 +101,14 @@ func TestVdirsyncerBlock(t *testing.T) {
 	for _, word := range []string{"discover", "sync"} {
 		inHome(t, home, strings.Repeat("y\n", 10), vdirsyncer, "-c", file, word)
 	}
-	if found, err := filepath.Glob(filepath.Join(home, ".calendars", "personal", "*.ics")); err != nil || len(found) != 1 {
+	if found, err := filepath.Glob(filepath.Join(home, ".calendars", "personal", "*.ics")); err != nil ||
+		len(found) != 1 {
 		t.Errorf("it has fetched %q: %v", found, err)
 	}
 }
 
-// TestCalcurseBlock runs calcurse-caldav with the block of docs/clients.md, and with the lines that are said for a server
-// without a proxy, where it is there (clients §4).
+// TestCalcurseBlock runs calcurse-caldav with the block of docs/clients.md, and with the lines that are said for a
+// server without a proxy, where it is there (clients §4).
 func TestCalcurseBlock(t *testing.T) {
 	t.Parallel()
 	block := triedBlock(t, "calcurse")
@@ -128,7 +134,8 @@ func TestCalcurseBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := inHome(t, home, "", "/usr/bin/calcurse-caldav", "--init=keep-remote")
-	if found, err := os.ReadFile(filepath.Join(data, "apts")); err != nil || !strings.Contains(string(found), "Choir practice") {
+	if found, err := os.ReadFile(filepath.Join(data, "apts")); err != nil ||
+		!strings.Contains(string(found), "Choir practice") {
 		t.Errorf("it has fetched %q: %v\n%s", found, err, out)
 	}
 }
@@ -140,7 +147,8 @@ func TestPythonBlock(t *testing.T) {
 	needsPython(t, "caldav")
 	r := aliceAtHome(t)
 	block = strings.NewReplacer("https://calendar.example.org/", r.caldav("/"), "mcp_…", "correct horse").Replace(block)
-	if out := inHome(t, t.TempDir(), "", "/usr/bin/python3", "-c", "import caldav\n"+block); !strings.Contains(out, "Personal 1\n") {
+	if out := inHome(t, t.TempDir(), "", "/usr/bin/python3", "-c", "import caldav\n"+block); !strings.Contains(out,
+		"Personal 1\n") {
 		t.Errorf("it prints %q", out)
 	}
 }

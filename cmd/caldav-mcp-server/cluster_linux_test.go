@@ -68,7 +68,10 @@ func newCluster(t *testing.T, synchronous bool) *cluster {
 	c.own(t, dir)
 	agreement := c.startEtcd(t)
 	for n := range c.members {
-		m := &member{name: fmt.Sprint("n", n+1), api: unusedPort(t), port: unusedPort(t), dir: filepath.Join(dir, fmt.Sprint("n", n+1))}
+		m := &member{
+			name: fmt.Sprint("n", n+1), api: unusedPort(t), port: unusedPort(t),
+			dir: filepath.Join(dir, fmt.Sprint("n", n+1)),
+		}
 		m.followers, m.agreement = newValve(t, m.port), newValve(t, agreement[n])
 		c.members[n] = m
 		c.write(t, m.name+".yml", m.settings(t, synchronous))
@@ -145,9 +148,12 @@ func (c *cluster) startEtcd(t *testing.T) [members]int {
 		all = append(all, fmt.Sprintf("e%d=http://127.0.0.1:%d", n, peers[n]))
 	}
 	for n := range clients {
-		name, client, peer := fmt.Sprint("e", n), fmt.Sprint("http://127.0.0.1:", clients[n]), fmt.Sprint("http://127.0.0.1:", peers[n])
-		c.start(t, name, "etcd", "--name", name, "--data-dir", filepath.Join(c.dir, name), "--initial-cluster", strings.Join(all, ","),
-			"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+		name, client, peer := fmt.Sprint("e", n), fmt.Sprint("http://127.0.0.1:", clients[n]),
+			fmt.Sprint("http://127.0.0.1:", peers[n])
+		c.start(t, name, "etcd", "--name", name, "--data-dir", filepath.Join(c.dir, name), "--initial-cluster",
+			strings.Join(all, ","),
+			"--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
+			"--initial-advertise-peer-urls", peer,
 			"--heartbeat-interval", "300", "--election-timeout", "3000", "--logger", "zap", "--enable-v2")
 	}
 	for _, port := range clients {
@@ -211,7 +217,8 @@ postgresql:
   authentication:
     superuser: {username: postgres, password: %[10]s}
     replication: {username: replicator, password: %[10]s}
-`, m.name, m.api, m.agreement.port, forgets, synchronous, m.port, m.followers.port, m.dir, postgres[len(postgres)-1], clusterPassword)
+`, m.name, m.api, m.agreement.port, forgets, synchronous, m.port, m.followers.port, m.dir, postgres[len(postgres)-1],
+		clusterPassword)
 }
 
 func (c *cluster) startPatroni(t *testing.T, m *member) {
@@ -236,7 +243,10 @@ defaults
 		for _, m := range c.members {
 			text += fmt.Sprintf("  server %s 127.0.0.1:%d check port %d\n", m.name, m.port, m.api)
 		}
-		address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", clusterPassword), Host: fmt.Sprint("127.0.0.1:", port), Path: "/postgres", RawQuery: "sslmode=disable"}
+		address := url.URL{
+			Scheme: "postgres", User: url.UserPassword("postgres", clusterPassword),
+			Host: fmt.Sprint("127.0.0.1:", port), Path: "/postgres", RawQuery: "sslmode=disable",
+		}
 		*at = address.String()
 	}
 	c.write(t, "haproxy.cfg", text)
@@ -287,7 +297,8 @@ func (c *cluster) awaitWhole(t *testing.T, synchronous bool) {
 				counts[s.Role]++
 			}
 		}
-		return counts["leader"] == 1 && counts["replica"]+counts["sync_standby"] == members-1 && (!synchronous || counts["sync_standby"] > 0)
+		return counts["leader"] == 1 && counts["replica"]+counts["sync_standby"] == members-1 &&
+			(!synchronous || counts["sync_standby"] > 0)
 	})
 }
 

@@ -31,14 +31,17 @@ func TestCluster(t *testing.T) {
 		for _, end := range []struct {
 			name string
 			of   func(*cluster, *testing.T, *member) (back func())
-		}{{"killed", (*cluster).killed}, {"frozen", (*cluster).frozen}, {"cut off", (*cluster).cutOff}, {"switched over", (*cluster).switchedOver}} {
+		}{{"killed", (*cluster).killed}, {"frozen", (*cluster).frozen}, {"cut off", (*cluster).cutOff}, {
+			"switched over", (*cluster).switchedOver,
+		}} {
 			l.await(t, calm)
 			was := c.leader(t.Context(), nil)
 			back := end.of(c, t, was)
 			began := time.Now()
 			until(t, "another leads", func() bool { return c.leader(t.Context(), was) != nil })
 			l.await(t, calm)
-			t.Logf("%s, %s: %s leads, and writes go on after %v", was.name, end.name, c.leader(t.Context(), was).name, time.Since(began).Round(time.Second))
+			t.Logf("%s, %s: %s leads, and writes go on after %v", was.name, end.name, c.leader(t.Context(), was).name,
+				time.Since(began).Round(time.Second))
 			back()
 			c.awaitWhole(t, true)
 			o.await(t)
@@ -83,7 +86,8 @@ func (c *cluster) killed(t *testing.T, m *member) (back func()) {
 	return func() { c.startPatroni(t, m) }
 }
 
-// frozen stops the leader where it is, as a machine that swaps or a disk that hangs: it comes back in the belief that it leads.
+// frozen stops the leader where it is, as a machine that swaps or a disk that hangs: it comes back in the belief that
+// it leads.
 func (c *cluster) frozen(_ *testing.T, m *member) (back func()) {
 	m.signal(syscall.SIGSTOP)
 	return func() { m.signal(syscall.SIGCONT) }
@@ -99,7 +103,8 @@ func (c *cluster) cutOff(_ *testing.T, m *member) (back func()) {
 func (c *cluster) switchedOver(t *testing.T, m *member) (back func()) {
 	t.Helper()
 	url := fmt.Sprintf("http://127.0.0.1:%d/switchover", m.api)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"leader": "`+m.name+`"}`))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url,
+		strings.NewReader(`{"leader": "`+m.name+`"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,8 @@ func (o *onlooker) look(ctx context.Context, n int, c client) {
 	want := maps.Clone(o.told)
 	maps.DeleteFunc(want, func(uid, _ string) bool { return o.doubt[uid] })
 	if differences(want, got) > 0 {
-		o.stale = append(o.stale, fmt.Sprintf("%s: after write %d, %d objects are not as they were acknowledged", time.Now().Format("05.000"), n, differences(want, got)))
+		o.stale = append(o.stale, fmt.Sprintf("%s: after write %d, %d objects are not as they were acknowledged",
+			time.Now().Format("05.000"), n, differences(want, got)))
 	}
 }
 
@@ -122,7 +123,8 @@ func (o *onlooker) await(t *testing.T) {
 // acknowledged.
 func (o *onlooker) judge(t *testing.T, nothingLost bool) {
 	t.Helper()
-	t.Logf("%d looks, %d of them without something that was acknowledged; %d writes without an answer", o.looked, len(o.stale), len(o.doubt))
+	t.Logf("%d looks, %d of them without something that was acknowledged; %d writes without an answer", o.looked,
+		len(o.stale), len(o.doubt))
 	for _, c := range o.clients {
 		t.Log("of one server's questions to the standbys came: ", c.became(t))
 	}

@@ -77,9 +77,13 @@ func namesOf(c completion) string {
 
 func bashCompletion(all []completion) string {
 	var b strings.Builder
-	b.WriteString("_caldav_mcp_server() {\n\tlocal current=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n")
-	fmt.Fprintf(&b, "\t\twords=%s\n\telse\n\t\tcase $current in -*) ;; *) return ;; esac\n\t\tcase ${COMP_WORDS[1]} in\n",
-		quoted(strings.Join(slices.Concat([]string{"help"}, console.Each(all, func(c completion) string { return c.name })),
+	b.WriteString("_caldav_mcp_server() {\n\tlocal current=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n\tif [ " +
+		"\"$COMP_CWORD\" -eq 1 ]; then\n")
+	fmt.Fprintf(&b,
+		"\t\twords=%s\n\telse\n\t\tcase $current in -*) ;; *) return ;; esac\n\t\tcase ${COMP_WORDS[1]} in\n",
+		quoted(strings.Join(slices.Concat([]string{"help"}, console.Each(all, func(c completion) string {
+			return c.name
+		})),
 			" ")))
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s) words=%s ;;\n", c.name, quoted(namesOf(c)))
@@ -101,9 +105,12 @@ func zshCompletion(all []completion) string {
 	for _, c := range all {
 		fmt.Fprintf(&b, "\t\t%s\n", described(c.name, c.summary))
 	}
-	b.WriteString("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
+	b.WriteString("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase " +
+		"$words[2] in\n")
 	for _, c := range all {
-		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(console.Each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
+		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name,
+			strings.Join(console.Each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }),
+				" "))
 	}
 	fmt.Fprintf(&b, "\tesac\n\tif [[ $PREFIX == -* ]]; then _describe -o flag flags; else _files; fi\n}\n"+
 		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; "+
@@ -124,7 +131,8 @@ func fishCompletion(all []completion) string {
 			if f.takes {
 				takes = " -r"
 			}
-			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", console.Program, c.name,
+			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", console.Program,
+				c.name,
 				f.name, fishQuoted(f.usage), takes)
 		}
 	}

@@ -40,8 +40,10 @@ func TestCompletionCompletes(t *testing.T) {
 			"export ann":               "",
 		} {
 			words := strings.Fields(line)
-			script := `. "$1"; shift; COMP_WORDS=(caldav-mcp-server "$@"); COMP_CWORD=$#; _caldav_mcp_server; echo "${COMPREPLY[*]}"`
-			out, err := exec.CommandContext(t.Context(), "bash", append([]string{"-c", script, "bash", file}, words...)...).Output()
+			script := `. "$1"; shift; COMP_WORDS=(caldav-mcp-server "$@"); COMP_CWORD=$#; _caldav_mcp_server; echo ` +
+				`"${COMPREPLY[*]}"`
+			out, err := exec.CommandContext(t.Context(), "bash",
+				append([]string{"-c", script, "bash", file}, words...)...).Output()
 			if got := strings.TrimSpace(string(out)); err != nil || got != want {
 				t.Errorf("%q: %q %v, want %q", line, got, err, want)
 			}
@@ -59,7 +61,9 @@ func TestCompletionHasEveryFlag(t *testing.T) {
 				t.Errorf("%s: %s is missing", shell, c.Name)
 			}
 			for _, f := range flagsOf(c) {
-				if !slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" '():\n", r) }), strings.Repeat("-", map[bool]int{true: 0, false: 2}[shell == "fish"])+f.Name) {
+				if !slices.Contains(strings.FieldsFunc(text, func(r rune) bool {
+					return strings.ContainsRune(" '():\n", r)
+				}), strings.Repeat("-", map[bool]int{true: 0, false: 2}[shell == "fish"])+f.Name) {
 					t.Errorf("%s: %s --%s is missing", shell, c.Name, f.Name)
 				}
 			}

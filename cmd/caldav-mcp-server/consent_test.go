@@ -31,7 +31,8 @@ func TestMailIsOfferedWhenAskedFor(t *testing.T) {
 		if google != c.google || gmail != c.mail {
 			t.Errorf("%+v offers %v", c.linked, all)
 		}
-		if gmail && (!mail.Offer.Mail || strings.Contains(mail.Address("https://x.example", "s", "v"), "calendar")) || google && strings.Contains(calendars.Address("https://x.example", "s", "v"), "gmail") {
+		if gmail && (!mail.Offer.Mail || strings.Contains(mail.Address("https://x.example", "s", "v"), "calendar")) ||
+			google && strings.Contains(calendars.Address("https://x.example", "s", "v"), "gmail") {
 			t.Errorf("%+v: one asks for what is the other's", c.linked)
 		}
 	}

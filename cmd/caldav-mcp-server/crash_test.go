@@ -68,7 +68,8 @@ func (c client) putUntilKilled(t *testing.T, round, counter int) *sentPuts {
 		all.Go(func() {
 			for i := 0; ; i++ {
 				uid := fmt.Sprintf("r%d-w%d-%d", round, writer, i)
-				if !c.putOne(t.Context(), sent, uid+".ics", event(uid, "made in round "+strconv.Itoa(round)), enough, "If-None-Match", "*") {
+				if !c.putOne(t.Context(), sent, uid+".ics", event(uid, "made in round "+strconv.Itoa(round)), enough,
+					"If-None-Match", "*") {
 					return
 				}
 			}
@@ -94,7 +95,9 @@ func (c client) putUntilKilled(t *testing.T, round, counter int) *sentPuts {
 }
 
 // putOne puts an object and records the result. It returns false once the server is gone.
-func (c client) putOne(ctx context.Context, sent *sentPuts, name, text string, enough chan<- struct{}, headers ...string) bool {
+func (c client) putOne(ctx context.Context, sent *sentPuts, name, text string, enough chan<- struct{},
+	headers ...string,
+) bool {
 	a, err := c.dav(ctx, http.MethodPut, personal+name, text, headers...)
 	sent.mu.Lock()
 	defer sent.mu.Unlock()

@@ -44,9 +44,12 @@ func (w *town) lastOutside() (netmail.Header, string) {
 
 func (p *person) putAs(c calendar.Caller, uid, day, title string) {
 	p.Helper()
-	_, err := p.Calendars.Put(p.Context(), c, p.cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
-		"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:"+uid+"\nDTSTAMP:20260301T100000Z\nDTSTART;TZID=Europe/Berlin:"+day+"T100000\nDTEND;TZID=Europe/Berlin:"+day+
-			"T113000\nSUMMARY:"+title+"\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n"))})
+	_, err := p.Calendars.Put(p.Context(), c, p.cal, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(
+			"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:"+uid+
+				"\nDTSTAMP:20260301T100000Z\nDTSTART;TZID=Europe/Berlin:"+day+"T100000\nDTEND;TZID=Europe/Berlin:"+day+
+				"T113000\nSUMMARY:"+title+"\nEND:VEVENT\nEND:VCALENDAR\n", "\n", "\r\n")),
+	})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -60,10 +63,13 @@ func TestMailOfTheDay(t *testing.T) {
 		w := newTown(t)
 		s := w.site("home.example", database)
 		alice, bob := s.person("alice"), s.person("bob")
-		if _, err := s.Auth.ChangeUser(t.Context(), "alice", auth.UserEdit{Email: new("alice@elsewhere.example")}); err != nil {
+		if _, err := s.Auth.ChangeUser(t.Context(), "alice",
+			auth.UserEdit{Email: new("alice@elsewhere.example")}); err != nil {
 			t.Fatal(err)
 		}
-		token, _, err := s.Auth.CreateToken(t.Context(), auth.TokenSpec{User: "alice", Name: "Claude", Scopes: calendar.ScopeAll})
+		token, _, err := s.Auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "alice", Name: "Claude", Scopes: calendar.ScopeAll,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +81,8 @@ func TestMailOfTheDay(t *testing.T) {
 		bob.putAs(app.Caller(bob.user), "four", "20260302", "Not to be told")
 		share := func(a calendar.Access) {
 			t.Helper()
-			if _, err := s.Calendars.Reshare(t.Context(), app.Caller(bob.user), bob.cal.ID, []calendar.ShareEdit{{With: alice.user, Access: a, Settled: true}}); err != nil {
+			if _, err := s.Calendars.Reshare(t.Context(), app.Caller(bob.user), bob.cal.ID,
+				[]calendar.ShareEdit{{With: alice.user, Access: a, Settled: true}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -108,14 +115,16 @@ func TestMailOfTheDay(t *testing.T) {
 		w.settle()
 		header, text := w.lastOutside()
 		for _, want := range []string{
-			"Tomorrow, Monday, 2 March\n\n", "  10:00–11:30  Dentist\n", "  10:00–11:30  <i>Lunch</i>\n", "Changed today by Claude\n\n", "created the event “<i>Lunch</i>”",
+			"Tomorrow, Monday, 2 March\n\n", "  10:00–11:30  Dentist\n", "  10:00–11:30  <i>Lunch</i>\n",
+			"Changed today by Claude\n\n", "created the event “<i>Lunch</i>”",
 			"https://cal.home.example/account/journal?app=" + string(token.ID),
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the mail lacks %q:\n%s", want, text)
 			}
 		}
-		if strings.Contains(text, "Not to be told") || strings.Contains(text, "The day after") || header.Get("Subject") != "2 events on Monday, 2 March, 1 change by assistants" {
+		if strings.Contains(text, "Not to be told") || strings.Contains(text, "The day after") ||
+			header.Get("Subject") != "2 events on Monday, 2 March, 1 change by assistants" {
 			t.Errorf("%v\n%s", header, text)
 		}
 		stop := strings.Trim(header.Get("List-Unsubscribe"), "<>")
@@ -124,7 +133,8 @@ func TestMailOfTheDay(t *testing.T) {
 		}
 		w.clock.Add(86400)
 		w.settle()
-		if header, text := w.lastOutside(); len(w.outside) != 2 || header.Get("Subject") != "1 event on Tuesday, 3 March" || strings.Contains(text, "Changed") {
+		if header, text := w.lastOutside(); len(w.outside) != 2 ||
+			header.Get("Subject") != "1 event on Tuesday, 3 March" || strings.Contains(text, "Changed") {
 			t.Errorf("%d mails by the next day: %v\n%s", len(w.outside), header, text)
 		}
 		w.clock.Add(86400)

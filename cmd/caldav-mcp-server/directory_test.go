@@ -11,7 +11,8 @@ import (
 func TestUserDirectory(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string]int{
-		"": http.StatusNotFound, "USER_DIRECTORY=false": http.StatusNotFound, "USER_DIRECTORY=true": http.StatusMultiStatus,
+		"": http.StatusNotFound, "USER_DIRECTORY=false": http.StatusNotFound,
+		"USER_DIRECTORY=true": http.StatusMultiStatus,
 	} {
 		t.Run(setting, func(t *testing.T) {
 			t.Parallel()

@@ -62,10 +62,12 @@ func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		r.Out.Host, r.Out.Header["X-Forwarded-For"] = r.In.Host, r.In.Header["X-Forwarded-For"]
-	}}))
+	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{
+		ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host, r.Out.Header["X-Forwarded-For"] = r.In.Host, r.In.Header["X-Forwarded-For"]
+		},
+	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }
@@ -115,16 +117,38 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 		wants []string
 	}{
 		{"none", func(h http.Handler) http.Handler { return h }, "/", nil},
-		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass on OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
-		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it asks for a password", "501"}},
-		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself"}},
-		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header", "stays in the trash and in the journal, by caldav-mcp-server (doctor)"}},
-		{"bodies are limited", limited, "/", []string{"a large event gets through: 2 MB are too much → the proxy limits request bodies"}},
-		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass on the Authorization header"}},
-		{"Depth is dropped", without("Depth"), "/", []string{"it takes the password", "the proxy drops the Depth header"}},
-		{"the proxy is not trusted", forwards, "/", []string{"it can tell its clients apart: a proxy sends requests from 127.0.0.1, but is not trusted → set TRUSTED_PROXIES=127.0.0.1"}},
-		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{"the server answers: ", "502", "the proxy does not reach the server"}},
-		{"the path is unknown to the server", below, "/cal/", []string{"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path"}},
+		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{
+			"changes are synchronized", "405", "must pass on OPTIONS, PROPFIND, PROPPATCH, REPORT",
+		}},
+		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{
+			"it asks for a password", "501",
+		}},
+		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{
+			"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself",
+		}},
+		{"If-Match is dropped", without("If-Match"), "/", []string{
+			"a wrong If-Match is refused", "the proxy drops the If-Match header",
+			"stays in the trash and in the journal, by caldav-mcp-server (doctor)",
+		}},
+		{"bodies are limited", limited, "/", []string{
+			"a large event gets through: 2 MB are too much → the proxy limits request bodies",
+		}},
+		{"Authorization is dropped", without("Authorization"), "/", []string{
+			"it takes the password", "401", "does the proxy pass on the Authorization header",
+		}},
+		{"Depth is dropped", without("Depth"), "/", []string{
+			"it takes the password", "the proxy drops the Depth header",
+		}},
+		{"the proxy is not trusted", forwards, "/", []string{
+			"it can tell its clients apart: a proxy sends requests from 127.0.0.1, but is not trusted → set " +
+				"TRUSTED_PROXIES=127.0.0.1",
+		}},
+		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{
+			"the server answers: ", "502", "the proxy does not reach the server",
+		}},
+		{"the path is unknown to the server", below, "/cal/", []string{
+			"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path",
+		}},
 	} {
 		t.Run(test.fault, func(t *testing.T) {
 			t.Parallel()
@@ -141,29 +165,34 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	}
 }
 
-// TestDoctorComparesWithWhatTheServerSays: a wrong BASE_URL behind a trusted proxy breaks nothing that a client does; links
-// and tokens lead elsewhere.
+// TestDoctorComparesWithWhatTheServerSays: a wrong BASE_URL behind a trusted proxy breaks nothing that a client does;
+// links and tokens lead elsewhere.
 func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=https://elsewhere.example.com", "TRUSTED_PROXIES=127.0.0.1"}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 	r := serveProgram(t, console.Program, env, "--no-first-user")
 	found := failures(t, doctor.Options{URL: proxied(t, r.caldav(""), forwards)})
-	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
+	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set " +
+		"BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
 	to, err := url.Parse(r.caldav(""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	secure := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }})
+	secure := httptest.NewTLSServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+	})
 	t.Cleanup(secure.Close)
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	found = failures(t, doctor.Options{URL: secure.URL, CA: file})
-	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
+	if want := "the proxy at 127.0.0.1 does not forward the client's address → let the proxy set " +
+		"X-Forwarded-For"; !strings.Contains(found, want) {
 		t.Errorf("found\n%s", found)
 	}
 }
@@ -174,7 +203,8 @@ func TestDoctorSeesAStreamHeldBack(t *testing.T) {
 	env := []string{"DATA_DIR=" + t.TempDir()}
 	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
 	token := filepath.Join(t.TempDir(), "token")
-	made := regexp.MustCompile(`mcp_[\w-]+`).FindString(call(t, env, "", "create-token", "--user", "ann", "--name", "x"))
+	made := regexp.MustCompile(`mcp_[\w-]+`).
+		FindString(call(t, env, "", "create-token", "--user", "ann", "--name", "x"))
 	if err := os.WriteFile(token, []byte(made), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,10 @@ func passedTo(t *testing.T, door string) *httputil.ReverseProxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}
+	return &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+	}}
 }
 
 // TestDoctorNamesWhatKeepsAssistantsOut gives both doors one name by proxies with one fault each.
@@ -89,16 +92,24 @@ func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
 		wants []string
 	}{
 		{"none", func(http.ResponseWriter, *http.Request) bool { return false }, nil},
-		{"well-known is elsewhere", missing("/.well-known/oauth"), []string{"leads to sign-in: ", "/.well-known/oauth-protected-resource/mcp responds with 404", "at the root of the host"}},
-		{"half of it is", missing("/.well-known/oauth-authorization-server/mcp"), []string{"leads to sign-in: ", "oauth-authorization-server/mcp responds with 404"}},
+		{"well-known is elsewhere", missing("/.well-known/oauth"), []string{
+			"leads to sign-in: ", "/.well-known/oauth-protected-resource/mcp responds with 404",
+			"at the root of the host",
+		}},
+		{"half of it is", missing("/.well-known/oauth-authorization-server/mcp"), []string{
+			"leads to sign-in: ", "oauth-authorization-server/mcp responds with 404",
+		}},
 		{"OAuth is not passed on", missing("/oauth/"), []string{"it registers: POST", "404"}},
 		{"pages are not passed on", missing("/account/"), []string{"people are asked to sign in: GET", "404"}},
-		{"cookies are dropped", changing("/account/", func(a *http.Response) { a.Header.Del("Set-Cookie") }), []string{"they let it in: the browser has lost its session", "the proxy drops cookies"}},
+		{"cookies are dropped", changing("/account/", func(a *http.Response) { a.Header.Del("Set-Cookie") }), []string{
+			"they let it in: the browser has lost its session", "the proxy drops cookies",
+		}},
 		{"the way back is changed", changing("/account/allow", func(a *http.Response) {
 			a.Header.Set("Location", strings.Replace(a.Header.Get("Location"), "?code", "?c", 1))
 		}), []string{"they let it in: the answer is", "must not change it"}},
 		{"the challenge is another's", changing(settings.MCPPath, func(a *http.Response) {
-			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"), "protected-resource/mcp", "protected-resource/other"))
+			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"),
+				"protected-resource/mcp", "protected-resource/other"))
 		}), []string{"leads to sign-in: ", "responds with 404"}},
 	} {
 		front.fault.Store(&test.serve)

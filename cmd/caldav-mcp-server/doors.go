@@ -38,7 +38,9 @@ const realm = "Calendars"
 const spareBody = 1 << 20
 
 // newServer creates the server with empty listeners. openDoors adds the handlers once the store is ready.
-func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter,
+	log *slog.Logger,
+) (*server.Server, error) {
 	audit, err := command.OpenAudit(p.Console, c, log)
 	if err != nil {
 		return nil, err
@@ -54,7 +56,8 @@ func (p *program) newServer(c settings.Config, up *startup, keeper *acme.Keeper,
 			{Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), MaxBody: spareBody},
 			{Name: mcpDoor, Addr: c.MCP.String(), Base: c.BasePath(), MaxBody: spareBody},
 		}, plainDoors(c, keeper)...),
-		MetricsAddr: c.MetricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.Proxies, Hosts: c.Hosts(),
+		MetricsAddr: c.MetricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read,
+		Ready: up.ask, Proxies: c.Proxies, Hosts: c.Hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.Version, Logger: log, Now: p.Now, NewID: p.NewID,
 	}), nil
 }
@@ -88,7 +91,8 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App,
 		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
 	}
 	handler, err := caldav.New(caldav.Config{
-		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf, Push: told,
+		Service: h.Calendars, BaseURL: c.BaseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.Now, Way: wayOf,
+		Push:    told,
 		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
 		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
@@ -96,13 +100,17 @@ func (p *program) caldavDoor(ctx context.Context, c settings.Config, h *app.App,
 		return server.Door{}, fmt.Errorf("the CalDAV server: %w", err)
 	}
 	door := auth.Door{
-		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
+		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr,
+		Refuse: auth.RefuseText,
 	}
 	return server.Door{
-		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins, AnyOrigin: pages.AnyOrigin,
-		MaxBody: h.Calendars.Limits().ObjectBytes + spareBody,
-		Handler: pages.Before(handler.Public(handler.Links(h.Auth.VerifyLink, h.Auth.Require(door, named(handler.ServeDAV))))),
-		Routes:  append(caldav.Routes(), pages.Routes()...),
+		Name: caldavDoor, Addr: c.CalDAV.String(), Base: c.BasePath(), CheckOrigin: true, Origins: c.Origins,
+		AnyOrigin: pages.AnyOrigin,
+		MaxBody:   h.Calendars.Limits().ObjectBytes + spareBody,
+		Handler: pages.Before(
+			handler.Public(handler.Links(h.Auth.VerifyLink, h.Auth.Require(door, named(handler.ServeDAV)))),
+		),
+		Routes: append(caldav.Routes(), pages.Routes()...),
 	}, nil
 }
 
@@ -120,9 +128,12 @@ func (p *program) pages(ctx context.Context, front *frontage, h *app.App, log *s
 	}
 	config := web.Config{
 		Auth: h.Auth, Service: h.Calendars, BaseURL: front.BaseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+		NewUser: h.CreateUser, ChangeUser: func(ctx context.Context, name string,
+			e auth.UserEdit,
+		) (calendar.User, error) {
 			return editUser(ctx, h, name, e)
-		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers }, Facts: p.facts(h),
+		}, Provider: p.provider(front.SignIn), CreateUsers: func() bool { return h.Service().CreateUsers },
+		Facts:  p.facts(h),
 		MCPURL: front.MCPURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
@@ -184,12 +195,15 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *app.App, page
 		return server.Door{}, err
 	}
 	c := front.Config
-	door := auth.Door{Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON}
+	door := auth.Door{
+		Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON,
+	}
 	if c.OAuth {
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key, Good: h.Auth.StillGood,
+		Service: h.Calendars, StepUp: door.Insufficient, AllowedOrigins: c.Origins, SessionKey: key,
+		Good:   h.Auth.StillGood,
 		Limits: mcpLimits(c), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)

@@ -41,7 +41,9 @@ func elsewhere(t *testing.T, hosts map[string]http.Handler) []string {
 		names = append(names, host)
 	}
 	certificate, roots := vouched(t, names)
-	behind := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hosts[r.Host].ServeHTTP(w, r) }))
+	behind := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hosts[r.Host].ServeHTTP(w, r)
+	}))
 	behind.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	behind.StartTLS()
 	t.Cleanup(behind.Close)
@@ -88,8 +90,9 @@ func vouched(t *testing.T, names []string) (certificate tls.Certificate, roots s
 	}
 	made := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "elsewhere"}, DNSNames: names,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(48 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(48 * time.Hour), IsCA: true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, made, made, secret.Public(), secret)
 	if err != nil {

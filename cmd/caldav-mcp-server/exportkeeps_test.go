@@ -20,7 +20,8 @@ func TestExportKeepsAll(t *testing.T) {
 	bob := newClient(t, serve(t, env), "bob", "correct horse", "")
 	want := make(map[string]bool)
 	for i, name := range []string{"lunch", "lunch.ics", "LUNCH.ICS"} {
-		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//old//EN\r\nBEGIN:VEVENT\r\nUID:uid-%d\r\nDTSTAMP:20260301T080000Z\r\n"+
+		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//old//EN\r\nBEGIN:VEVENT\r\nUID:uid-%d\r\n"+
+			"DTSTAMP:20260301T080000Z\r\n"+
 			"DTSTART:20260302T120000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", i)
 		bob.must(t, http.StatusCreated, http.MethodPut, "/dav/calendars/bob/personal/"+name, text)
 		want[text] = true

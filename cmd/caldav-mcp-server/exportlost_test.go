@@ -12,7 +12,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestExportGoesOnBehindALostText: an event whose text the database has lost is named, all others are written, and the command fails.
+// TestExportGoesOnBehindALostText: an event whose text the database has lost is named, all others are written, and the
+// command fails.
 func TestExportGoesOnBehindALostText(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -34,7 +35,8 @@ func TestExportGoesOnBehindALostText(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), `UPDATE objects SET data = $1 WHERE uid = 'lost'`, []byte{}); err != nil {
+		if _, err := db.ExecContext(t.Context(), `UPDATE objects SET data = $1 WHERE uid = 'lost'`, []byte{}); err !=
+			nil {
 			t.Fatal(err)
 		}
 		for _, flags := range [][]string{{"--objects"}, {}} {
@@ -43,11 +45,13 @@ func TestExportGoesOnBehindALostText(t *testing.T) {
 				append([]string{"export", "--user", "ann", "--out", out}, flags...)...)
 			cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 			said, err := cmd.CombinedOutput()
-			if err == nil || strings.Count(string(said), "has no text") != 1 || !strings.Contains(string(said), "personal/lost.ics: ") ||
+			if err == nil || strings.Count(string(said), "has no text") != 1 ||
+				!strings.Contains(string(said), "personal/lost.ics: ") ||
 				!strings.Contains(string(said), "1 objects are in no file, because the database has lost their text") {
 				t.Errorf("%v: %v, and it says:\n%s", flags, err, said)
 			}
-			if text := textBelow(t, out); !strings.Contains(text, "Dinner of a") || !strings.Contains(text, "Dinner of z") {
+			if text := textBelow(t, out); !strings.Contains(text, "Dinner of a") ||
+				!strings.Contains(text, "Dinner of z") {
 				t.Errorf("%v: what is written:\n%s", flags, text)
 			}
 		}

@@ -44,7 +44,9 @@ func TestFailOver(t *testing.T) {
 			l.await(t, calm)
 			if !way.synchronous {
 				p.run(t, p.standby, `ALTER SYSTEM SET primary_conninfo = ''`, `SELECT pg_reload_conf()`)
-				until(t, "the standby hears nothing", func() bool { return p.count(t, p.primary, `SELECT count(*) FROM pg_stat_replication`) == 0 })
+				until(t, "the standby hears nothing", func() bool {
+					return p.count(t, p.primary, `SELECT count(*) FROM pg_stat_replication`) == 0
+				})
 				l.await(t, behind)
 			}
 			if err := p.primary.Kill(); err != nil {
@@ -134,7 +136,9 @@ type keptToken struct {
 // newWitness starts servers on a database, with settings that the last one, which tells the truth, has not.
 func newWitness(t *testing.T, url string, settings ...string) *witness {
 	t.Helper()
-	l := &witness{env: append(on(url), "MCP_CALLS_PER_MINUTE=1000000"), told: map[string]string{}, doubt: map[string]bool{}}
+	l := &witness{
+		env: append(on(url), "MCP_CALLS_PER_MINUTE=1000000"), told: map[string]string{}, doubt: map[string]bool{},
+	}
 	env := slices.Concat(l.env, settings)
 	first := firstClient(t, serve(t, env))
 	l.clients = append(l.clients, first)
@@ -188,7 +192,9 @@ func (l *witness) one(ctx context.Context, uid string, n int) (name, text string
 	name, title, c := uid+".ics", fmt.Sprint("write ", n), l.clients[n%servers]
 	switch {
 	case n%3 == 1:
-		_, err := c.tool(ctx, "patch_event", map[string]any{"calendar_id": "Personal", "event_uid": uid, "title": title})
+		_, err := c.tool(ctx, "patch_event", map[string]any{
+			"calendar_id": "Personal", "event_uid": uid, "title": title,
+		})
 		return name, "SUMMARY:" + title + "\r\n", err == nil
 	case n%6 == 2:
 		a, err := c.dav(ctx, http.MethodDelete, personal+name, "")

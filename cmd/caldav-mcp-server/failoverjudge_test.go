@@ -13,7 +13,8 @@ import (
 // is no response, as while the database is down.
 func (c client) follow(ctx context.Context, calendar string, has keptToken) (next keptToken, ok bool) {
 	a, err := c.dav(ctx, "REPORT", calendar, `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+has.token+
-		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`, "Content-Type", "application/xml")
+		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`,
+		"Content-Type", "application/xml")
 	if err != nil {
 		return next, false
 	}
@@ -67,7 +68,8 @@ func (l *witness) judge(t *testing.T, nothingLost bool) {
 			dishonest++
 		}
 	}
-	t.Logf("%d acknowledged, %d without an answer; %d objects, %d phantoms or stale at %d servers; %d tokens honest, %d refused, %d dishonest",
+	t.Logf("%d acknowledged, %d without an answer; %d objects, %d phantoms or stale at %d servers; %d tokens honest, "+
+		"%d refused, %d dishonest",
 		l.acked.Load(), l.unknown.Load(), len(truth), phantoms, servers, honest, refused, dishonest)
 	if phantoms > 0 || dishonest > 0 {
 		t.Error("somebody is told of what is not there")

@@ -178,7 +178,9 @@ func TestFloodOfSignIns(t *testing.T) {
 	r := serveProgram(t, build(t), on(database), "--no-first-user")
 	logIn(t, r, "bob")
 	var made struct{ Token string }
-	if err := json.Unmarshal([]byte(call(t, on(database), "", "create-token", "--user", "bob", "--name", "assistant", "--json")), &made); err != nil {
+	if err := json.Unmarshal(
+		[]byte(call(t, on(database), "", "create-token", "--user", "bob", "--name", "assistant", "--json")), &made,
+	); err != nil {
 		t.Fatal(err)
 	}
 	assistant := newClient(t, r, "", "", made.Token)
@@ -206,7 +208,8 @@ func TestFloodOfSignIns(t *testing.T) {
 			t.Errorf("a program's login took %s", took)
 		}
 		asked := time.Now()
-		if a, err := stranger.send(t.Context(), http.MethodGet, stranger.caldav("/account/sign-in"), ""); err != nil || a.status != http.StatusOK {
+		if a, err := stranger.send(t.Context(), http.MethodGet, stranger.caldav("/account/sign-in"), ""); err != nil ||
+			a.status != http.StatusOK {
 			t.Errorf("the page was answered %d, %v", a.status, err)
 		}
 		if took := time.Since(asked); took > loginPromise {
@@ -220,7 +223,8 @@ func TestFloodOfSignIns(t *testing.T) {
 	}
 	all.Wait()
 	t.Logf("answered with %v", statuses)
-	if statuses[http.StatusTooManyRequests] == 0 || statuses[http.StatusSeeOther]+statuses[http.StatusOK]+statuses[http.StatusInternalServerError] > 0 {
+	if statuses[http.StatusTooManyRequests] == 0 ||
+		statuses[http.StatusSeeOther]+statuses[http.StatusOK]+statuses[http.StatusInternalServerError] > 0 {
 		t.Errorf("answered with %v", statuses)
 	}
 	if peak := peakMemory(t, r); peak > floodMemory {

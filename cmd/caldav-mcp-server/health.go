@@ -16,8 +16,8 @@ import (
 )
 
 const healthDetails = `
-It asks the CalDAV and the MCP server on this machine, with the same settings, and fails unless both are ready. Container
-engines call it.
+It asks the CalDAV and the MCP server on this machine, with the same settings, and fails unless both are ready.
+Container engines call it.
 `
 
 // maxHealthAnswer limits the response, which is one line.
@@ -34,7 +34,8 @@ func healthCommand() command.Command {
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV), askReady(ctx, d.Config, "MCP", d.Config.MCP))
+			err := errors.Join(askReady(ctx, d.Config, "CalDAV", d.Config.CalDAV),
+				askReady(ctx, d.Config, "MCP", d.Config.MCP))
 			if err != nil {
 				return err
 			}

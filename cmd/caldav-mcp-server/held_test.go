@@ -54,7 +54,8 @@ func bodyOf(source, test string) string {
 // ruleRow is a row of docs/scheduling-rules.md.
 var ruleRow = regexp.MustCompile(`(?m)^\| (\S+) \| [^|]+ \| (.+) \|$`)
 
-// TestEachRuleOfSchedulingIsHeld: docs/scheduling-rules.md has a row for each rule and each trap, and each row the tests that hold it.
+// TestEachRuleOfSchedulingIsHeld: docs/scheduling-rules.md has a row for each rule and each trap, and each row the
+// tests that hold it.
 func TestEachRuleOfSchedulingIsHeld(t *testing.T) {
 	t.Parallel()
 	page := readDoc(t, "docs", "scheduling-rules.md")

@@ -33,7 +33,8 @@ func radicale(t *testing.T) string {
 		t.Fatal(err)
 	}
 	addr := held.Addr().String()
-	settings := fmt.Sprintf("[server]\nhosts = %s\n[auth]\ntype = htpasswd\nhtpasswd_filename = %s\nhtpasswd_encryption = plain\ndelay = 0\n"+
+	settings := fmt.Sprintf("[server]\nhosts = %s\n[auth]\ntype = htpasswd\nhtpasswd_filename = %s\n"+
+		"htpasswd_encryption = plain\ndelay = 0\n"+
 		"[storage]\nfilesystem_folder = %s\n", addr, users, filepath.Join(dir, "data"))
 	for file, text := range map[string]string{users: "ann:old secret\n", config: settings} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -83,10 +84,12 @@ func old(t *testing.T, method, at, body string, want int) string {
 	return string(text)
 }
 
-const makeWork = `<c:mkcalendar xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"><d:set><d:prop>
+const makeWork = `<c:mkcalendar xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"
+	xmlns:a="http://apple.com/ns/ical/">
+	<d:set><d:prop>
 	<d:displayname>Wörk &amp; more</d:displayname><a:calendar-color>#FF8800FF</a:calendar-color>
-	<c:supported-calendar-component-set><c:comp name="VEVENT"/><c:comp name="VTODO"/></c:supported-calendar-component-set>
-	</d:prop></d:set></c:mkcalendar>`
+	<c:supported-calendar-component-set><c:comp name="VEVENT"/><c:comp name="VTODO"/>
+	</c:supported-calendar-component-set></d:prop></d:set></c:mkcalendar>`
 
 // TestImportFromRadicale imports the calendars of another server byte for byte; a second run continues where the first
 // one ended.
@@ -100,8 +103,10 @@ func TestImportFromRadicale(t *testing.T) {
 		if i%3 == 0 {
 			kind, name = "VTODO", fmt.Sprintf("task-%d.ics", i)
 		}
-		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//old//EN\r\nBEGIN:%s\r\nUID:uid-%d\r\nDTSTAMP:20260301T080000Z\r\n"+
-			"DTSTART:20260302T%02d0000Z\r\nSUMMARY:Ünder %d\r\nX-OLD:kept\r\nEND:%s\r\nEND:VCALENDAR\r\n", kind, i, i, i, kind)
+		text := fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//old//EN\r\nBEGIN:%s\r\nUID:uid-%d\r\n"+
+			"DTSTAMP:20260301T080000Z\r\n"+
+			"DTSTART:20260302T%02d0000Z\r\nSUMMARY:Ünder %d\r\nX-OLD:kept\r\nEND:%s\r\nEND:VCALENDAR\r\n", kind, i, i,
+			i, kind)
 		at := from + "ann/work/" + url.PathEscape(name)
 		old(t, http.MethodPut, at, text, http.StatusCreated)
 		texts[name] = old(t, http.MethodGet, at, "", http.StatusOK)
@@ -132,10 +137,12 @@ func TestImportFromRadicale(t *testing.T) {
 	bob.must(t, http.StatusNoContent, http.MethodPut, "/dav/calendars/bob/work/event%201.ics", changed)
 	call(t, env, "old secret\n", arguments...)
 	bob.must(t, http.StatusOK, http.MethodGet, "/dav/calendars/bob/work/more.ics", "")
-	if got := bob.must(t, http.StatusOK, http.MethodGet, "/dav/calendars/bob/work/event%201.ics", ""); got.body != changed {
+	if got := bob.must(t, http.StatusOK, http.MethodGet, "/dav/calendars/bob/work/event%201.ics", ""); got.body !=
+		changed {
 		t.Errorf("the second import overwrote\n%s", got.body)
 	}
-	props := bob.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/bob/work/", davclient.PropfindBody("d:displayname", "a:calendar-color", "c:supported-calendar-component-set"), "Depth", "0")
+	props := bob.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/bob/work/",
+		davclient.PropfindBody("d:displayname", "a:calendar-color", "c:supported-calendar-component-set"), "Depth", "0")
 	for _, want := range []string{"Wörk &amp; more", "#FF8800FF", `name="VEVENT"`, `name="VTODO"`} {
 		if !strings.Contains(props.body, want) {
 			t.Errorf("there is no %s in\n%s", want, props.body)
@@ -146,9 +153,13 @@ func TestImportFromRadicale(t *testing.T) {
 // The line number in an error about an object is the line in the file.
 func TestRefusalsNameTheFilesLines(t *testing.T) {
 	t.Parallel()
-	for part := range archive.Split([]byte("BEGIN:VCALENDAR\nX-A:1\nX-B:2\nX-C:3\nBEGIN:VEVENT\nUID:a\nSUMMARY:x\nEND:VEVENT\nEND:VCALENDAR\n"), nil) {
+	for part := range archive.Split(
+		[]byte("BEGIN:VCALENDAR\nX-A:1\nX-B:2\nX-C:3\nBEGIN:VEVENT\nUID:a\nSUMMARY:x\nEND:VEVENT\nEND:VCALENDAR\n"),
+		nil,
+	) {
 		for reason, want := range map[string]string{
-			"line 4: bad": "line 5: bad", "line 6: and line 4": "line 7: and line 5", "line 1: odd": "line 5: odd", "no lines": "no lines", "outline 4": "outline 4",
+			"line 4: bad": "line 5: bad", "line 6: and line 4": "line 7: and line 5", "line 1: odd": "line 5: odd",
+			"no lines": "no lines", "outline 4": "outline 4",
 		} {
 			if got := part.InFile(reason); got != want {
 				t.Errorf("%q becomes %q, want %q", reason, got, want)

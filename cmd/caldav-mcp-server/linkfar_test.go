@@ -14,7 +14,8 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// far is the other side of a linked account, as its owner uses it there. Events are named by the ids that they have there.
+// far is the other side of a linked account, as its owner uses it there. Events are named by the ids that they have
+// there.
 type far interface {
 	// hosts are the provider's addresses, provider its name, calendar the name of its calendar.
 	hosts(keys *resttest.Keys) map[string]http.Handler
@@ -157,7 +158,10 @@ func length(kind kind) time.Duration {
 }
 
 func (g *googleFar) add(title string, at time.Time, kind kind) {
-	e := googletest.Event{"summary": title, "start": googleAt(at, kind), "end": googleAt(at.Add(length(kind)), kind), "description": title}
+	e := googletest.Event{
+		"summary": title, "start": googleAt(at, kind), "end": googleAt(at.Add(length(kind)), kind),
+		"description": title,
+	}
 	if kind == series {
 		e["recurrence"] = []any{"RRULE:FREQ=DAILY;COUNT=20"}
 	}
@@ -196,8 +200,9 @@ func (g *googleFar) instance(id string, at time.Time, change func(e googletest.E
 	e := g.all()[name]
 	if e == nil {
 		e = googletest.Event{
-			"id": name, "recurringEventId": id, "iCalUID": master["iCalUID"], "originalStartTime": googleAt(at, timed), "summary": master["summary"],
-			"start": googleAt(at, timed), "end": googleAt(at.Add(time.Hour), timed),
+			"id": name, "recurringEventId": id, "iCalUID": master["iCalUID"], "originalStartTime": googleAt(at, timed),
+			"summary": master["summary"],
+			"start":   googleAt(at, timed), "end": googleAt(at.Add(time.Hour), timed),
 		}
 	}
 	if e["status"] != "cancelled" {
@@ -212,7 +217,8 @@ func (g *googleFar) cancel(id string, at time.Time) {
 
 func (g *googleFar) except(id, title string, at time.Time) {
 	g.instance(id, at, func(e googletest.Event) {
-		e["summary"], e["start"], e["end"] = title, googleAt(at.Add(3*time.Hour), timed), googleAt(at.Add(4*time.Hour), timed)
+		e["summary"], e["start"], e["end"] = title, googleAt(at.Add(3*time.Hour), timed), googleAt(at.Add(4*time.Hour),
+			timed)
 	})
 }
 
@@ -229,7 +235,9 @@ type graphFar struct{ *graphtest.Server }
 
 func newGraphFar(keys *resttest.Keys) *graphFar {
 	s := graphtest.New()
-	s.Base, s.Good, s.Now = "https://graph.microsoft.com", keys.Good, func() time.Time { return time.Now().Add(-time.Hour) }
+	s.Base, s.Good, s.Now = "https://graph.microsoft.com", keys.Good, func() time.Time {
+		return time.Now().Add(-time.Hour)
+	}
 	return &graphFar{s}
 }
 
@@ -308,13 +316,17 @@ func graphAt(at time.Time, kind kind) map[string]any {
 
 func (g *graphFar) add(title string, at time.Time, kind kind) {
 	e := graphtest.Event{
-		"subject": title, "start": graphAt(at, kind), "end": graphAt(at.Add(length(kind)), kind), "isAllDay": kind == allDay,
-		"body": map[string]any{"contentType": "text", "content": title},
+		"subject": title, "start": graphAt(at, kind), "end": graphAt(at.Add(length(kind)), kind),
+		"isAllDay": kind == allDay,
+		"body":     map[string]any{"contentType": "text", "content": title},
 	}
 	if kind == series {
 		e["recurrence"] = map[string]any{
 			"pattern": map[string]any{"type": "daily", "interval": 1.0},
-			"range":   map[string]any{"type": "numbered", "startDate": at.Format(time.DateOnly), "numberOfOccurrences": 20.0, "recurrenceTimeZone": berlin},
+			"range": map[string]any{
+				"type": "numbered", "startDate": at.Format(time.DateOnly), "numberOfOccurrences": 20.0,
+				"recurrenceTimeZone": berlin,
+			},
 		}
 	}
 	g.Set(e)
@@ -351,7 +363,9 @@ func (g *graphFar) cancel(id string, at time.Time) {
 
 func (g *graphFar) except(id, title string, at time.Time) {
 	if e := g.Events()[id]; e != nil && e["recurrence"] != nil {
-		g.Except(id, at.Format(time.DateOnly), graphtest.Event{"subject": title, "start": graphAt(at.Add(3*time.Hour), timed), "end": graphAt(at.Add(4*time.Hour), timed)})
+		g.Except(id, at.Format(time.DateOnly), graphtest.Event{
+			"subject": title, "start": graphAt(at.Add(3*time.Hour), timed), "end": graphAt(at.Add(4*time.Hour), timed),
+		})
 	}
 }
 

@@ -88,18 +88,21 @@ func (w *readWalk) begin() {
 		r := &mailReader{name: name, mail: gmailtest.New(), keys: &resttest.Keys{Scope: gmail.Scope}}
 		r.mail.Owner, r.mail.Good = name+"@gmail.test", r.keys.Good
 		for n := range 9 {
-			raw := fmt.Sprintf("From: someone@example.com\nTo: %s@gmail.test\nSubject: %s mail %d\n\nIn it there is %s-body-%d.\n", name, r.marked(), n, r.marked(), n)
+			raw := fmt.Sprintf("From: someone@example.com\nTo: %s@gmail.test\nSubject: %s mail %d\n\nIn it there is "+
+				"%s-body-%d.\n", name, r.marked(), n, r.marked(), n)
 			r.mail.Add(fmt.Sprint("m", n), fmt.Sprint("t", n/2), raw, "INBOX")
 		}
 		w.readers = append(w.readers, r)
 	}
-	w.env = append(on(w.database), "DATA_DIR="+w.TempDir(), "LOG_LEVEL=debug", "GMAIL=true", "GOOGLE_CLIENT_ID=app", "GOOGLE_CLIENT_SECRET="+appSecret)
+	w.env = append(on(w.database), "DATA_DIR="+w.TempDir(), "LOG_LEVEL=debug", "GMAIL=true", "GOOGLE_CLIENT_ID=app",
+		"GOOGLE_CLIENT_SECRET="+appSecret)
 	w.env = append(w.env, elsewhere(w.T, w.host())...)
 	w.c = firstClient(w.T, serve(w.T, w.env))
 	call(w.T, w.env, "correct horse battery\n", "create-user", "bob", "--password-stdin")
 	for _, r := range w.readers {
 		w.said.WriteString(link(w.T, w.env, r.keys, r.name, "gmail"))
-		found := shownToken.FindStringSubmatch(call(w.T, w.env, "", "create-token", "--user", r.name, "--name", "mail", "--scope", "read,mail", "--json"))
+		found := shownToken.FindStringSubmatch(call(w.T, w.env, "", "create-token", "--user", r.name, "--name", "mail",
+			"--scope", "read,mail", "--json"))
 		if found == nil {
 			w.Fatal("no token is shown")
 		}
@@ -125,14 +128,22 @@ func (w *readWalk) one() {
 	n := w.IntN(9)
 	c := w.c
 	c.tok = r.tok
-	tool, arguments, wants := "gmail_getMessage", map[string]any{"id": fmt.Sprint("m", n), "format": "full"}, []string{fmt.Sprintf("%s-body-%d", r.marked(), n)}
+	tool, arguments, wants := "gmail_getMessage", map[string]any{"id": fmt.Sprint("m", n), "format": "full"}, []string{
+		fmt.Sprintf("%s-body-%d", r.marked(), n),
+	}
 	switch w.IntN(4) {
 	case 0:
-		tool, arguments, wants = "gmail_searchMessages", map[string]any{"q": fmt.Sprintf("%s-body-%d", r.marked(), n)}, []string{fmt.Sprintf("id m%d ", n)}
+		tool, arguments, wants = "gmail_searchMessages", map[string]any{
+			"q": fmt.Sprintf("%s-body-%d", r.marked(), n),
+		}, []string{fmt.Sprintf("id m%d ", n)}
 	case 1:
-		tool, arguments, wants = "gmail_getThread", map[string]any{"id": fmt.Sprint("t", n/2), "format": "full"}, []string{fmt.Sprintf("%s-body-%d", r.marked(), n/2*2)}
+		tool, arguments, wants = "gmail_getThread", map[string]any{
+			"id": fmt.Sprint("t", n/2), "format": "full",
+		}, []string{fmt.Sprintf("%s-body-%d", r.marked(), n/2*2)}
 	case 2:
-		tool, arguments, wants = "gmail_listThreads", map[string]any{"q": r.marked()}, []string{"id t0:", "id t4:", r.marked()}
+		tool, arguments, wants = "gmail_listThreads", map[string]any{"q": r.marked()}, []string{
+			"id t0:", "id t4:", r.marked(),
+		}
 	}
 	text, err := c.tool(w.Context(), tool, arguments)
 	w.told(r, tool, text, wants, err)
@@ -198,7 +209,8 @@ func (w *readWalk) told(r *mailReader, tool, text string, wants []string, err er
 	}
 	code := errorCode.FindString(whole)
 	w.codes[code]++
-	if code == "" || code == "INTERNAL_ERROR" || code == "INVALID_ARGUMENT" || code == "NOT_AUTHORIZED" || strings.Contains(whole, r.marked()) {
+	if code == "" || code == "INTERNAL_ERROR" || code == "INVALID_ARGUMENT" || code == "NOT_AUTHORIZED" ||
+		strings.Contains(whole, r.marked()) {
 		w.Errorf("%s of %s is answered %s", tool, r.name, whole)
 	}
 }
@@ -219,10 +231,12 @@ func (w *readWalk) judge() {
 		w.Errorf("%d good answers, and %d errors", w.good, w.bad)
 	}
 	var status struct{ Accounts []struct{ Status string } }
-	if err := json.Unmarshal([]byte(`{"accounts":`+call(w.T, w.env, "", "list-accounts", "--json")+`}`), &status); err != nil {
+	if err := json.Unmarshal([]byte(`{"accounts":`+call(w.T, w.env, "", "list-accounts", "--json")+`}`),
+		&status); err != nil {
 		w.Fatal(err)
 	}
-	if len(status.Accounts) != 2 || status.Accounts[0].Status != status.Accounts[1].Status || status.Accounts[0].Status != "good" {
+	if len(status.Accounts) != 2 || status.Accounts[0].Status != status.Accounts[1].Status ||
+		status.Accounts[0].Status != "good" {
 		w.Errorf("the accounts are %+v", status.Accounts)
 	}
 	if err := w.c.interrupt(); err != nil {
@@ -236,7 +250,9 @@ func (w *readWalk) judge() {
 	for _, name := range both.tables(db) {
 		stored.WriteString(strings.Join(both.rows(db, `SELECT * FROM "`+name+`"`), "\n"))
 	}
-	for name, text := range map[string]string{"a log": w.logs.String(), "an error": w.said.String(), "the database": stored.String()} {
+	for name, text := range map[string]string{
+		"a log": w.logs.String(), "an error": w.said.String(), "the database": stored.String(),
+	} {
 		for _, r := range w.readers {
 			for _, secret := range append(r.keys.Given(), appSecret, r.marked()) {
 				if strings.Contains(text, secret) {

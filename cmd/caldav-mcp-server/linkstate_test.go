@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// What both sides of a linked account hold is told in lines, which are read from what each side says, by nothing of ours:
+// What both sides of a linked account hold is told in lines, which are read from what each side says, by nothing of
+// ours:
 //
 //	k3||k3 v7 secret|20270320T080000Z      the event k3, or its series
 //	k3|20270322T080000Z|k3 v9 secret|…     an instance that is unlike its series
@@ -114,7 +115,8 @@ func linesOf(t *testing.T, text string) (key string, lines []string) {
 			lines = append(lines, key+"|"+original+"|cancelled")
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s|%s|%s|%s", key, original, first(e, "SUMMARY").value, first(e, "DTSTART").instant(t)))
+		lines = append(lines,
+			fmt.Sprintf("%s|%s|%s|%s", key, original, first(e, "SUMMARY").value, first(e, "DTSTART").instant(t)))
 		for _, out := range e["EXDATE"] {
 			lines = append(lines, key+"|"+out.instant(t)+"|cancelled")
 		}
@@ -125,8 +127,10 @@ func linesOf(t *testing.T, text string) (key string, lines []string) {
 // entry is an object as a CalDAV client finds it.
 type entry struct{ href, etag, text, key, uid string }
 
-const everything = `<c:calendar-query xmlns="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><getetag/><c:calendar-data/></prop>` +
-	`<c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT"/></c:comp-filter></c:filter></c:calendar-query>`
+const everything = `<c:calendar-query xmlns="DAV:" ` +
+	`xmlns:c="urn:ietf:params:xml:ns:caldav"><prop><getetag/><c:calendar-data/></prop>` +
+	`<c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter ` +
+	`name="VEVENT"/></c:comp-filter></c:filter></c:calendar-query>`
 
 // entries are all objects of a calendar.
 func (c client) entries(t *testing.T, cal string) (all []entry) {
@@ -169,7 +173,8 @@ func (c client) stateOf(t *testing.T, cal string) (lines []string) {
 // calendarAt finds the address of a calendar by its name.
 func (c client) calendarAt(t *testing.T, want string) string {
 	t.Helper()
-	a := c.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/admin/", `<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`, "Depth", "1")
+	a := c.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/admin/",
+		`<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`, "Depth", "1")
 	var reply struct {
 		Responses []struct {
 			Href string `xml:"DAV: href"`

@@ -20,9 +20,9 @@ import (
 	"caldav-mcp-server/linked/rest/resttest"
 )
 
-// linkWalk changes both sides of a linked account at random, while the provider has trouble and our server is killed. The server is the
-// real one, in a process of its own, on a real store; it asks the provider by its real name. Every write has a title of its own, by
-// which it is known wherever it turns up.
+// linkWalk changes both sides of a linked account at random, while the provider has trouble and our server is killed.
+// The server is the real one, in a process of its own, on a real store; it asks the provider by its real name. Every
+// write has a title of its own, by which it is known wherever it turns up.
 type linkWalk struct {
 	*testing.T
 	*rand.Rand
@@ -65,10 +65,11 @@ func walkOf(t *testing.T) (seed uint64, steps int) {
 	return seed, steps
 }
 
-// TestLinkedAccountsWalk: both sides of an account at Google or Microsoft change at random; answers are lost, cut and late, tokens end,
-// keys take turns, the provider forgets where we were, gives things other names, moves them out of sight, and its clock is an hour behind; our
-// server is killed at any point. In the end both sides are equal, nothing that was acknowledged is lost, nothing is there twice, no
-// write was sent twice, and neither a log nor an error nor the database tells a token, nor anybody's events.
+// TestLinkedAccountsWalk: both sides of an account at Google or Microsoft change at random; answers are lost, cut and
+// late, tokens end, keys take turns, the provider forgets where we were, gives things other names, moves them out of
+// sight, and its clock is an hour behind; our server is killed at any point. In the end both sides are equal, nothing
+// that was acknowledged is lost, nothing is there twice, no write was sent twice, and neither a log nor an error nor
+// the database tells a token, nor anybody's events.
 func TestLinkedAccountsWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers with linked accounts")
@@ -81,7 +82,10 @@ func TestLinkedAccountsWalk(t *testing.T) {
 				seed, steps := walkOf(t)
 				t.Logf("LINK_WALK=%d,%d", seed, steps)
 				keys := &resttest.Keys{Turns: true}
-				w := &linkWalk{T: t, Rand: rand.New(rand.NewPCG(seed, 41)), far: begin(keys), keys: keys, database: database, mine: map[string]bool{}, counts: map[string]int{}, renewed: map[string]bool{}}
+				w := &linkWalk{
+					T: t, Rand: rand.New(rand.NewPCG(seed, 41)), far: begin(keys), keys: keys, database: database,
+					mine: map[string]bool{}, counts: map[string]int{}, renewed: map[string]bool{},
+				}
 				w.begin()
 				for w.step = range steps {
 					w.one()
@@ -99,8 +103,10 @@ func TestLinkedAccountsWalk(t *testing.T) {
 
 // begin starts the server, and links the account, which has some content.
 func (w *linkWalk) begin() {
-	w.keys.Scope = "https://www.googleapis.com/auth/calendar.calendarlist.readonly https://www.googleapis.com/auth/calendar.events Calendars.ReadWrite User.Read"
-	w.env = append(on(w.database), "DATA_DIR="+w.TempDir(), "LOG_LEVEL=debug", "GOOGLE_CLIENT_ID=app", "GOOGLE_CLIENT_SECRET="+appSecret,
+	w.keys.Scope = "https://www.googleapis.com/auth/calendar.calendarlist.readonly " +
+		"https://www.googleapis.com/auth/calendar.events Calendars.ReadWrite User.Read"
+	w.env = append(on(w.database), "DATA_DIR="+w.TempDir(), "LOG_LEVEL=debug", "GOOGLE_CLIENT_ID=app",
+		"GOOGLE_CLIENT_SECRET="+appSecret,
 		"MICROSOFT_CLIENT_ID=app", "MICROSOFT_CLIENT_SECRET="+appSecret)
 	w.env = append(w.env, elsewhere(w.T, w.far.hosts(w.keys))...)
 	w.c = firstClient(w.T, serve(w.T, w.env))
@@ -110,7 +116,8 @@ func (w *linkWalk) begin() {
 	provider, calendar := w.far.names()
 	w.said.WriteString(link(w.T, w.env, w.keys, "admin", provider))
 	w.cal, w.calendar = w.c.calendarAt(w.T, calendar), calendarNamed(w.T, w.c, calendar)
-	found := regexp.MustCompile(`"id": ?"([^"]+)"`).FindStringSubmatch(call(w.T, w.env, "", "list-accounts", "--user", "admin", "--json"))
+	found := regexp.MustCompile(`"id": ?"([^"]+)"`).
+		FindStringSubmatch(call(w.T, w.env, "", "list-accounts", "--user", "admin", "--json"))
 	if found == nil {
 		w.Fatal("no account is listed")
 	}
@@ -217,12 +224,16 @@ func (w *linkWalk) deed() func() {
 		}
 	case 1:
 		return func() {
-			w.done("delete by MCP "+e.key, "", e.key+"||", w.tool("delete_event", map[string]any{"calendar_id": w.calendar, "event_uid": e.uid, "scope": "all"}))
+			w.done("delete by MCP "+e.key, "", e.key+"||", w.tool("delete_event", map[string]any{
+				"calendar_id": w.calendar, "event_uid": e.uid, "scope": "all",
+			}))
 		}
 	case 2:
 		return func() {
 			title := w.ours(e.key)
-			w.done("patch by MCP "+title, "||"+title+"|", "", w.tool("patch_event", map[string]any{"calendar_id": w.calendar, "event_uid": e.uid, "title": title, "scope": "all"}))
+			w.done("patch by MCP "+title, "||"+title+"|", "", w.tool("patch_event", map[string]any{
+				"calendar_id": w.calendar, "event_uid": e.uid, "title": title, "scope": "all",
+			}))
 		}
 	}
 	return func() { w.edit(e) }
@@ -231,7 +242,9 @@ func (w *linkWalk) deed() func() {
 // edit overwrites a listed event. An edit that lost a conflict there is kept.
 func (w *linkWalk) edit(e entry) {
 	there := strings.Join(w.far.state(w.T), "\n")
-	overtaken := slices.ContainsFunc(stateLines(w.T, e.text), func(line string) bool { return !strings.Contains(there, line) })
+	overtaken := slices.ContainsFunc(stateLines(w.T, e.text), func(line string) bool {
+		return !strings.Contains(there, line)
+	})
 	title := w.ours(e.key)
 	text, want := w.edited(e, title)
 	w.sent = text
@@ -251,15 +264,18 @@ func (w *linkWalk) make() {
 		w.makeByTool(key, title, day)
 		return
 	}
-	times := "DTSTART;TZID=" + berlin + ":" + day.Format("20060102T150405") + "\r\nDTEND;TZID=" + berlin + ":" + day.Add(time.Hour).Format("20060102T150405")
+	times := "DTSTART;TZID=" + berlin + ":" + day.Format("20060102T150405") + "\r\nDTEND;TZID=" + berlin + ":" +
+		day.Add(time.Hour).Format("20060102T150405")
 	switch kind(w.IntN(3)) {
 	case allDay:
-		times = "DTSTART;VALUE=DATE:" + day.Format("20060102") + "\r\nDTEND;VALUE=DATE:" + day.AddDate(0, 0, 1).Format("20060102")
+		times = "DTSTART;VALUE=DATE:" + day.Format("20060102") + "\r\nDTEND;VALUE=DATE:" +
+			day.AddDate(0, 0, 1).Format("20060102")
 	case series:
 		times += "\r\nRRULE:FREQ=DAILY;COUNT=20"
 	case timed:
 	}
-	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walk//EN\r\nBEGIN:VEVENT\r\nUID:" + key + "@walk\r\nDTSTAMP:20260301T000000Z\r\n" + times +
+	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walk//EN\r\nBEGIN:VEVENT\r\nUID:" + key +
+		"@walk\r\nDTSTAMP:20260301T000000Z\r\n" + times +
 		"\r\nSUMMARY:" + title + "\r\nDESCRIPTION:" + title + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	status := w.dav(http.MethodPut, w.cal+key+".ics", text, "If-None-Match", "*")
 	for n := 0; status == 0 || status == http.StatusServiceUnavailable; n++ { // a client asks again, until it knows
@@ -275,7 +291,8 @@ func (w *linkWalk) make() {
 // makeByTool creates an event by a tool. Without a response, or with an error, it repeats the call with the same key.
 func (w *linkWalk) makeByTool(key, title string, day time.Time) {
 	call := map[string]any{
-		"calendar_id": w.calendar, "title": title, "start": day.UTC().Format(instantForm), "end": day.Add(time.Hour).UTC().Format(instantForm), "idempotency_key": key,
+		"calendar_id": w.calendar, "title": title, "start": day.UTC().Format(instantForm),
+		"end": day.Add(time.Hour).UTC().Format(instantForm), "idempotency_key": key,
 	}
 	status := w.tool("create_event", call)
 	for n := 0; n < 2 && status != http.StatusOK; n++ {
@@ -298,11 +315,14 @@ func (w *linkWalk) edited(e entry, title string) (text, want string) {
 		end := strings.LastIndex(e.text, "END:VCALENDAR")
 		moved := day.Add(2 * time.Hour).Format("20060102T150405")
 		over := day.Add(3 * time.Hour).Format("20060102T150405")
-		text = e.text[:end] + "BEGIN:VEVENT\r\nUID:" + e.uid + "\r\nDTSTAMP:20260301T000000Z\r\nRECURRENCE-ID;TZID=" + berlin + ":" + local +
-			"\r\nDTSTART;TZID=" + berlin + ":" + moved + "\r\nDTEND;TZID=" + berlin + ":" + over + "\r\nSUMMARY:" + title + "\r\nEND:VEVENT\r\n" + e.text[end:]
+		text = e.text[:end] + "BEGIN:VEVENT\r\nUID:" + e.uid + "\r\nDTSTAMP:20260301T000000Z\r\nRECURRENCE-ID;TZID=" +
+			berlin + ":" + local +
+			"\r\nDTSTART;TZID=" + berlin + ":" + moved + "\r\nDTEND;TZID=" + berlin + ":" + over + "\r\nSUMMARY:" +
+			title + "\r\nEND:VEVENT\r\n" + e.text[end:]
 		return text, "|" + utc + "|" + title
 	case deed == 1 && series && !known:
-		return strings.Replace(e.text, "RRULE:FREQ=DAILY", "EXDATE;TZID="+berlin+":"+local+"\r\nRRULE:FREQ=DAILY", 1), "|" + utc + "|cancelled"
+		return strings.Replace(e.text, "RRULE:FREQ=DAILY", "EXDATE;TZID="+berlin+":"+local+"\r\nRRULE:FREQ=DAILY", 1),
+			"|" + utc + "|cancelled"
 	}
 	lines, within := strings.Split(e.text, "\r\n"), []int{}
 	for i, line := range lines {
@@ -314,7 +334,8 @@ func (w *linkWalk) edited(e entry, title string) (text, want string) {
 		}
 	}
 	for n, i := range within {
-		if i >= 0 && strings.Contains(lines[i], ":"+e.key+" ") && (n == 0 || within[n-1] >= 0) && (n+1 == len(within) || within[n+1] >= 0 || n == 0) {
+		if i >= 0 && strings.Contains(lines[i], ":"+e.key+" ") && (n == 0 || within[n-1] >= 0) &&
+			(n+1 == len(within) || within[n+1] >= 0 || n == 0) {
 			lines[i] = "SUMMARY:" + title
 			return strings.Join(lines, "\r\n"), "||" + title + "|"
 		}
@@ -365,7 +386,8 @@ func (w *linkWalk) done(what, want, gone string, status int) {
 	case http.StatusOK, http.StatusCreated, http.StatusNoContent:
 		key, _, _ := strings.Cut(gone, "|")
 		if !strings.Contains(there, want) || gone != "" && strings.Contains("\n"+there, "\n"+gone) && !w.renewed[key] {
-			w.Fatalf("%d: %s was acknowledged (%d); there is\n%s\nand not %q\n%s", w.step, what, status, there, want, w.sent)
+			w.Fatalf("%d: %s was acknowledged (%d); there is\n%s\nand not %q\n%s", w.step, what, status, there, want,
+				w.sent)
 		}
 	case 0, http.StatusForbidden, http.StatusNotFound, http.StatusPreconditionFailed, http.StatusServiceUnavailable:
 	default:
@@ -374,7 +396,9 @@ func (w *linkWalk) done(what, want, gone string, status int) {
 }
 
 func (w *linkWalk) refresh() error {
-	text, err := w.c.tool(w.Context(), "update_linked_account", map[string]any{"account": w.account, "action": "refresh"})
+	text, err := w.c.tool(w.Context(), "update_linked_account", map[string]any{
+		"account": w.account, "action": "refresh",
+	})
 	if err != nil {
 		w.said.WriteString(err.Error() + "\n")
 	}

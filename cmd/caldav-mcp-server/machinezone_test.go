@@ -19,11 +19,15 @@ func TestMachineZone(t *testing.T) {
 		link, timezone string
 		want           string
 	}{
-		"the link":               {link: "Europe/Berlin", timezone: "Asia/Tokyo\n", want: "Europe/Berlin"},
-		"the file":               {timezone: "Asia/Tokyo\n", want: "Asia/Tokyo"},
-		"TZ":                     {environ: []string{"TZ=America/New_York"}, link: "Europe/Berlin", want: "America/New_York"},
-		"TZ with a colon":        {environ: []string{"TZ=:America/New_York"}, want: "America/New_York"},
-		"TZ as a path":           {environ: []string{"TZ=:/usr/share/zoneinfo/America/New_York"}, want: "America/New_York"},
+		"the link": {link: "Europe/Berlin", timezone: "Asia/Tokyo\n", want: "Europe/Berlin"},
+		"the file": {timezone: "Asia/Tokyo\n", want: "Asia/Tokyo"},
+		"TZ": {
+			environ: []string{"TZ=America/New_York"}, link: "Europe/Berlin", want: "America/New_York",
+		},
+		"TZ with a colon": {environ: []string{"TZ=:America/New_York"}, want: "America/New_York"},
+		"TZ as a path": {
+			environ: []string{"TZ=:/usr/share/zoneinfo/America/New_York"}, want: "America/New_York",
+		},
 		"TZ by another case":     {environ: []string{"TZ=europe/berlin"}, want: "Europe/Berlin"},
 		"an empty TZ is UTC":     {environ: []string{"TZ="}, link: "Europe/Berlin"},
 		"UTC says nothing":       {link: "Etc/UTC"},

@@ -226,7 +226,9 @@ type person struct {
 
 func (s *site) person(name string) *person {
 	s.Helper()
-	u, err := s.CreateUser(s.Context(), auth.NewUser{Name: name, Password: "correct horse battery", Email: name + "@" + s.domain, Timezone: "Europe/Berlin"})
+	u, err := s.CreateUser(s.Context(), auth.NewUser{
+		Name: name, Password: "correct horse battery", Email: name + "@" + s.domain, Timezone: "Europe/Berlin",
+	})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -267,7 +269,9 @@ func (p *person) put(uid, text string) {
 	if o, err := p.Calendars.ObjectByUID(p.Context(), nil, app.Caller(p.user), p.cal, calendar.UID(uid)); err == nil {
 		name = o.Name
 	}
-	_, err := p.Calendars.Put(p.Context(), app.Caller(p.user), p.cal, calendar.Draft{Name: name, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))})
+	_, err := p.Calendars.Put(p.Context(), app.Caller(p.user), p.cal, calendar.Draft{
+		Name: name, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+	})
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -306,8 +310,8 @@ END:VEVENT
 END:VCALENDAR
 `
 
-// TestTwoServersByMail: an invitation goes out, the answers come back, and all ends, though the servers know of each other
-// by mail alone.
+// TestTwoServersByMail: an invitation goes out, the answers come back, and all ends, though the servers know of each
+// other by mail alone.
 func TestTwoServersByMail(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -317,7 +321,8 @@ func TestTwoServersByMail(t *testing.T) {
 		want := func(what, got, want string) {
 			t.Helper()
 			if got != want {
-				t.Fatalf("%s: got %q, want %q\nalice has\n%s\nbob has\n%s\n%s", what, got, want, alice.event("u"), bob.event("u"), w.log.String())
+				t.Fatalf("%s: got %q, want %q\nalice has\n%s\nbob has\n%s\n%s", what, got, want, alice.event("u"),
+					bob.event("u"), w.log.String())
 			}
 		}
 		alice.put("u", planned)
@@ -325,7 +330,8 @@ func TestTwoServersByMail(t *testing.T) {
 		want("bob is asked", bob.status("u", "bob@b.example"), "NEEDS-ACTION")
 		want("alice knows that he was told", fmt.Sprint(strings.Count(alice.event("u"), "SCHEDULE-STATUS=1.1")), "2")
 
-		bob.put("u", strings.Replace(bob.event("u"), "PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:bob", "PARTSTAT=ACCEPTED:mailto:bob", 1))
+		bob.put("u", strings.Replace(bob.event("u"), "PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:bob",
+			"PARTSTAT=ACCEPTED:mailto:bob", 1))
 		w.settle()
 		want("bob accepts", alice.status("u", "bob@b.example"), "ACCEPTED")
 
@@ -341,19 +347,22 @@ func TestTwoServersByMail(t *testing.T) {
 		want("a guest declines on a page", alice.status("u", "guest@outside.example"), "DECLINED")
 		want("and bob's answer stays", alice.status("u", "bob@b.example"), "ACCEPTED")
 
-		moved := strings.NewReplacer("20260310T090000Z", "20260311T090000Z", "20260310T100000Z", "20260311T100000Z").Replace(alice.event("u"))
+		moved := strings.NewReplacer("20260310T090000Z", "20260311T090000Z", "20260310T100000Z", "20260311T100000Z").
+			Replace(alice.event("u"))
 		alice.put("u", moved)
 		w.settle()
 		want("alice moves it", fmt.Sprint(strings.Contains(bob.event("u"), "DTSTART:20260311T090000Z")), "true")
 		want("which asks bob again", bob.status("u", "bob@b.example"), "NEEDS-ACTION")
 		last := w.outside[len(w.outside)-1]
-		want("the guest reads what changed", fmt.Sprint(strings.Contains(last, "Subject: Updated: Plan") && strings.Contains(last, "What changed")), "true")
+		want("the guest reads what changed", fmt.Sprint(strings.Contains(last, "Subject: Updated: Plan") &&
+			strings.Contains(last, "What changed")), "true")
 
 		o, err := alice.Calendars.ObjectByUID(t.Context(), nil, app.Caller(alice.user), alice.cal, "u")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := alice.Calendars.Delete(t.Context(), app.Caller(alice.user), alice.cal, o.Name, calendar.Precondition{}); err != nil {
+		if err := alice.Calendars.Delete(t.Context(), app.Caller(alice.user), alice.cal, o.Name,
+			calendar.Precondition{}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle()

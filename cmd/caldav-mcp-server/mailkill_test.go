@@ -15,8 +15,8 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// killable is a server of a site as a process of its own, which is killed in the midst of changes. The mail is sent and taken in
-// by the test, on the same database.
+// killable is a server of a site as a process of its own, which is killed in the midst of changes. The mail is sent and
+// taken in by the test, on the same database.
 type killable struct {
 	env    []string
 	client client
@@ -30,7 +30,10 @@ func (s *site) start(t *testing.T, database string) {
 	if _, err := s.room.sender.Round(t.Context()); err != nil { // which takes the lease of the sender
 		t.Fatal(err)
 	}
-	s.killed = &killable{env: append(on(database), "SMTP_URL="+s.config.Mail.SMTPURL, "MAIL_FROM="+s.config.Mail.From, "MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain)}
+	s.killed = &killable{
+		env: append(on(database), "SMTP_URL="+s.config.Mail.SMTPURL, "MAIL_FROM="+s.config.Mail.From,
+			"MAIL_FROM_DOMAINS="+s.domain, "BASE_URL=https://cal."+s.domain),
+	}
 	s.killed.client = newClient(t, serve(t, s.killed.env), "", "correct horse battery", "")
 }
 
@@ -58,7 +61,8 @@ func (k *killable) do(p *person, method, uid, text string) {
 	}
 	c := k.client
 	c.user = p.user.Name
-	a, err := c.dav(p.Context(), method, "/dav/calendars/"+p.user.Name+"/"+string(p.cal.Address())+"/"+string(name), strings.ReplaceAll(text, "\n", "\r\n"), "Content-Type", "text/calendar")
+	a, err := c.dav(p.Context(), method, "/dav/calendars/"+p.user.Name+"/"+string(p.cal.Address())+"/"+string(name),
+		strings.ReplaceAll(text, "\n", "\r\n"), "Content-Type", "text/calendar")
 	switch {
 	case err != nil:
 		k.unanswered++
@@ -90,7 +94,10 @@ func TestKillInsideTheWalk(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers that write to each other")
 	testdb.EachBlank(t, func(t *testing.T, database string) {
-		w := &mailWalk{town: newTown(t), random: rand.New(rand.NewPCG(14, 41)), meetings: map[string]*person{}, callers: map[string]*person{}}
+		w := &mailWalk{
+			town: newTown(t), random: rand.New(rand.NewPCG(14, 41)), meetings: map[string]*person{},
+			callers: map[string]*person{},
+		}
 		ahead := func() { w.clock.Store(time.Now().Add(time.Hour).Unix()) }
 		ahead()
 		named := map[string]string{}
@@ -137,7 +144,8 @@ func TestKillInsideTheWalk(t *testing.T) {
 				t.Errorf("%s: %d letters are left over, %v", s.domain, waiting, err)
 			}
 		}
-		t.Logf("%d meetings, %d messages, %d changes without an answer", len(w.uids), len(named), a.killed.unanswered+b.killed.unanswered)
+		t.Logf("%d meetings, %d messages, %d changes without an answer", len(w.uids), len(named),
+			a.killed.unanswered+b.killed.unanswered)
 		if a.killed.unanswered+b.killed.unanswered == 0 {
 			t.Error("no server was killed in the midst of anything")
 		}

@@ -29,7 +29,8 @@ func (p *program) receiver(ctx context.Context, c settings.Config, h *app.App,
 ) (*mail.Receiver, error) {
 	key, err := h.MailKey(ctx)
 	return &mail.Receiver{
-		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now, Logger: log, Task: trace.Task,
+		Store: h.Store, Middle: h.Calendars, Key: key, Trust: mail.Trust{Server: c.Mail.AuthServer}, Now: p.Now,
+		Logger: log, Task: trace.Task,
 	}, err
 }
 
@@ -90,7 +91,8 @@ func (p *program) newSender(ctx context.Context, c settings.Config, h *app.App,
 	limits := mail.DefaultLimits()
 	limits.User = c.Mail.PerHour
 	return mail.NewSender(mail.Config{
-		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers, Digests: digests,
+		Store: h.Store, Middle: h.Calendars, Relay: relay, Post: c.Mail.Post(), Key: key, Answers: answers,
+		Digests: digests,
 		Endings: app.EndingsOf(p.Console, c, h), Offers: app.OffersOf(p.Console, c, h),
 		Limits: limits, Now: p.Now, NewID: p.NewID, Logger: log, Task: trace.Task,
 	}), nil

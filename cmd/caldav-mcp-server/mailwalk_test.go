@@ -37,7 +37,10 @@ func TestTwoServersAgree(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 1, 5)) {
-			w := &mailWalk{town: newTown(t), random: rand.New(rand.NewPCG(seed, 41)), meetings: map[string]*person{}, callers: map[string]*person{}}
+			w := &mailWalk{
+				town: newTown(t), random: rand.New(rand.NewPCG(seed, 41)), meetings: map[string]*person{},
+				callers: map[string]*person{},
+			}
 			w.trouble = func() trouble { return []trouble{"", "", "", refused, lost, twice}[w.random.IntN(6)] }
 			a, b := w.site("a.example", fresh(t, database, seed)), w.site("b.example", testdb.SQLite(t))
 			for _, name := range []string{"alice", "ann"} {
@@ -112,10 +115,12 @@ func (w *mailWalk) step() string {
 		w.meetings[uid] = nil
 		return "calls off " + uid
 	case 1, 2:
-		organizer.put(uid, setLine(organizer.event(uid), "DTSTART", fmt.Sprintf("DTSTART:2030%02d%02dT090000Z", 1+w.random.IntN(12), 1+w.random.IntN(28))))
+		organizer.put(uid, setLine(organizer.event(uid), "DTSTART",
+			fmt.Sprintf("DTSTART:2030%02d%02dT090000Z", 1+w.random.IntN(12), 1+w.random.IntN(28))))
 		return "moves " + uid
 	case 3:
-		organizer.put(uid, setLine(organizer.event(uid), "SUMMARY", fmt.Sprintf("SUMMARY:Title %d", w.random.IntN(1000))))
+		organizer.put(uid,
+			setLine(organizer.event(uid), "SUMMARY", fmt.Sprintf("SUMMARY:Title %d", w.random.IntN(1000))))
 		return "renames " + uid
 	default:
 		return w.regroup(uid, organizer)
@@ -142,7 +147,8 @@ func (p *person) remove(uid string) {
 func (w *mailWalk) call() string {
 	uid := fmt.Sprintf("meeting-%d", len(w.uids))
 	organizer := w.people[w.random.IntN(len(w.people))]
-	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:" + uid + "\nDTSTAMP:20260301T120000Z\nDTSTART:20300310T090000Z\n" +
+	text := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:VEVENT\nUID:" + uid +
+		"\nDTSTAMP:20260301T120000Z\nDTSTART:20300310T090000Z\n" +
 		"DURATION:PT1H\nSUMMARY:Title\nORGANIZER:mailto:" + organizer.address() + "\n"
 	for _, p := range w.people {
 		if p != organizer && w.random.IntN(3) > 0 {
@@ -165,7 +171,8 @@ func (w *mailWalk) regroup(uid string, organizer *person) string {
 		organizer.put(uid, without(text, p.address()))
 		return "no longer invites " + p.user.Name + " to " + uid
 	}
-	organizer.put(uid, strings.Replace(text, "END:VEVENT", "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:"+p.address()+"\nEND:VEVENT", 1))
+	organizer.put(uid, strings.Replace(text, "END:VEVENT", "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto:"+
+		p.address()+"\nEND:VEVENT", 1))
 	return "invites " + p.user.Name + " to " + uid
 }
 
@@ -180,7 +187,8 @@ func (w *mailWalk) answer(uid string, organizer *person) string {
 	status := []string{"ACCEPTED", "DECLINED", "TENTATIVE"}[w.random.IntN(3)]
 	// With a comment of its own it is not taken for an earlier one, if all come within a second.
 	text = withoutLine(text, "COMMENT:")
-	p.put(uid, strings.Replace(text, line, "ATTENDEE;PARTSTAT="+status+":mailto:"+p.address()+fmt.Sprintf("\nCOMMENT:%d\n", len(w.log)), 1))
+	p.put(uid, strings.Replace(text, line, "ATTENDEE;PARTSTAT="+status+":mailto:"+p.address()+
+		fmt.Sprintf("\nCOMMENT:%d\n", len(w.log)), 1))
 	return p.user.Name + " says " + status + " to " + uid
 }
 
@@ -232,7 +240,8 @@ func (w *mailWalk) agree() {
 				continue
 			}
 			if wrong := disagree(said, p.event(uid), p.address()); wrong != "" {
-				w.Fatalf("%s of %s: %s\nthe organizer has\n%s\nthe guest has\n%s\nafter\n%s\n%s", uid, p.user.Name, wrong, said, p.event(uid),
+				w.Fatalf("%s of %s: %s\nthe organizer has\n%s\nthe guest has\n%s\nafter\n%s\n%s", uid, p.user.Name,
+					wrong, said, p.event(uid),
 					strings.Join(w.log[max(0, len(w.log)-40):], "\n"), tail(w.town.log.String(), 3000))
 			}
 		}

@@ -15,13 +15,16 @@ import (
 
 // withoutJSON are the commands that print nothing for a program to take apart, and why.
 var withoutJSON = map[string]string{
-	"serve": "prints its log", "mcp": "speaks MCP", "health": "answers by its exit code", "deliver": "answers a mail server by its exit code",
+	"serve": "prints its log", "mcp": "speaks MCP", "health": "answers by its exit code",
+	"deliver":    "answers a mail server by its exit code",
 	"completion": "writes a file for a shell", "man": "writes a file for man",
 }
 
 // goPhrases are error texts of Go and its libraries that users should not see.
-var goPhrases = regexp.MustCompile(`strconv|invalid syntax|parse error|invalid value|sql:|dial tcp|lookup .*:53|lstat|unexpected end of JSON|json: (cannot|unknown)|x509:|` +
-	`context (canceled|deadline)|%!|goroutine|nil pointer|runtime error|net/http|net/url|bufio|parsing time|<nil>|(?:^|: )(?:open|stat|read|write) [./]|\*\w+\.\w+|EOF\b`)
+var goPhrases = regexp.MustCompile(`strconv|invalid syntax|parse error|invalid value|sql:|dial tcp|lookup ` +
+	`.*:53|lstat|unexpected end of JSON|json: (cannot|unknown)|x509:|` +
+	`context (canceled|deadline)|%!|goroutine|nil pointer|runtime error|net/http|net/url|bufio|parsing ` +
+	`time|<nil>|(?:^|: )(?:open|stat|read|write) [./]|\*\w+\.\w+|EOF\b`)
 
 // TestEveryCommandHasManners walks all commands: each has JSON output if it prints anything for programs, and errors
 // about any flag value are in plain words (clients F11 and the small ones) (clients §5).
@@ -65,7 +68,8 @@ func called(t *testing.T, args ...string) {
 	defer func() { _ = nothing.Close() }()
 	var out, said bytes.Buffer
 	p := &program{&console.Console{
-		Environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, Stdin: nothing, Stdout: &out, Stderr: &said,
+		Environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, Stdin: nothing, Stdout: &out,
+		Stderr:  &said,
 		Version: "1", Now: time.Now, NewID: func() string { return "id" },
 	}}
 	code := p.run(ctx, args)

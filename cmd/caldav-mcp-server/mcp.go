@@ -17,9 +17,10 @@ import (
 
 const mcpDetails = `
 It speaks MCP on standard input and output, for hosts that start servers themselves, and works directly on the database,
-with or without a running server. It needs no token, because everyone who can start it can read the data anyway. --scope,
---calendar and --tools restrict the assistant. It ends at the end of its input. The host's configuration names the program
-and its arguments, for example
+with or without a running server. It needs no token, because everyone who can start it can read the data anyway.
+--scope,
+--calendar and --tools restrict the assistant. It ends at the end of its input. The host's configuration names the
+program and its arguments, for example
   {"command": "caldav-mcp-server", "args": ["mcp", "--user", "alice", "--scope", "read,write"]}
 `
 
@@ -53,10 +54,11 @@ func mcpCommand() command.Command {
 func (o *mcpOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of scopes")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of tools, such as core; default all")
-	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
-		o.calendars = append(o.calendars, v)
-		return nil
-	})
+	f.Func("calendar",
+		"only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
+			o.calendars = append(o.calendars, v)
+			return nil
+		})
 }
 
 func serveLines(ctx context.Context, d *command.Context, o mcpOptions) error {

@@ -20,9 +20,11 @@ func TestMeasures(t *testing.T) {
 		wrong.pass = "wrong password"
 		wrong.must(t, http.StatusUnauthorized, "PROPFIND", personal, "", "Depth", "0")
 		var page answer
-		until(t, "the server rests", func() (rests bool) { // it looks now and then by itself whether something has changed
+		// it looks now and then by itself whether something has changed
+		until(t, "the server rests", func() (rests bool) {
 			var err error
-			if page, err = c.send(t.Context(), http.MethodGet, "http://"+r.addrs[metricsDoor]+"/metrics", ""); err != nil {
+			if page, err = c.send(t.Context(), http.MethodGet, "http://"+r.addrs[metricsDoor]+"/metrics", ""); err !=
+				nil {
 				t.Fatal(err)
 			}
 			return strings.Contains(page.body, "caldav_mcp_db_connections_in_use 0\n")

@@ -26,7 +26,8 @@ func TestSystemdIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(<-told, "\n")
-	if ready := strings.Index(all, "READY=1"); ready < strings.Index(all, "STATUS=bringing the tables up to date: 0001_schema.sql (1 of ") || ready < 0 || !strings.Contains(all, "STOPPING=1") {
+	if ready := strings.Index(all, "READY=1"); ready < strings.Index(all, "STATUS=bringing the tables up to date: "+
+		"0001_schema.sql (1 of ") || ready < 0 || !strings.Contains(all, "STOPPING=1") {
 		t.Errorf("told:\n%s", all)
 	}
 }

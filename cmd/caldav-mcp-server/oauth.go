@@ -54,7 +54,9 @@ func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
 	if !ok {
 		return auth.Protected{}, false
 	}
-	return auth.Protected{Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes}, true
+	return auth.Protected{
+		Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes,
+	}, true
 }
 
 // oauthPages configures the OAuth pages; nil if OAUTH is off.

@@ -30,8 +30,10 @@ func (c client) registerDevice(t *testing.T, s *pushtest.Service, cal, path stri
 	p := s.Subscribe(path)
 	c.must(t, http.StatusNoContent, http.MethodPost, cal, `<?xml version='1.0' encoding='UTF-8' ?>
 		<push-register xmlns="https://bitfire.at/webdav-push" xmlns:D="DAV:"><subscription><web-push-subscription>
-		<push-resource>`+s.Endpoint(p)+`</push-resource><subscription-public-key type="p256dh">`+p.PublicKey()+`</subscription-public-key>
-		<auth-secret>`+p.Auth()+`</auth-secret></web-push-subscription></subscription></push-register>`, "Content-Type", "application/xml; charset=UTF-8")
+		<push-resource>`+s.Endpoint(p)+`</push-resource><subscription-public-key type="p256dh">`+p.PublicKey()+
+		`</subscription-public-key>
+		<auth-secret>`+p.Auth()+`</auth-secret></web-push-subscription></subscription></push-register>`, "Content-Type",
+		"application/xml; charset=UTF-8")
 }
 
 // ticking is a calendar beside the personal one, clock the device that is told of it.
@@ -111,8 +113,8 @@ func TestKillBeforeTelling(t *testing.T) {
 	})
 }
 
-// A server that is killed while the push service has its message, and has not said so yet, tells it once more, and not a
-// third time.
+// A server that is killed while the push service has its message, and has not said so yet, tells it once more, and not
+// a third time.
 func TestKillWhileTelling(t *testing.T) {
 	eachKilled(t, func(t *testing.T, s *pushtest.Service, c client, again func() client) {
 		killed := make(chan error, 1)

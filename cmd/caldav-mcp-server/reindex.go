@@ -87,7 +87,8 @@ func refreshIndex(ctx context.Context, h *app.App, up *startup, rests int) error
 	if err != nil {
 		return err
 	}
-	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
+	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to",
+		calendar.Derivation)
 	noted, rested := up.now(), time.Now()
 	within, end := trace.Task(ctx, "reindex")
 	n, err := reindex(within, h, calendar.Walk{

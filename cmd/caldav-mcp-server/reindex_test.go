@@ -40,7 +40,8 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.Calendars.Put(ctx, app.Caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}); err != nil {
+		if _, err := h.Calendars.Put(ctx, app.Caller(user), cal,
+			calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}); err != nil {
 			t.Fatal(err)
 		}
 		spoil := func(o calendar.Object) calendar.Derived {
@@ -106,7 +107,8 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		const objects = 150
 		for n := range objects {
 			uid := fmt.Sprintf("e%03d", n)
-			if _, err := h.Calendars.Put(t.Context(), app.Caller(user), cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, "A"))}); err != nil {
+			if _, err := h.Calendars.Put(t.Context(), app.Caller(user), cal,
+				calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, "A"))}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -133,7 +135,8 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		if err := refreshBlind(t.Context(), h, up); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) || !strings.Contains(log.String(), "rebuilt the index") {
+		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) ||
+			!strings.Contains(log.String(), "rebuilt the index") {
 			t.Errorf("it began anew:\n%s", log.String())
 		}
 		if made, err := h.Store.Derivation(t.Context()); err != nil || made != calendar.Derivation {
@@ -151,20 +154,24 @@ func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
 		if _, err := h.CreateUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"}); err != nil {
 			t.Fatal(err)
 		}
-		for made, want := range map[int64][]string{0: {"rebuilt the index", "ready"}, calendar.Findable: {"ready", "rebuilt the index"}} {
+		for made, want := range map[int64][]string{
+			0: {"rebuilt the index", "ready"}, calendar.Findable: {"ready", "rebuilt the index"},
+		} {
 			if err := h.Store.SetDerivation(t.Context(), made); err != nil {
 				t.Fatal(err)
 			}
 			server := serve(t, on(database))
 			until(t, "the index is rebuilt", func() bool {
 				made, err := h.Store.Derivation(t.Context())
-				return err == nil && made == calendar.Derivation && strings.Contains(server.log.String(), "rebuilt the index")
+				return err == nil && made == calendar.Derivation &&
+					strings.Contains(server.log.String(), "rebuilt the index")
 			})
 			if err := server.interrupt(); err != nil {
 				t.Fatal(err)
 			}
 			log := server.log.String()
-			if first, then := strings.Index(log, `"msg":"`+want[0]+`"`), strings.Index(log, `"msg":"`+want[1]+`"`); first < 0 || then < first {
+			if first, then := strings.Index(log, `"msg":"`+want[0]+`"`), strings.Index(log,
+				`"msg":"`+want[1]+`"`); first < 0 || then < first {
 				t.Errorf("made by rules %d: want %q before %q in\n%s", made, want[0], want[1], log)
 			}
 		}

@@ -19,17 +19,22 @@ import (
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
-		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false") // it asks as fast as it can
+		// it asks as fast as it can
+		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false")
 		owner := firstClient(t, serve(t, env))
 		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
-		_, token, err := openForTest(t, database).Auth.CreateToken(t.Context(), auth.TokenSpec{User: "bob", Name: "assistant", Scopes: calendar.ScopeAll})
+		_, token, err := openForTest(t, database).Auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "bob", Name: "assistant", Scopes: calendar.ScopeAll,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		bob := newClient(t, serve(t, env), "bob", "a long password", string(token))
 		owner.must(t, http.StatusCreated, "PUT", personal+"a.ics", event("a", "Zebra"))
 		id := calendarNamed(t, owner, "Personal")
-		f := &follower{t: t, clients: []client{bob, bob.at(owner.running)}, calendar: id, path: "/dav/calendars/bob/" + id + "/"}
+		f := &follower{
+			t: t, clients: []client{bob, bob.at(owner.running)}, calendar: id, path: "/dav/calendars/bob/" + id + "/",
+		}
 		var following sync.WaitGroup
 		// Not the test's own context: a request that is cut off would tell nothing.
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -39,7 +44,9 @@ func TestRevokedWhileSyncing(t *testing.T) {
 		for _, permission := range []string{"read-write", "read", "read-write"} {
 			before := f.homeToken()
 			f.during(isGiven, func() {
-				owner.call(t, "share_calendar", map[string]string{"calendar_id": id, "username": "bob", "permission": permission})
+				owner.call(t, "share_calendar", map[string]string{
+					"calendar_id": id, "username": "bob", "permission": permission,
+				})
 			})
 			f.homeTells(before, "200 OK")
 			before = f.homeToken()
@@ -89,9 +96,12 @@ func questions() []struct{ method, name, body string } {
 		{"GET", "", ""},
 		{"PROPFIND", "", ""},
 		{"PROPFIND", "a.ics", ""},
-		{"REPORT", "", `<c:calendar-query` + named + `>` + prop + `<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`},
-		{"REPORT", "", `<d:sync-collection` + named + `><d:sync-token/><d:sync-level>1</d:sync-level>` + prop + `</d:sync-collection>`},
-		{"REPORT", "", `<c:free-busy-query` + named + `><c:time-range start="20260201T000000Z" end="20260401T000000Z"/></c:free-busy-query>`},
+		{"REPORT", "", `<c:calendar-query` + named + `>` + prop +
+			`<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`},
+		{"REPORT", "", `<d:sync-collection` + named + `><d:sync-token/><d:sync-level>1</d:sync-level>` + prop +
+			`</d:sync-collection>`},
+		{"REPORT", "", `<c:free-busy-query` + named +
+			`><c:time-range start="20260201T000000Z" end="20260401T000000Z"/></c:free-busy-query>`},
 	}
 }
 
@@ -135,7 +145,8 @@ func (f *follower) ask(what string, send func(what string) (answer, error)) {
 
 // getEvent calls the tool as an assistant does. A tool's refusal counts as 404.
 func (f *follower) getEvent(ctx context.Context, c client) (answer, error) {
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_event","arguments":{"calendar_id":"` + f.calendar + `","event_uid":"a"}}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_event","arguments":{"calendar_id":"` +
+		f.calendar + `","event_uid":"a"}}}`
 	a, err := c.send(ctx, http.MethodPost, c.mcp(), body, "Authorization", "Bearer "+c.tok,
 		"Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 	if a.status == http.StatusOK && strings.Contains(a.body, "no calendar") {
@@ -158,8 +169,9 @@ func (f *follower) check(s standing, what string, a answer) {
 // home requests the changes in the home since a token.
 func (f *follower) home(token string) string {
 	f.t.Helper()
-	return f.clients[0].must(f.t, http.StatusMultiStatus, "REPORT", "/dav/calendars/bob/", `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+token+
-		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:resourcetype/></d:prop></d:sync-collection>`).body
+	return f.clients[0].must(f.t, http.StatusMultiStatus, "REPORT",
+		"/dav/calendars/bob/", `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+token+
+			`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:resourcetype/></d:prop></d:sync-collection>`).body
 }
 
 func (f *follower) homeToken() string {

@@ -50,7 +50,8 @@ func TestSecondNode(t *testing.T) {
 		w.write(round)
 		for what, ask := range longQuestions(random, round) {
 			if diff := cmp.Diff(ask(t, plain), ask(t, asking)); diff != "" {
-				t.Fatalf("round %d (paused: %v, gone: %v), %s (-first node alone +both):\n%s", round, paused, gone, what, diff)
+				t.Fatalf("round %d (paused: %v, gone: %v), %s (-first node alone +both):\n%s", round, paused, gone,
+					what, diff)
 			}
 		}
 	}
@@ -83,7 +84,8 @@ func (c client) became(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	counts := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^caldav_mcp_db_second_(\w+)_total (\d+)$`).FindAllStringSubmatch(page.body, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^caldav_mcp_db_second_(\w+)_total (\d+)$`).
+		FindAllStringSubmatch(page.body, -1) {
 		counts[m[1]] = m[2]
 	}
 	return counts
@@ -103,12 +105,17 @@ func (w writing) write(round int) {
 	case 0:
 		_, _ = c.dav(w.Context(), http.MethodDelete, personal+uid+".ics", "")
 	case 1:
-		_, _ = c.tool(w.Context(), "patch_event", map[string]any{"calendar_id": "Personal", "event_uid": uid, "title": title})
+		_, _ = c.tool(w.Context(), "patch_event", map[string]any{
+			"calendar_id": "Personal", "event_uid": uid, "title": title,
+		})
 	case 2:
-		c.call(w.T, "create_event", map[string]any{"calendar_id": "Personal", "title": title, "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z"})
+		c.call(w.T, "create_event", map[string]any{
+			"calendar_id": "Personal", "title": title, "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z",
+		})
 	default:
 		// It may have been made with another name.
-		if a, err := c.dav(w.Context(), http.MethodPut, personal+uid+".ics", event(uid, title)); err != nil || a.status >= 300 {
+		if a, err := c.dav(w.Context(), http.MethodPut, personal+uid+".ics", event(uid, title)); err != nil ||
+			a.status >= 300 {
 			w.Fatalf("PUT of %s: %d, %v", uid, a.status, err)
 		}
 	}
@@ -119,7 +126,8 @@ func longQuestions(random *rand.Rand, round int) map[string]func(*testing.T, cli
 	report := func(body, depth string) func(*testing.T, client) string {
 		return func(t *testing.T, c client) string {
 			t.Helper()
-			a := c.must(t, http.StatusMultiStatus, "REPORT", personal, body, "Content-Type", "application/xml", "Depth", depth)
+			a := c.must(t, http.StatusMultiStatus, "REPORT", personal, body, "Content-Type", "application/xml", "Depth",
+				depth)
 			return a.body
 		}
 	}
@@ -137,22 +145,32 @@ func longQuestions(random *rand.Rand, round int) map[string]func(*testing.T, cli
 	return map[string]func(*testing.T, client) string{
 		"listing": func(t *testing.T, c client) string {
 			t.Helper()
-			return c.must(t, http.StatusMultiStatus, "PROPFIND", personal, `<d:propfind xmlns:d="DAV:"><d:prop><d:getetag/><d:sync-token/></d:prop></d:propfind>`,
+			return c.must(t, http.StatusMultiStatus, "PROPFIND", personal,
+				`<d:propfind xmlns:d="DAV:"><d:prop><d:getetag/><d:sync-token/></d:prop></d:propfind>`,
 				"Content-Type", "application/xml", "Depth", "1").body
 		},
-		"query": report(`<c:calendar-query xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><d:prop><d:getetag/><c:calendar-data/></d:prop>
-			<c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">`+times+`</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`, "1"),
-		"multiget": report(`<c:calendar-multiget xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><d:prop><d:getetag/><c:calendar-data/></d:prop>`+
+		"query": report(`<c:calendar-query xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav">
+			<d:prop><d:getetag/><c:calendar-data/></d:prop>
+			<c:filter><c:comp-filter name="VCALENDAR"><c:comp-filter name="VEVENT">`+times+
+			`</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`, "1"),
+		"multiget": report(`<c:calendar-multiget xmlns:d="DAV:" `+
+			`xmlns:c="urn:ietf:params:xml:ns:caldav"><d:prop><d:getetag/><c:calendar-data/></d:prop>`+
 			hrefs+`</c:calendar-multiget>`, "1"),
-		"synchronization": report(`<d:sync-collection xmlns:d="DAV:"><d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`, "0"),
+		"synchronization": report(
+			`<d:sync-collection xmlns:d="DAV:"><d:sync-token/><d:sync-level>1</d:sync-level><d:prop><d:getetag/></`+
+				`d:prop></d:sync-collection>`, "0",
+		),
 		"busy times": func(t *testing.T, c client) string {
 			t.Helper()
-			body := c.must(t, http.StatusOK, "REPORT", personal, `<c:free-busy-query xmlns:c="urn:ietf:params:xml:ns:caldav">`+times+`</c:free-busy-query>`,
+			body := c.must(t, http.StatusOK, "REPORT", personal,
+				`<c:free-busy-query xmlns:c="urn:ietf:params:xml:ns:caldav">`+times+`</c:free-busy-query>`,
 				"Content-Type", "application/xml", "Depth", "1").body
 			return regexp.MustCompile(`(?m)^(DTSTAMP|UID).*$`).ReplaceAllString(body, "")
 		},
-		"list_events":   tool("list_events", map[string]any{"start": "2026-02-01", "end": "2026-04-01"}),
-		"search_events": tool("search_events", map[string]any{"query": "write " + fmt.Sprint(round), "include_past": true}),
+		"list_events": tool("list_events", map[string]any{"start": "2026-02-01", "end": "2026-04-01"}),
+		"search_events": tool("search_events", map[string]any{
+			"query": "write " + fmt.Sprint(round), "include_past": true,
+		}),
 		"get_free_busy": tool("get_free_busy", map[string]any{"start_time": "2026-03-01", "end_time": "2026-03-08"}),
 	}
 }

@@ -24,8 +24,8 @@ import (
 )
 
 const serveDetails = `
-It starts the CalDAV server and the MCP server, and runs until it gets SIGINT or SIGTERM. It then finishes the requests in
-flight; a second signal ends it at once.
+It starts the CalDAV server and the MCP server, and runs until it gets SIGINT or SIGTERM. It then finishes the requests
+in flight; a second signal ends it at once.
 
 On an empty database it creates a first user, with calendars, a password and an access token, and prints once how to
 connect. The user gets the machine's time zone, unless that is UTC; --timezone sets another.
@@ -40,7 +40,8 @@ type serveOptions struct {
 func serveCommand() command.Command {
 	var o serveOptions
 	return command.Command{
-		Name: "serve", Settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup | settings.ServiceGroup |
+		Name: "serve", Settings: settings.StoreGroup | settings.DoorGroup | settings.AddressGroup |
+			settings.ServiceGroup |
 			settings.ServeGroup | settings.MailGroup | settings.SecondGroup, Alone: true,
 		Summary: "run the server", Details: serveDetails,
 		Flags: func(f *flag.FlagSet) {
@@ -193,7 +194,8 @@ func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *ap
 	}
 	password := auth.NewPassword()
 	user, err := h.CreateUser(ctx, auth.NewUser{
-		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")), Admin: true,
+		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.Environ, "/etc")),
+		Admin: true,
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil
@@ -201,7 +203,9 @@ func (p *program) welcomeFirstUser(ctx context.Context, c settings.Config, h *ap
 	if err != nil {
 		return err
 	}
-	_, secret, err := h.Auth.CreateToken(ctx, auth.TokenSpec{User: user.Name, Name: "first start", Scopes: calendar.ScopeAll})
+	_, secret, err := h.Auth.CreateToken(ctx, auth.TokenSpec{
+		User: user.Name, Name: "first start", Scopes: calendar.ScopeAll,
+	})
 	if err != nil {
 		return err
 	}

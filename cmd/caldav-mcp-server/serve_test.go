@@ -22,7 +22,8 @@ func TestTwoDoorsOneHouse(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		token := c.sync(t, "").token
-		put := c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"), "If-None-Match", "*")
+		put := c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"),
+			"If-None-Match", "*")
 		if put.header.Get("ETag") == "" {
 			t.Error("a PUT was answered without an ETag")
 		}
@@ -87,7 +88,8 @@ func TestTwoProcessesStartAtOnce(t *testing.T) {
 		for i := range servers {
 			all.Go(func() {
 				var err error
-				if servers[i], err = launch(context.WithoutCancel(t.Context()), console.Program, on(database)); err != nil {
+				if servers[i], err = launch(context.WithoutCancel(t.Context()), console.Program, on(database)); err !=
+					nil {
 					t.Error(err)
 				}
 			})
@@ -190,7 +192,8 @@ func putFrom(ctx context.Context, c client, body io.Reader) (answer, error) {
 // inFlight reports whether the CalDAV server is handling a request, by the server's own count.
 func inFlight(t *testing.T, r *running) bool {
 	t.Helper()
-	page, err := newClient(t, r, "", "", "").send(t.Context(), http.MethodGet, "http://"+r.addrs[metricsDoor]+"/metrics", "")
+	page, err := newClient(t, r, "", "", "").send(t.Context(), http.MethodGet, "http://"+r.addrs[metricsDoor]+
+		"/metrics", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +211,8 @@ type listener struct {
 func openStream(t *testing.T, c client) listener {
 	t.Helper()
 	a := listener{client: c}
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},` +
 		`"clientInfo":{"name":"test","version":"1"}}}`
 	a.session = a.say(t, hello).header.Get("Mcp-Session-Id")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -236,7 +240,10 @@ func openStream(t *testing.T, c client) listener {
 // say sends a message of the session, which must be answered.
 func (a listener) say(t *testing.T, message string) answer {
 	t.Helper()
-	headers := []string{"Authorization", "Bearer " + a.tok, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
+	headers := []string{
+		"Authorization", "Bearer " + a.tok, "Content-Type", "application/json", "Accept",
+		"application/json, text/event-stream",
+	}
 	if a.session != "" {
 		headers = append(headers, "Mcp-Session-Id", a.session)
 	}

@@ -36,9 +36,11 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 		ctx, stop := context.WithCancel(ctx)
 		go func() { defer close(done); other.Follow(ctx, 5*time.Millisecond, logged) }()
 
-		must(one.ChangeService(ctx, map[string]string{"JOURNAL_DAYS": "90", "QUOTA_BYTES": "5MB", "USER_DIRECTORY": "true"}, nil))
+		must(one.ChangeService(ctx,
+			map[string]string{"JOURNAL_DAYS": "90", "QUOTA_BYTES": "5MB", "USER_DIRECTORY": "true"}, nil))
 		until(t, "the other process follows", func() bool {
-			return other.Service().JournalDays == 90 && other.Calendars.Policy().OpenDirectory && other.Calendars.Policy().Quota.Bytes == 5e6
+			return other.Service().JournalDays == 90 && other.Calendars.Policy().OpenDirectory &&
+				other.Calendars.Policy().Quota.Bytes == 5e6
 		})
 		must(other.Declare(ctx, map[string]string{"JOURNAL_DAYS": "7"}))
 		must(one.Consult(ctx))
@@ -54,10 +56,13 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 			t.Errorf("after a start without it there is %+v", got)
 		}
 		must(one.ChangeService(ctx, nil, []string{"JOURNAL_DAYS", "USER_DIRECTORY"}))
-		until(t, "it follows back", func() bool { return other.Service().JournalDays == 30 && !other.Calendars.Policy().OpenDirectory })
+		until(t, "it follows back", func() bool {
+			return other.Service().JournalDays == 30 && !other.Calendars.Policy().OpenDirectory
+		})
 
 		must(one.Store.ChangeSettings(ctx, map[string]string{"JOURNAL_DAYS": "a month"}, nil))
-		if err := one.Consult(ctx); err == nil || !strings.Contains(err.Error(), `JOURNAL_DAYS in the database is malformed: "a month"`) {
+		if err := one.Consult(ctx); err == nil ||
+			!strings.Contains(err.Error(), `JOURNAL_DAYS in the database is malformed: "a month"`) {
 			t.Errorf("what cannot be read: %v", err)
 		}
 		if other.Service().JournalDays != 30 {

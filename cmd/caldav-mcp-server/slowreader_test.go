@@ -22,11 +22,15 @@ func TestSlowReadersHoldNoConnection(t *testing.T) {
 		long := "\r\nDESCRIPTION:" + strings.Repeat("x", 1<<20) + "\r\nEND:VEVENT"
 		for i := range 12 {
 			id := fmt.Sprint("long-", i)
-			c.must(t, http.StatusCreated, "PUT", personal+id+".ics", strings.Replace(event(id, "Long"), "\r\nEND:VEVENT", long, 1))
+			c.must(t, http.StatusCreated, "PUT", personal+id+".ics",
+				strings.Replace(event(id, "Long"), "\r\nEND:VEVENT", long, 1))
 		}
 		for _, query := range []string{
-			`<sync-collection xmlns="DAV:"><sync-token/><sync-level>1</sync-level><prop><c:calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/></prop></sync-collection>`,
-			`<c:calendar-query xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns="DAV:"><prop><c:calendar-data/></prop><c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`,
+			`<sync-collection xmlns="DAV:"><sync-token/><sync-level>1</sync-level><prop><c:calendar-data ` +
+				`xmlns:c="urn:ietf:params:xml:ns:caldav"/></prop></sync-collection>`,
+			`<c:calendar-query xmlns:c="urn:ietf:params:xml:ns:caldav" ` +
+				`xmlns="DAV:"><prop><c:calendar-data/></prop><c:filter><c:comp-filter ` +
+				`name="VCALENDAR"/></c:filter></c:calendar-query>`,
 		} {
 			startReading(t, c, r.addrs[caldavDoor], query)
 		}

@@ -59,7 +59,8 @@ func openTerminal(t *testing.T) *os.File {
 	t.Cleanup(func() { _ = control.Close() })
 	var number, locked int32
 	for request, to := range map[uintptr]*int32{syscall.TIOCGPTN: &number, syscall.TIOCSPTLCK: &locked} {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, control.Fd(), request, uintptr(unsafe.Pointer(to))); errno != 0 {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, control.Fd(), request,
+			uintptr(unsafe.Pointer(to))); errno != 0 {
 			t.Fatal(errno)
 		}
 	}

@@ -46,7 +46,9 @@ func TestTorture(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			seed := slowtest.Seed(t)
-			x := &torture{t: t, arena: newArena(t, engine), random: rand.New(rand.NewPCG(seed, 1)), said: map[string]told{}}
+			x := &torture{
+				t: t, arena: newArena(t, engine), random: rand.New(rand.NewPCG(seed, 1)), said: map[string]told{},
+			}
 			ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 			x.begin(ctx, seed)
 			defer func() {
@@ -57,17 +59,21 @@ func TestTorture(t *testing.T) {
 			for once := true; (once || time.Now().Before(end)) && !t.Failed(); once = false {
 				rounds += x.everyHarm()
 			}
-			x.round(harm{name: "all is read anew", does: (*torture).killAll}, true) // what servers have in memory hides what the database has lost
+			// what servers have in memory hides what the database has lost
+			x.round(harm{name: "all is read anew", does: (*torture).killAll}, true)
 			l := x.ledger
 			t.Logf("seed %d: %d harms; %d acknowledged, %d refused, %d without an answer; %v; refusals: %v",
-				seed, rounds, l.counts[acknowledged].Load(), l.counts[turnedDown].Load(), l.counts[unknown].Load(), x.tokens, l.refusals)
+				seed, rounds, l.counts[acknowledged].Load(), l.counts[turnedDown].Load(), l.counts[unknown].Load(),
+				x.tokens, l.refusals)
 		})
 	}
 }
 
 // begin lets writers and followers in.
 func (x *torture) begin(ctx context.Context, seed uint64) {
-	x.tokens = &keptTokens{of: map[string][]keptToken{}, judged: map[string]int{}, random: rand.New(rand.NewPCG(seed, 2))}
+	x.tokens = &keptTokens{
+		of: map[string][]keptToken{}, judged: map[string]int{}, random: rand.New(rand.NewPCG(seed, 2)),
+	}
 	for n := range uint64(writers) {
 		v := &victim{arena: x.arena, name: fmt.Sprint("w", n), random: rand.New(rand.NewPCG(seed, 10+n))}
 		x.victims = append(x.victims, v)
@@ -124,7 +130,8 @@ func (x *torture) round(h harm, last bool) {
 		}
 		slices.Sort(v.live)
 	}
-	x.t.Logf("%s (%v, read in %v): %d events", h.name, met.Round(time.Millisecond), (time.Since(began) - met).Round(time.Millisecond), len(found))
+	x.t.Logf("%s (%v, read in %v): %d events", h.name, met.Round(time.Millisecond),
+		(time.Since(began) - met).Round(time.Millisecond), len(found))
 }
 
 // listen checks that the servers have logged the fault, in this round or just before.
@@ -143,5 +150,7 @@ func (x *torture) listen(h harm) {
 // await waits for more acknowledged changes.
 func (x *torture) await(more int64) {
 	goal := x.ledger.counts[acknowledged].Load() + more
-	until(x.t, fmt.Sprint("there are ", goal, " acknowledged changes"), func() bool { return x.ledger.counts[acknowledged].Load() >= goal })
+	until(x.t, fmt.Sprint("there are ", goal, " acknowledged changes"), func() bool {
+		return x.ledger.counts[acknowledged].Load() >= goal
+	})
 }

@@ -46,7 +46,8 @@ type arena struct {
 func newArena(t *testing.T, engine string) *arena {
 	t.Helper()
 	h := &arena{
-		ledger: newBook(), ids: map[string]string{}, shared: contended{over: map[string]string{}, titles: map[string]bool{}},
+		ledger: newBook(), ids: map[string]string{},
+		shared: contended{over: map[string]string{}, titles: map[string]bool{}},
 	}
 	h.disk, h.bounded = smallDisk(t, map[string]string{"sqlite": "48m", "postgres": "224m"}[engine])
 	database := "sqlite:" + filepath.Join(h.disk, "calendar.db")
@@ -66,7 +67,8 @@ func newArena(t *testing.T, engine string) *arena {
 		}
 	}
 	var rows []struct{ ID, Address string }
-	if err := json.Unmarshal([]byte(call(t, h.env, "", "list-calendars", "--user", "admin", "--json")), &rows); err != nil {
+	if err := json.Unmarshal([]byte(call(t, h.env, "", "list-calendars", "--user", "admin", "--json")), &rows); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for _, cal := range rows {
@@ -79,7 +81,8 @@ func newArena(t *testing.T, engine string) *arena {
 // smallDisk is a file system of its own in memory, which can be filled without harm to anybody else.
 func smallDisk(t *testing.T, size string) (dir string, own bool) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "torture-") //nolint:usetesting // what is above a directory of the test is closed to Postgres' user
+	//nolint:usetesting // what is above a directory of the test is closed to Postgres' user
+	dir, err := os.MkdirTemp("", "torture-")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +121,8 @@ func postgresAt(t *testing.T, dir string) *pgtest.Server {
 		}
 	}()
 	return ownPostgres(t, pgtest.Options{
-		MaxConnections: 60, Settings: map[string]string{"max_wal_size": "48MB", "min_wal_size": "32MB", "shared_buffers": "16MB"},
+		MaxConnections: 60,
+		Settings:       map[string]string{"max_wal_size": "48MB", "min_wal_size": "32MB", "shared_buffers": "16MB"},
 	})
 }
 

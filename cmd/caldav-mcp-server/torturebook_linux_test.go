@@ -111,7 +111,8 @@ func (l *book) settle(found map[string]seen) (wrong []string) {
 	for identity, at := range found {
 		e := l.entries[identity]
 		if e == nil {
-			wrong = append(wrong, fmt.Sprintf("%s is there, at %v: nobody made it, or it was deleted", identity, at.where))
+			wrong = append(wrong,
+				fmt.Sprintf("%s is there, at %v: nobody made it, or it was deleted", identity, at.where))
 			continue
 		}
 		e.uid, e.name = at.uid, at.name

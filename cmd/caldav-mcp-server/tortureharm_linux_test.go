@@ -23,7 +23,8 @@ const (
 	tightMemory = 128 << 20
 	// sayAgain is longer than the interval in which servers do not repeat a log message.
 	sayAgain = 15 * time.Second
-	// fewFiles is how many descriptors one may have while they are short, many how many connections strangers then hold.
+	// fewFiles is how many descriptors one may have while they are short, many how many connections strangers then
+	// hold.
 	fewFiles, many = 64, 120
 )
 
@@ -48,8 +49,12 @@ var harms = []harm{
 			console.Program)
 	}, says: `"msg":"stopping"`},
 	{name: "a server is frozen", does: (*torture).freeze},
-	{name: "Postgres is killed", does: (*torture).killPostgres, needs: func(x *torture) bool { return x.db != nil }, says: `"why":"the (connection to the database was lost|database cannot be reached)"`},
-	{name: "the disk is full", does: (*torture).fillDisk, needs: func(x *torture) bool { return x.bounded }, says: `"level":"ERROR","msg":"the database failed","why":"the disk of the database is full"`},
+	{name: "Postgres is killed", does: (*torture).killPostgres, needs: func(x *torture) bool {
+		return x.db != nil
+	}, says: `"why":"the (connection to the database was lost|database cannot be reached)"`},
+	{name: "the disk is full", does: (*torture).fillDisk, needs: func(x *torture) bool {
+		return x.bounded
+	}, says: `"level":"ERROR","msg":"the database failed","why":"the disk of the database is full"`},
 	{name: "descriptors are short", does: (*torture).takeDescriptors, says: "too many open files"},
 	{name: "memory is short", does: (*torture).takeMemory},
 	{name: "some read and write slowly", does: (*torture).dawdle},
@@ -94,8 +99,8 @@ func (x *torture) killPostgres() {
 	}
 }
 
-// fillDisk takes all there is, until a writer was told, and gives it back. That a writer hears nothing may have other reasons, and says
-// nothing of the disk.
+// fillDisk takes all there is, until a writer was told, and gives it back. That a writer hears nothing may have other
+// reasons, and says nothing of the disk.
 func (x *torture) fillDisk() {
 	told := x.ledger.counts[turnedDown].Load()
 	var taken []string
@@ -112,7 +117,8 @@ func (x *torture) fillDisk() {
 	})
 	for n := range x.servers { // reading goes on, unless the engine itself is gone
 		c := x.server(n)
-		if a, err := c.dav(x.t.Context(), "PROPFIND", home+calendars[0]+"/", "", "Depth", "1"); x.db == nil && (err != nil || a.status != http.StatusMultiStatus) {
+		if a, err := c.dav(x.t.Context(), "PROPFIND", home+calendars[0]+"/", "", "Depth", "1"); x.db == nil &&
+			(err != nil || a.status != http.StatusMultiStatus) {
 			x.t.Errorf("on a full disk a listing is answered %d, %v", a.status, err)
 		}
 	}
@@ -160,7 +166,8 @@ func (x *torture) revivePostgres() {
 func (x *torture) takeDescriptors() {
 	c := x.anyServer(x.random)
 	limit := func(files string) {
-		if out, err := exec.CommandContext(x.t.Context(), "prlimit", "--pid", fmt.Sprint(c.cmd.Process.Pid), "--nofile="+files).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(x.t.Context(), "prlimit", "--pid", fmt.Sprint(c.cmd.Process.Pid),
+			"--nofile="+files).CombinedOutput(); err != nil {
 			x.t.Fatalf("prlimit: %v\n%s", err, out)
 		}
 	}
@@ -173,7 +180,9 @@ func (x *torture) takeDescriptors() {
 		}
 		held = append(held, conn)
 	}
-	until(x.t, "the server says that it has no descriptors", func() bool { return strings.Contains(c.running.log.String(), "too many open files") })
+	until(x.t, "the server says that it has no descriptors", func() bool {
+		return strings.Contains(c.running.log.String(), "too many open files")
+	})
 	_ = idle(x.t.Context(), x.some(1000))
 	for _, conn := range held {
 		_ = conn.Close()
@@ -185,7 +194,8 @@ func (x *torture) takeDescriptors() {
 func (x *torture) takeMemory() {
 	n := x.random.IntN(2)
 	shell := filepath.Join(x.t.TempDir(), "tight")
-	bound := fmt.Sprintf("GOMEMLIMIT=%d; export GOMEMLIMIT; ulimit -v %d", tightMemory, 2<<20) // a Go program reserves much more than it uses
+	// a Go program reserves much more than it uses
+	bound := fmt.Sprintf("GOMEMLIMIT=%d; export GOMEMLIMIT; ulimit -v %d", tightMemory, 2<<20)
 	if x.group != "" {
 		bound = "echo $$ >" + filepath.Join(x.group, "cgroup.procs")
 	}
@@ -214,7 +224,8 @@ func (x *torture) takeMemory() {
 					guess.user = fmt.Sprint("nobody", i, k)
 					_, _ = guess.dav(ctx, "PROPFIND", "/dav/", "")
 				case 1:
-					_, _ = c.dav(ctx, http.MethodPut, home+hostile+"/large"+fmt.Sprint(i)+".ics", strings.Replace(large, "UID:large", fmt.Sprint("UID:large", i), 1))
+					_, _ = c.dav(ctx, http.MethodPut, home+hostile+"/large"+fmt.Sprint(i)+".ics",
+						strings.Replace(large, "UID:large", fmt.Sprint("UID:large", i), 1))
 				default:
 					_, _ = c.dav(ctx, http.MethodGet, home+hostile+"/large"+fmt.Sprint(i-1)+".ics", "")
 				}
@@ -245,8 +256,10 @@ func (x *torture) dawdle() {
 		x.t.Fatal(err)
 	}
 	basic.SetBasicAuth(c.user, c.pass)
-	head := " HTTP/1.1\r\nHost: x\r\nAuthorization: " + basic.Header.Get("Authorization") + "\r\nContent-Type: application/xml\r\n"
-	query := `<sync-collection xmlns="DAV:"><sync-token/><sync-level>1</sync-level><prop><c:calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/></prop></sync-collection>`
+	head := " HTTP/1.1\r\nHost: x\r\nAuthorization: " + basic.Header.Get("Authorization") +
+		"\r\nContent-Type: application/xml\r\n"
+	query := `<sync-collection xmlns="DAV:"><sync-token/><sync-level>1</sync-level><prop><c:calendar-data ` +
+		`xmlns:c="urn:ietf:params:xml:ns:caldav"/></prop></sync-collection>`
 	for i := range 60 {
 		conn, err := new(net.Dialer).DialContext(x.t.Context(), "tcp", c.addrs[caldavDoor])
 		if err != nil {
@@ -256,8 +269,11 @@ func (x *torture) dawdle() {
 		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
 		_, _ = io.WriteString(conn, [...]string{
 			"GET /dav/", // a head that does not end
-			"PUT " + home + hostile + "/slow.ics" + head + "Content-Length: 100000\r\n\r\nBEGIN:VCAL",                                    // a body that does not end
-			strings.Repeat(fmt.Sprintf("REPORT %s%s/%sContent-Length: %d\r\n\r\n%s", home, calendars[i%2], head, len(query), query), 20), // answers that nobody reads
+			// a body that does not end
+			"PUT " + home + hostile + "/slow.ics" + head + "Content-Length: 100000\r\n\r\nBEGIN:VCAL",
+			// answers that nobody reads
+			strings.Repeat(fmt.Sprintf("REPORT %s%s/%sContent-Length: %d\r\n\r\n%s", home, calendars[i%2], head,
+				len(query), query), 20),
 		}[i%3])
 	}
 	_ = idle(x.t.Context(), x.some(2000)+time.Second)

@@ -38,8 +38,10 @@ var (
 func (h *arena) read(t *testing.T, c client, cal string) shelf {
 	t.Helper()
 	a := c.must(t, http.StatusMultiStatus, "REPORT", home+cal+"/",
-		`<c:calendar-query xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns="DAV:"><prop><getetag/><c:calendar-data/></prop>`+
-			`<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`, "Content-Type", "application/xml", "Depth", "1")
+		`<c:calendar-query xmlns:c="urn:ietf:params:xml:ns:caldav" `+
+			`xmlns="DAV:"><prop><getetag/><c:calendar-data/></prop>`+
+			`<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`, "Content-Type",
+		"application/xml", "Depth", "1")
 	var reply struct {
 		Responses []struct {
 			Href string `xml:"DAV: href"`
@@ -52,7 +54,8 @@ func (h *arena) read(t *testing.T, c client, cal string) shelf {
 	}
 	found := shelf{events: map[string]seen{}, etags: map[string]string{}}
 	for _, r := range reply.Responses {
-		name, data := r.Href[strings.LastIndexByte(r.Href, '/')+1:], strings.ReplaceAll(strings.ReplaceAll(r.Data, "\r", ""), "\n", "\r\n")
+		name, data := r.Href[strings.LastIndexByte(r.Href, '/')+
+			1:], strings.ReplaceAll(strings.ReplaceAll(r.Data, "\r", ""), "\n", "\r\n")
 		found.etags[name] = r.ETag
 		what, uid := titled.FindStringSubmatch(data), uidLine.FindStringSubmatch(data)
 		if what == nil || uid == nil {
@@ -129,7 +132,8 @@ func (h *arena) agrees(t *testing.T, n int, cal string, truth shelf) {
 	}
 	fresh, ok := c.follow(t.Context(), home+cal+"/", keptToken{etags: map[string]string{}})
 	if !ok || differences(truth.etags, fresh.etags) > 0 {
-		t.Errorf("server %d tells who synchronizes from the start something else of %s: %d differences", n, cal, differences(truth.etags, fresh.etags))
+		t.Errorf("server %d tells who synchronizes from the start something else of %s: %d differences", n, cal,
+			differences(truth.etags, fresh.etags))
 	}
 	byTool := h.list(t, c, cal)
 	delete(byTool, sharedIdentity)
@@ -138,7 +142,8 @@ func (h *arena) agrees(t *testing.T, n int, cal string, truth shelf) {
 		editions[identity] = at.edition
 	}
 	if !maps.Equal(byTool, editions) {
-		t.Errorf("server %d tells an assistant of %d events in %s, and programs of %d", n, len(byTool), cal, len(editions))
+		t.Errorf("server %d tells an assistant of %d events in %s, and programs of %d", n, len(byTool), cal,
+			len(editions))
 	}
 }
 

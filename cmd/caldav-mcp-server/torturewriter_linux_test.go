@@ -30,7 +30,12 @@ var deeds = []struct {
 	weight int
 	do     func(*victim, context.Context, client, string, *page, where)
 }{
-	{4, (*victim).put}, {4, (*victim).patch}, {2, (*victim).remove}, {2, (*victim).deleteEvent}, {2, (*victim).move}, {3, (*victim).undo},
+	{4, (*victim).put},
+	{4, (*victim).patch},
+	{2, (*victim).remove},
+	{2, (*victim).deleteEvent},
+	{2, (*victim).move},
+	{3, (*victim).undo},
 }
 
 func title(identity string, edition int) string { return fmt.Sprintf("%s v%d", identity, edition) }
@@ -68,11 +73,15 @@ func (v *victim) make(ctx context.Context, c client) {
 	if v.random.IntN(2) == 0 {
 		e := v.ledger.open(identity, identity, identity+".ics")
 		e.edition = 1
-		v.dav(ctx, c, identity, to, http.MethodPut, home+cal+"/"+e.name, event(identity, title(identity, 1)), "If-None-Match", "*")
+		v.dav(ctx, c, identity, to, http.MethodPut, home+cal+"/"+e.name, event(identity, title(identity, 1)),
+			"If-None-Match", "*")
 	} else {
 		e := v.ledger.open(identity, "", "")
 		e.edition = 1
-		arguments := map[string]any{"calendar_id": v.ids[cal], "title": title(identity, 1), "start": "2026-03-01T09:00", "end": "2026-03-01T10:00", "idempotency_key": identity}
+		arguments := map[string]any{
+			"calendar_id": v.ids[cal], "title": title(identity, 1), "start": "2026-03-01T09:00",
+			"end": "2026-03-01T10:00", "idempotency_key": identity,
+		}
 		text, o := v.ask(ctx, c, "create_event", arguments)
 		if o == unknown { // as an assistant does: once more with the same key, which must not make two
 			if again, second := v.ask(ctx, v.anyServer(v.random), "create_event", arguments); second == acknowledged {
@@ -124,7 +133,9 @@ func nowhere(where) where { return where{} }
 func (v *victim) patch(ctx context.Context, c client, identity string, e *page, at where) {
 	e.edition++
 	edition := e.edition
-	_, o := v.ask(ctx, c, "patch_event", map[string]any{"calendar_id": v.ids[at.calendar], "event_uid": e.uid, "title": title(identity, edition)})
+	_, o := v.ask(ctx, c, "patch_event", map[string]any{
+		"calendar_id": v.ids[at.calendar], "event_uid": e.uid, "title": title(identity, edition),
+	})
 	v.ledger.note(identity, o, func(where) where { return where{edition, at.calendar} })
 }
 
@@ -142,7 +153,9 @@ func (v *victim) undo(ctx context.Context, c client, identity string, e *page, a
 	if !sure || now.edition != e.edition {
 		return
 	}
-	text, o := v.ask(ctx, c, "list_changes", map[string]any{"calendar_id": v.ids[at.calendar], "event_uid": e.uid, "limit": 1})
+	text, o := v.ask(ctx, c, "list_changes", map[string]any{
+		"calendar_id": v.ids[at.calendar], "event_uid": e.uid, "limit": 1,
+	})
 	if o != acknowledged {
 		return
 	}
@@ -156,7 +169,9 @@ func (v *victim) undo(ctx context.Context, c client, identity string, e *page, a
 }
 
 // dav makes a write request, and records the result.
-func (v *victim) dav(ctx context.Context, c client, identity string, change func(where) where, method, path, body string, headers ...string) {
+func (v *victim) dav(ctx context.Context, c client, identity string, change func(where) where,
+	method, path, body string, headers ...string,
+) {
 	a, err := c.dav(ctx, method, path, body, headers...)
 	o := unknown
 	switch {
@@ -190,7 +205,8 @@ func (v *victim) ask(ctx context.Context, c client, tool string, arguments map[s
 // refusal records an unexpected refusal: the writers' requests are valid and affect only their own events.
 func (v *victim) refusal(status int, what, text string) {
 	v.ledger.refuse(fmt.Sprint(status, " ", what))
-	if status != http.StatusTooManyRequests && status != http.StatusInsufficientStorage && !strings.Contains(text, "the disk of the database is full") {
+	if status != http.StatusTooManyRequests && status != http.StatusInsufficientStorage &&
+		!strings.Contains(text, "the disk of the database is full") {
 		v.ledger.complain("%s was refused with %d: %.300q", what, status, text)
 	}
 }
@@ -206,9 +222,12 @@ func (v *victim) after(ctx context.Context, o outcome) {
 }
 
 // use calls a tool and tells the answer apart from a failure.
-func (c client) use(ctx context.Context, tool string, arguments map[string]any) (text string, status int, failed bool, err error) {
+func (c client) use(ctx context.Context, tool string,
+	arguments map[string]any,
+) (text string, status int, failed bool, err error) {
 	message, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
 	})
 	if err != nil {
 		return "", 0, true, err

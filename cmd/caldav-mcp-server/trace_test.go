@@ -78,24 +78,28 @@ func (c *tracesSeen) named(t *testing.T, name string) (all []spanSeen) {
 	return all
 }
 
-// A collector is told of both doors' requests and their parts, of nothing that anybody wrote, and by no stranger's wish.
+// A collector is told of both doors' requests and their parts, of nothing that anybody wrote, and by no stranger's
+// wish.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		var seen tracesSeen
 		collector := httptest.NewServer(&seen)
 		defer collector.Close()
-		r := serve(t, append(on(database), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL+"/", "OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b"))
+		r := serve(t, append(on(database), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL+"/",
+			"OTEL_EXPORTER_OTLP_HEADERS=x-key=a%20b"))
 		c := firstClient(t, r)
 		const stranger = "4bf92f3577b34da6a3ce929d0e0e4736"
-		c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"), "Traceparent", "00-"+stranger+"-00f067aa0ba902b7-01")
+		c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"), "Traceparent",
+			"00-"+stranger+"-00f067aa0ba902b7-01")
 		c.call(t, "list_calendars", struct{}{})
 		if err := r.interrupt(); err != nil {
 			t.Fatal(err)
 		}
 		const route = "/dav/calendars/{user}/{calendar}/{object}"
 		put := seen.named(t, "PUT "+route)[0]
-		if put.attribute("http.route") != route || put.attribute("http.response.status_code") != "201" || put.attribute("caldav_mcp.door") != caldavDoor || put.TraceID == stranger {
+		if put.attribute("http.route") != route || put.attribute("http.response.status_code") != "201" ||
+			put.attribute("caldav_mcp.door") != caldavDoor || put.TraceID == stranger {
 			t.Errorf("the span of a PUT is %+v", put)
 		}
 		written := false
@@ -133,7 +137,9 @@ func (c *tracesSeen) root(t *testing.T, name string) (all []spanSeen) {
 
 // has reports whether a span has a child of a name.
 func (c *tracesSeen) has(root spanSeen, name string) bool {
-	return slices.ContainsFunc(c.spans, func(s spanSeen) bool { return s.TraceID == root.TraceID && s.ParentSpanID != "" && s.Name == name })
+	return slices.ContainsFunc(c.spans, func(s spanSeen) bool {
+		return s.TraceID == root.TraceID && s.ParentSpanID != "" && s.Name == name
+	})
 }
 
 // feeding is a server that has a feed at a secret address, and takes no webhook.
@@ -159,7 +165,8 @@ func TestTasksAreTraced(t *testing.T) {
 		defer collector.Close()
 		w, service := newTown(t), pushtest.NewService(t, time.Now)
 		feed, hook := feeding(t)
-		env := append(tellingEnv(t, database, service), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "DATA_DIR="+t.TempDir(),
+		env := append(tellingEnv(t, database, service), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL,
+			"DATA_DIR="+t.TempDir(),
 			"SMTP_URL=smtp://"+w.addr, "MAIL_FROM=calendar@home.example", "LMTP_ADDR=127.0.0.1:0")
 		first := serve(t, env)
 		c := firstClient(t, first)
@@ -173,14 +180,16 @@ func TestTasksAreTraced(t *testing.T) {
 		r := serve(t, env)
 		c = c.at(r)
 		c.registerDevice(t, service, personal, phone)
-		c.must(t, http.StatusCreated, "PUT", personal+"plan.ics", strings.NewReplacer("20260310", "20360310", "alice@a", "ann@home", "bob@b", "bob@elsewhere").Replace(planned))
+		c.must(t, http.StatusCreated, "PUT", personal+"plan.ics", strings.NewReplacer("20260310", "20360310", "alice@a",
+			"ann@home", "bob@b", "bob@elsewhere").Replace(planned))
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.addrs["lmtp"])
 		if err != nil {
 			t.Fatal(err)
 		}
 		line := smtp.NewClientLMTP(conn)
 		defer func() { _ = line.Close() }()
-		if err := line.SendMail("bob@elsewhere.example", []string{"ann@home.example"}, strings.NewReader("From: bob@elsewhere.example\r\nSubject: Hello Ann\r\n\r\nLunch?\r\n")); err != nil {
+		if err := line.SendMail("bob@elsewhere.example", []string{"ann@home.example"},
+			strings.NewReader("From: bob@elsewhere.example\r\nSubject: Hello Ann\r\n\r\nLunch?\r\n")); err != nil {
 			t.Fatal(err)
 		}
 		until(t, "all is told", func() bool {
@@ -223,7 +232,8 @@ func (c *tracesSeen) judge(t *testing.T, secrets ...string) {
 			t.Errorf("no request says that it went to %q", whom)
 		}
 	}
-	for _, secret := range append(secrets, "Zebra", "s3cret", "h00k", phone, "127.0.0.1", "example", "Plan", "Lunch", "Hello", "ann", "bob", "personal") {
+	for _, secret := range append(secrets, "Zebra", "s3cret", "h00k", phone, "127.0.0.1", "example", "Plan", "Lunch",
+		"Hello", "ann", "bob", "personal") {
 		if strings.Contains(c.raw.String(), secret) {
 			t.Errorf("the collector was told %q", secret)
 		}
@@ -237,7 +247,8 @@ func TestTracesWithoutCollector(t *testing.T) {
 		r := serve(t, append(on(database), "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://127.0.0.1:1/v1/traces"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0")
-		if err := r.interrupt(); err != nil || !strings.Contains(r.log.String(), "the collector of traces took none of them") {
+		if err := r.interrupt(); err != nil ||
+			!strings.Contains(r.log.String(), "the collector of traces took none of them") {
 			t.Errorf("%v, the log is\n%s", err, r.log.String())
 		}
 	})

@@ -16,8 +16,10 @@ func (p *program) newTracer(c settings.Config, log *slog.Logger) (*trace.Tracer,
 	t := c.Trace
 	sampler, err := trace.ParseSampler(t.Sampler, t.Share)
 	if err != nil {
-		return nil, console.UsageError{Err: fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w",
-			err)}
+		return nil, console.UsageError{
+			Err: fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w",
+				err),
+		}
 	}
 	if t.Endpoint == "" && t.Base != "" {
 		t.Endpoint = strings.TrimRight(t.Base, "/") + "/v1/traces"
@@ -25,6 +27,8 @@ func (p *program) newTracer(c settings.Config, log *slog.Logger) (*trace.Tracer,
 	if t.Endpoint == "" {
 		return nil, nil //nolint:nilnil // a nil tracer accepts every call
 	}
-	collector := otlp.Exporter{Endpoint: t.Endpoint, Header: t.Header, Service: t.Service, Version: p.Version, Instance: p.NewID()}
+	collector := otlp.Exporter{
+		Endpoint: t.Endpoint, Header: t.Header, Service: t.Service, Version: p.Version, Instance: p.NewID(),
+	}
 	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.Now, Logger: log}), nil
 }

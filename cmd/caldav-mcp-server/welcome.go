@@ -47,7 +47,8 @@ This is the first start, and what follows is shown only now: keep it.
 
 %s
 
-`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, admin.ClaudeLine(v.mcpURL, v.token), block, v.zone())
+`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token,
+		admin.ClaudeLine(v.mcpURL, v.token), block, v.zone())
 	if err != nil {
 		return fmt.Errorf("showing the first user: %w", err)
 	}

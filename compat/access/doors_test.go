@@ -49,11 +49,14 @@ func newServer(t testing.TB, url string, asks bool) *server {
 	s.must(err)
 	dav, err := caldav.New(caldav.Config{Service: s.service, Logger: log, Limits: caldav.DefaultLimits(), Now: s.Now})
 	s.must(err)
-	door := auth.Door{Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: "Calendars", ClientAddr: from, Refuse: auth.RefuseText}
+	door := auth.Door{
+		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: "Calendars", ClientAddr: from, Refuse: auth.RefuseText,
+	}
 	s.first = pages.Before(dav.Public(dav.Links(s.auth.VerifyLink, s.auth.Require(door, dav.ServeDAV))))
 
 	tools := mcp.New(mcp.Config{
-		Service: s.service, SessionKey: []byte("a key"), Version: "test", Now: s.Now, NewID: s.NewID, Logger: log, Good: s.auth.StillGood,
+		Service: s.service, SessionKey: []byte("a key"), Version: "test", Now: s.Now, NewID: s.NewID, Logger: log,
+		Good:   s.auth.StillGood,
 		Limits: mcp.Limits{Calls: 1 << 30},
 	})
 	t.Cleanup(tools.Close)
@@ -97,7 +100,8 @@ func (c *credential) dav(method, path, body string) answer {
 	r := httptest.NewRequestWithContext(c.world.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("Depth", "1")
 	if body != "" {
-		r.Header.Set("Content-Type", map[bool]string{true: "text/calendar", false: "application/xml"}[method == http.MethodPut])
+		r.Header.Set("Content-Type",
+			map[bool]string{true: "text/calendar", false: "application/xml"}[method == http.MethodPut])
 	}
 	if c.token {
 		r.Header.Set("Authorization", "Bearer "+c.secret)
@@ -136,7 +140,8 @@ func (c *credential) tool(name string, args map[string]any) answer {
 
 func (c *credential) initialize() string {
 	c.world.Helper()
-	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	r := httptest.NewRequestWithContext(c.world.Context(), http.MethodPost, "/mcp", strings.NewReader(hello))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -153,7 +158,8 @@ func (p *person) page(path string, fields ...string) answer {
 		for i := 0; i < len(fields); i += 2 {
 			form.Add(fields[i], fields[i+1])
 		}
-		r = httptest.NewRequestWithContext(p.world.Context(), http.MethodPost, "/account/"+path, strings.NewReader(form.Encode()))
+		r = httptest.NewRequestWithContext(p.world.Context(), http.MethodPost, "/account/"+path,
+			strings.NewReader(form.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -179,6 +185,8 @@ func (p *person) signIn() bool {
 const password = "correct horse battery"
 
 func event(uid, title string) string {
-	return fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:%s\r\nDTSTAMP:20270101T000000Z\r\n"+
-		"DTSTART:20270105T100000Z\r\nDTEND:20270105T110000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", uid, title)
+	return fmt.Sprintf("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:%s\r\n"+
+		"DTSTAMP:20270101T000000Z\r\n"+
+		"DTSTART:20270105T100000Z\r\nDTEND:20270105T110000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", uid,
+		title)
 }

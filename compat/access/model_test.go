@@ -29,8 +29,8 @@ type person struct {
 	blocks   map[*person]bool
 }
 
-// room is a calendar with one event. The event's title is known to nobody but who may read it, the name to who has any access or was
-// offered it.
+// room is a calendar with one event. The event's title is known to nobody but who may read it, the name to who has any
+// access or was offered it.
 type room struct {
 	of      *person
 	id      string

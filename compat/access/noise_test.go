@@ -44,38 +44,67 @@ func (n *noise) spoil(text string) string {
 }
 
 var (
-	methods = []string{"GET", "HEAD", "PUT", "DELETE", "POST", "PROPFIND", "PROPPATCH", "REPORT", "MKCALENDAR", "MKCOL", "COPY", "MOVE", "OPTIONS", "ACL", "LOCK", "PATCH"}
+	methods = []string{
+		"GET", "HEAD", "PUT", "DELETE", "POST", "PROPFIND", "PROPPATCH", "REPORT", "MKCALENDAR", "MKCOL", "COPY",
+		"MOVE", "OPTIONS", "ACL", "LOCK", "PATCH",
+	}
 	headers = []string{
-		"Depth", "If-Match", "If-None-Match", "If", "Destination", "Overwrite", "Range", "Content-Type", "Prefer", "Accept", "Schedule-Reply",
-		"If-Schedule-Tag-Match", "CalDAV-Timezones", "Timezone", "Originator", "Recipient", "Content-Encoding", "Sec-Fetch-Site", "Origin", "Cookie",
+		"Depth", "If-Match", "If-None-Match", "If", "Destination", "Overwrite", "Range", "Content-Type", "Prefer",
+		"Accept", "Schedule-Reply",
+		"If-Schedule-Tag-Match", "CalDAV-Timezones", "Timezone", "Originator", "Recipient", "Content-Encoding",
+		"Sec-Fetch-Site", "Origin", "Cookie",
 	}
 	noisyValues = []string{
-		"", "0", "1", "infinity", "-1", "99999999999999999999", "*", `"x"`, `W/"x"`, "T", "F", "%", "%00", "%zz", "..", "//", "null", "{}", "[]", `"`,
-		"text/calendar", "application/xml", "application/json", "multipart/form-data; boundary=x", "20270105T100000Z", "2027-01-05", "P1D", "Europe/Berlin",
-		"FREQ=DAILY;COUNT=3", "FREQ=YEARLY;BYDAY=5MO", "mailto:bob@example.org", "bob", "team", "read", "http://localhost/dav/", "\r\n", "<![CDATA[", "&lt;", "\x00",
+		"", "0", "1", "infinity", "-1", "99999999999999999999", "*", `"x"`, `W/"x"`, "T", "F", "%", "%00", "%zz", "..",
+		"//", "null", "{}", "[]", `"`,
+		"text/calendar", "application/xml", "application/json", "multipart/form-data; boundary=x", "20270105T100000Z",
+		"2027-01-05", "P1D", "Europe/Berlin",
+		"FREQ=DAILY;COUNT=3", "FREQ=YEARLY;BYDAY=5MO", "mailto:bob@example.org", "bob", "team", "read",
+		"http://localhost/dav/", "\r\n", "<![CDATA[", "&lt;", "\x00",
 	}
 	noisyBodies = []string{
 		names, event("uid-0", "Noise"),
-		strings.Replace(event("uid-n", "Noise"), "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=5\r\nEXDATE:20270112T100000Z\r\nORGANIZER:mailto:ann@example.org\r\nATTENDEE:mailto:bob@example.org\r\nSUMMARY", 1),
-		`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:displayname>x</D:displayname></D:prop></D:set></D:propertyupdate>`,
-		`<C:mkcalendar xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:set><D:prop><C:calendar-timezone>x</C:calendar-timezone></D:prop></D:set></C:mkcalendar>`,
-		`<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data><C:expand start="20270101T000000Z" end="20270201T000000Z"/></C:calendar-data></D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:prop-filter name="SUMMARY"><C:text-match negate-condition="yes">x</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
-		`<D:sync-collection xmlns:D="DAV:"><D:sync-token>x</D:sync-token><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</D:nresults></D:limit><D:prop><D:getetag/></D:prop></D:sync-collection>`,
-		`<D:principal-property-search xmlns:D="DAV:"><D:property-search><D:prop><D:displayname/></D:prop><D:match>a</D:match></D:property-search></D:principal-property-search>`,
-		`<D:expand-property xmlns:D="DAV:"><D:property name="current-user-principal"><D:property name="displayname"/></D:property></D:expand-property>`,
-		`<cs:share xmlns:cs="http://calendarserver.org/ns/" xmlns="DAV:"><cs:set><href>mailto:bob@example.org</href><cs:read/></cs:set></cs:share>`,
-		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"change_many","arguments":{"changes":[{"tool":"create_event","title":"x","start":"2027-01-05T10:00:00"}]}}}`,
+		strings.Replace(event("uid-n", "Noise"), "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=5\r\nEXDATE:20270112T100000Z\r\n"+
+			"ORGANIZER:mailto:ann@example.org\r\nATTENDEE:mailto:bob@example.org\r\nSUMMARY", 1),
+		`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><D:displayname>x</D:displayname></D:prop></D:set></` +
+			`D:propertyupdate>`,
+		`<C:mkcalendar xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+			`xmlns:D="DAV:"><D:set><D:prop><C:calendar-timezone>x</C:calendar-timezone></D:prop></D:set></` +
+			`C:mkcalendar>`,
+		`<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data><C:expand ` +
+			`start="20270101T000000Z" end="20270201T000000Z"/></C:calendar-data></D:prop><C:filter><C:comp-filter ` +
+			`name="VCALENDAR"><C:comp-filter name="VEVENT"><C:prop-filter name="SUMMARY"><C:text-match ` +
+			`negate-condition="yes">x</C:text-match></C:prop-filter></C:comp-filter></C:comp-filter></C:filter></` +
+			`C:calendar-query>`,
+		`<D:sync-collection xmlns:D="DAV:"><D:sync-token>x</D:sync-token><D:sync-level>1</` +
+			`D:sync-level><D:limit><D:nresults>1</D:nresults></D:limit><D:prop><D:getetag/></D:prop></` +
+			`D:sync-collection>`,
+		`<D:principal-property-search ` +
+			`xmlns:D="DAV:"><D:property-search><D:prop><D:displayname/></D:prop><D:match>a</D:match></` +
+			`D:property-search></D:principal-property-search>`,
+		`<D:expand-property xmlns:D="DAV:"><D:property name="current-user-principal"><D:property ` +
+			`name="displayname"/></D:property></D:expand-property>`,
+		`<cs:share xmlns:cs="http://calendarserver.org/ns/" ` +
+			`xmlns="DAV:"><cs:set><href>mailto:bob@example.org</href><cs:read/></cs:set></cs:share>`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"change_many",` +
+			`"arguments":{"changes":[{"tool":"create_event","title":"x","start":"2027-01-05T10:00:00"}]}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"calendar://x"}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"x","value":""}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"},` +
+			`"argument":{"name":"x","value":""}}}`,
 	}
 	fields = []string{
-		"name", "color", "description", "order", "timezone", "hidden", "free", "default", "with", "access", "answer", "days", "scope", "calendar", "change", "next", "uid",
-		"password", "url", "kind", "titles", "made", "user", "email", "code", "made", "replace", "event", "choice", "q", "app", "since",
+		"name", "color", "description", "order", "timezone", "hidden", "free", "default", "with", "access", "answer",
+		"days", "scope", "calendar", "change", "next", "uid",
+		"password", "url", "kind", "titles", "made", "user", "email", "code", "made", "replace", "event", "choice", "q",
+		"app", "since",
 	}
 	pages = []string{
-		"", "calendars", "calendars/new", "calendars/ID", "calendars/ID/share", "calendars/ID/unshare", "calendars/ID/leave", "calendars/ID/delete", "calendars/ID/export",
-		"calendars/ID/import", "calendars/ID/links", "connect", "apps", "apps/new", "apps/x/revoke", "apps/x/made", "journal", "undo", "trash", "trash/ID/x/restore", "settings",
-		"security", "sign-in", "sign-out", "confirm", "invitations/x", "people", "groups/x", "proposals/x", "linked", "webhooks", "profile/x",
+		"", "calendars", "calendars/new", "calendars/ID", "calendars/ID/share", "calendars/ID/unshare",
+		"calendars/ID/leave", "calendars/ID/delete", "calendars/ID/export",
+		"calendars/ID/import", "calendars/ID/links", "connect", "apps", "apps/new", "apps/x/revoke", "apps/x/made",
+		"journal", "undo", "trash", "trash/ID/x/restore", "settings",
+		"security", "sign-in", "sign-out", "confirm", "invitations/x", "people", "groups/x", "proposals/x", "linked",
+		"webhooks", "profile/x",
 	}
 )
 
@@ -89,8 +118,11 @@ func TestWalkOfNoise(t *testing.T) {
 		for _, r := range w.rooms {
 			n.paths = append(n.paths, r.path, r.path+"e.ics")
 		}
-		n.paths = append(n.paths, "/", "/.well-known/caldav", "/dav/", "/dav/principals/", "/dav/principals/ann/", "/dav/calendars/ann/inbox/", "/dav/calendars/ann/outbox/", "/dav/links/x/y.ics")
-		_, secret, err := w.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "noise", Scopes: calendar.ScopeAll})
+		n.paths = append(n.paths, "/", "/.well-known/caldav", "/dav/", "/dav/principals/", "/dav/principals/ann/",
+			"/dav/calendars/ann/inbox/", "/dav/calendars/ann/outbox/", "/dav/links/x/y.ics")
+		_, secret, err := w.auth.CreateToken(t.Context(), auth.TokenSpec{
+			User: "ann", Name: "noise", Scopes: calendar.ScopeAll,
+		})
 		w.must(err)
 		token := &credential{world: w, who: w.people[0], token: true, secret: string(secret), scopes: calendar.ScopeAll}
 		token.session = token.initialize()
@@ -109,7 +141,8 @@ func TestWalkOfNoise(t *testing.T) {
 
 // send sends one request to one of the doors.
 func (n *noise) send(w *world, token *credential) {
-	r := httptest.NewRequestWithContext(w.Context(), pick(n.Rand, methods), "/", strings.NewReader(n.spoil(pick(n.Rand, n.bodies))))
+	r := httptest.NewRequestWithContext(w.Context(), pick(n.Rand, methods), "/",
+		strings.NewReader(n.spoil(pick(n.Rand, n.bodies))))
 	for range n.IntN(4) {
 		r.Header.Set(pick(n.Rand, headers), n.spoil(pick(n.Rand, n.values)))
 	}
@@ -124,7 +157,8 @@ func (n *noise) send(w *world, token *credential) {
 		for range n.IntN(5) {
 			form += pick(n.Rand, fields) + "=" + n.spoil(url.QueryEscape(pick(n.Rand, n.values))) + "&"
 		}
-		r = httptest.NewRequestWithContext(w.Context(), pick(n.Rand, []string{"GET", "POST", "POST"}), "/", strings.NewReader(form))
+		r = httptest.NewRequestWithContext(w.Context(), pick(n.Rand, []string{"GET", "POST", "POST"}), "/",
+			strings.NewReader(form))
 		r.URL = &url.URL{Path: "/account/" + n.spoil(path), RawQuery: form}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
@@ -138,7 +172,8 @@ func (n *noise) send(w *world, token *credential) {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("Authorization", "Bearer "+token.secret)
 		r.Header.Set("Mcp-Session-Id", token.session)
-		r.Header.Set("Mcp-Protocol-Version", pick(n.Rand, []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "x"}))
+		r.Header.Set("Mcp-Protocol-Version",
+			pick(n.Rand, []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "x"}))
 	}
 	defer func() {
 		if crash := recover(); crash != nil {

@@ -1,4 +1,5 @@
-// Package access_test compares what users, tokens and strangers can do at the server's doors with a model of who may do what.
+// Package access_test compares what users, tokens and strangers can do at the server's doors with a model of who may do
+// what.
 package access_test
 
 import (
@@ -38,8 +39,9 @@ func number(t *testing.T, name string, usual int) int {
 	return n
 }
 
-// TestWalkOfRights has users share calendars with users and with a group, accept, decline, leave and block, and tokens, links and users
-// end, at random. After each step some credentials try some doors; each answer is searched for what its receiver may not see.
+// TestWalkOfRights has users share calendars with users and with a group, accept, decline, leave and block, and tokens,
+// links and users end, at random. After each step some credentials try some doors; each answer is searched for what its
+// receiver may not see.
 func TestWalkOfRights(t *testing.T) {
 	t.Parallel()
 	for _, asks := range []bool{false, true} {
@@ -76,7 +78,9 @@ func newWorld(s *server, asks bool) *world {
 		s.must(err)
 		p := &person{world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{}}
 		w.people = append(w.people, p)
-		w.credentials = append(w.credentials, &credential{world: w, who: p, secret: password, scopes: calendar.ScopeAll})
+		w.credentials = append(w.credentials, &credential{
+			world: w, who: p, secret: password, scopes: calendar.ScopeAll,
+		})
 		for range 2 {
 			w.makeRoom(p, calendar.Caller{User: u, Scopes: calendar.ScopeAll})
 		}
@@ -88,7 +92,10 @@ func newWorld(s *server, asks bool) *world {
 
 func (w *world) makeRoom(p *person, c calendar.Caller) {
 	n := len(w.rooms)
-	r := &room{of: p, uid: fmt.Sprintf("uid-%d", n), name: fmt.Sprintf("Name%02dz", n), secret: fmt.Sprintf("Secret%02dv", n), shares: map[*person]*share{}, left: map[*person]bool{}}
+	r := &room{
+		of: p, uid: fmt.Sprintf("uid-%d", n), name: fmt.Sprintf("Name%02dz", n), secret: fmt.Sprintf("Secret%02dv", n),
+		shares: map[*person]*share{}, left: map[*person]bool{},
+	}
 	segment := fmt.Sprintf("room%d", n)
 	cal, err := w.service.CreateCalendar(w.Context(), c, calendar.NewCalendar{
 		Segment: calendar.Segment(segment), Properties: calendar.Properties{Name: r.name, Timezone: "UTC"},
@@ -155,7 +162,9 @@ func (w *world) share(r *rand.Rand, on *room, to *person) string {
 	level := 1 + r.IntN(3)
 	if c := w.sharer(r, on); c != nil && r.IntN(2) == 0 {
 		what := fmt.Sprintf("%s by token shares %s with %s at %d", c.who.name, on.name, to.name, level)
-		a := c.tool("share_calendar", map[string]any{"calendar_id": on.id, "username": to.name, "permission": levels[level][1]})
+		a := c.tool("share_calendar", map[string]any{
+			"calendar_id": on.id, "username": to.name, "permission": levels[level][1],
+		})
 		w.scanFor(what, a, c)
 		w.shared(what, on, to, level, a.done(), c.mayShare(on), a)
 		return what
@@ -363,7 +372,8 @@ func (w *world) tokens(r *rand.Rand, p *person) string {
 		return "nothing"
 	}
 	scopes := pick(r, []calendar.Scope{
-		calendar.ScopeRead, calendar.ScopeRead | calendar.ScopeWrite, calendar.ScopeAll, calendar.ScopeAll, calendar.ScopeWrite | calendar.ScopeRead | calendar.ScopeShare,
+		calendar.ScopeRead, calendar.ScopeRead | calendar.ScopeWrite, calendar.ScopeAll, calendar.ScopeAll,
+		calendar.ScopeWrite | calendar.ScopeRead | calendar.ScopeShare,
 	})
 	spec := auth.TokenSpec{User: p.name, Name: "token", Scopes: scopes}
 	var bound []*room
@@ -377,7 +387,9 @@ func (w *world) tokens(r *rand.Rand, p *person) string {
 	}
 	t, secret, err := w.auth.CreateToken(w.Context(), spec)
 	w.must(err)
-	w.credentials = append(w.credentials, &credential{world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, bound: bound})
+	w.credentials = append(w.credentials, &credential{
+		world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, bound: bound,
+	})
 	return fmt.Sprintf("a token of %s with scopes %d in %d calendars", p.name, scopes, len(bound))
 }
 
@@ -391,7 +403,9 @@ func (w *world) links(r *rand.Rand, on *room) string {
 	caller := w.caller(on.of)
 	cal, err := w.service.Calendar(w.Context(), caller, calendar.CalendarID(on.id))
 	w.must(err)
-	l, secret, err := w.auth.CreateLink(w.Context(), caller, cal, auth.LinkSpec{Name: "x", Access: calendar.Access(level)})
+	l, secret, err := w.auth.CreateLink(w.Context(), caller, cal, auth.LinkSpec{
+		Name: "x", Access: calendar.Access(level),
+	})
 	if err != nil {
 		w.Errorf("a link to %s: %v", on.name, err)
 		return "no link"
@@ -484,7 +498,8 @@ func (w *world) probeWrite(c *credential, on *room) string {
 	return what
 }
 
-const names = `<propfind xmlns="DAV:"><prop><displayname/><current-user-privilege-set/><resourcetype/></prop></propfind>`
+const names = `<propfind xmlns="DAV:"><prop><displayname/><current-user-privilege-set/><resourcetype/></prop></` +
+	`propfind>`
 
 func (w *world) probeHome(c *credential, on *room) string {
 	what := c.who.name + " lists homes"
@@ -506,10 +521,17 @@ func (w *world) probeHome(c *credential, on *room) string {
 func (w *world) probeReports(c *credential, on *room) string {
 	what := fmt.Sprintf("%s queries %s, has %d", c.who.name, on.name, c.has(on))
 	for _, body := range []string{
-		`<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`,
-		`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`,
-		`<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><D:href>` + on.at(c.who) + `e.ics</D:href><D:href>` + on.path + `e.ics</D:href></C:calendar-multiget>`,
-		`<C:free-busy-query xmlns:C="urn:ietf:params:xml:ns:caldav"><C:time-range start="20270105T000000Z" end="20270106T000000Z"/></C:free-busy-query>`,
+		`<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+			`xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter ` +
+			`name="VCALENDAR"/></C:filter></C:calendar-query>`,
+		`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+			`xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></` +
+			`D:sync-collection>`,
+		`<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+			`xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><D:href>` + on.at(c.who) + `e.ics</D:href><D:href>` +
+			on.path + `e.ics</D:href></C:calendar-multiget>`,
+		`<C:free-busy-query xmlns:C="urn:ietf:params:xml:ns:caldav"><C:time-range start="20270105T000000Z" ` +
+			`end="20270106T000000Z"/></C:free-busy-query>`,
 	} {
 		a := c.dav("REPORT", on.at(c.who), body)
 		w.scanFor(what, a, c)
@@ -529,12 +551,16 @@ var readTools = []struct {
 	args  func(on *room) map[string]any
 	event bool
 }{
-	{"get_event", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id, "event_uid": on.uid} }, true},
+	{"get_event", func(on *room) map[string]any {
+		return map[string]any{"calendar_id": on.id, "event_uid": on.uid}
+	}, true},
 	{"query_events", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id} }, true},
 	{"search_events", func(*room) map[string]any {
 		return map[string]any{"query": "Secret", "include_past": true, "limit": 50}
 	}, true},
-	{"list_events", func(*room) map[string]any { return map[string]any{"start": "2027-01-05", "end": "2027-01-06"} }, true},
+	{"list_events", func(*room) map[string]any {
+		return map[string]any{"start": "2027-01-05", "end": "2027-01-06"}
+	}, true},
 	{"list_calendars", func(*room) map[string]any { return map[string]any{} }, false},
 	{"list_shared_calendars", func(*room) map[string]any { return map[string]any{} }, false},
 	{"get_calendar", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id} }, false},
@@ -575,7 +601,10 @@ func (w *world) probePages(p *person, on *room) string {
 	if !p.disabled && !p.enters(w) {
 		return what
 	}
-	for _, path := range []string{"", "calendars", "calendars/" + on.id, "calendars/" + on.id + "/export", "calendars/" + on.id + "/links", "journal", "trash", "apps"} {
+	for _, path := range []string{
+		"", "calendars", "calendars/" + on.id, "calendars/" + on.id + "/export", "calendars/" + on.id + "/links",
+		"journal", "trash", "apps",
+	} {
 		a := p.page(path)
 		w.scan(what+" "+path, a, may, named)
 		if path == "calendars/"+on.id {

@@ -115,7 +115,8 @@ func (s *scene) answerAll(r *rand.Rand) string {
 		g.answerEach(part)
 	}
 	s.expectReply(m, g, "", part, again)
-	return fmt.Sprintf("%s by CalDAV answers %s to all (%s)", g.address, part, []string{"", "the master alone", "each component"}[way])
+	return fmt.Sprintf("%s by CalDAV answers %s to all (%s)", g.address, part,
+		[]string{"", "the master alone", "each component"}[way])
 }
 
 func (s *scene) putByGuest(_ *meeting, g *guest, own stored, d *document) bool {
@@ -136,7 +137,8 @@ func (s *scene) expectReply(m *meeting, g *guest, key, part string, again bool) 
 		if e.has("RECURRENCE-ID") {
 			about = e.key()
 		}
-		if p.method() == "REPLY" && p.to == s.oz && e.value("UID") == m.uid && about == key && e.invited()[g.address] == part {
+		if p.method() == "REPLY" && p.to == s.oz && e.value("UID") == m.uid && about == key &&
+			e.invited()[g.address] == part {
 			n, want := e.sequence(), g.machine.sequence(key)
 			s.wants("reply", n == want, "%s answers SEQUENCE %d on %q, want %d", g.address, n, key, want)
 			return
@@ -185,7 +187,8 @@ func (s *scene) takeOutDay(r *rand.Rand) string {
 	return did
 }
 
-// takeOutRest is a guest's deletion of a date and all behind it. Of a series without end these are too many to decline one by one.
+// takeOutRest is a guest's deletion of a date and all behind it. Of a series without end these are too many to decline
+// one by one.
 func (s *scene) takeOutRest(r *rand.Rand) string {
 	m, g, own := s.invited(r)
 	if m == nil || !recurs(own) || len(g.shown(m.known(g))) < 2 {
@@ -243,7 +246,8 @@ func (s *scene) rewrite(r *rand.Rand) string {
 			}
 		case 3:
 			did += ", sets an alarm"
-			c.nested = append(c.nested, "BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", "TRIGGER:-PT5M", "END:VALARM")
+			c.nested = append(c.nested, "BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", "TRIGGER:-PT5M",
+				"END:VALARM")
 		}
 		if c.has("RRULE") && r.IntN(2) == 0 {
 			c.set("RRULE:" + rewordedRule(r, c.value("RRULE")))

@@ -14,21 +14,27 @@ type difference struct {
 
 // reasons say of each comparison why it has to hold.
 var reasons = map[string]string{
-	"organizer's dates":  "what the organizer wrote is theirs (RFC 6638 §3.2.1)",
-	"organizer's guests": "who is invited to the whole series is invited to each of its dates, also to those described apart",
-	"organizer's answer": "an answer holds until its date moves, and is known to the organizer (RFC 6638 §3.2.8, §3.2.5)",
-	"sequence rises":     "dates that are new, moved or back raise SEQUENCE (RFC 5546 §2.1.4)",
-	"sequence falls":     "SEQUENCE grows monotonically (RFC 5545 §3.8.7.4)",
-	"copy":               "an attendee is shown the dates to which they are invited, as the organizer has them (RFC 6638 §3.2.1, RFC 5546 §3.2.2)",
-	"copy's answer":      "an answer holds until its date moves (RFC 6638 §3.2.8), and one who deleted a date has declined it (§3.2.2.3)",
-	"answer to all":      "an answer to the series holds while none of its dates is new or moves (RFC 6638 §3.2.8)",
-	"others' answers":    "an attendee is shown what the organizer knows of the others (RFC 6638 §3.2.5)",
-	"mail":               "after the mails an attendee elsewhere has the organizer's dates (RFC 5546 §3.2.2, §3.2.5)",
-	"reply":              "an answer is mailed to the organizer, for its date, with the SEQUENCE it answers (RFC 5546 §3.2.3)",
-	"accepted":           "the change is this person's to make (RFC 6638 §3.2.1, §3.2.2.1)",
-	"refused":            "the change is the organizer's to make (RFC 6638 §3.2.2.1)",
-	"attendee's text":    "the organizer's properties in a copy are the organizer's (RFC 6638 §3.2.2.1, RFC 5545 §3.8.7.4)",
-	"one request":        "the second half of a split is one invitation to each attendee",
+	"organizer's dates": "what the organizer wrote is theirs (RFC 6638 §3.2.1)",
+	"organizer's guests": "who is invited to the whole series is invited to each of its dates, also to those " +
+		"described apart",
+	"organizer's answer": "an answer holds until its date moves, and is known to the organizer (RFC 6638 §3.2.8, " +
+		"§3.2.5)",
+	"sequence rises": "dates that are new, moved or back raise SEQUENCE (RFC 5546 §2.1.4)",
+	"sequence falls": "SEQUENCE grows monotonically (RFC 5545 §3.8.7.4)",
+	"copy": "an attendee is shown the dates to which they are invited, as the organizer has them (RFC " +
+		"6638 §3.2.1, RFC 5546 §3.2.2)",
+	"copy's answer": "an answer holds until its date moves (RFC 6638 §3.2.8), and one who deleted a date has " +
+		"declined it (§3.2.2.3)",
+	"answer to all":   "an answer to the series holds while none of its dates is new or moves (RFC 6638 §3.2.8)",
+	"others' answers": "an attendee is shown what the organizer knows of the others (RFC 6638 §3.2.5)",
+	"mail":            "after the mails an attendee elsewhere has the organizer's dates (RFC 5546 §3.2.2, §3.2.5)",
+	"reply": "an answer is mailed to the organizer, for its date, with the SEQUENCE it answers (RFC " +
+		"5546 §3.2.3)",
+	"accepted": "the change is this person's to make (RFC 6638 §3.2.1, §3.2.2.1)",
+	"refused":  "the change is the organizer's to make (RFC 6638 §3.2.2.1)",
+	"attendee's text": "the organizer's properties in a copy are the organizer's (RFC 6638 §3.2.2.1, RFC 5545 " +
+		"§3.8.7.4)",
+	"one request": "the second half of a split is one invitation to each attendee",
 }
 
 func (s *scene) differs(check, format string, rest ...any) {
@@ -200,7 +206,8 @@ func (s *scene) compareCopy(m *meeting, g *guest) {
 			}
 		}
 		want = g.shown(m.known(g))
-		g.gone = g.gone || !there && len(g.eitherHidden) > 0 && len(want) == 0 // an undo did not bring the deleted copy back
+		// an undo did not bring the deleted copy back
+		g.gone = g.gone || !there && len(g.eitherHidden) > 0 && len(want) == 0
 	}
 	clear(g.eitherHidden)
 	s.same("copy", g.address, want, got)
@@ -232,7 +239,8 @@ func (s *scene) compareDay(m *meeting, g *guest, key string, want, have instance
 	}
 	for _, address := range m.people() {
 		if address != g.address && want.who[address] != have.who[address] {
-			s.differs("others' answers", "%s sees of %s on %s: %q, want %q", g.address, address, key, have.who[address], want.who[address])
+			s.differs("others' answers", "%s sees of %s on %s: %q, want %q", g.address, address, key, have.who[address],
+				want.who[address])
 		}
 	}
 }

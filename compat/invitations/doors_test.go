@@ -68,10 +68,14 @@ func (s *server) admit(name string) *person {
 	s.Helper()
 	s.people++
 	name = fmt.Sprintf("%s%d", name, s.people)
-	user := calendar.User{ID: calendar.UserID(name + "-id"), Name: name, Email: name + "@example.org", Timezone: "Europe/Berlin"}
+	user := calendar.User{
+		ID: calendar.UserID(name + "-id"), Name: name, Email: name + "@example.org", Timezone: "Europe/Berlin",
+	}
 	user.Created = s.Now()
 	s.house.Admit(s, user)
-	p := &person{server: s, caller: calendar.Caller{User: user, Scopes: calendar.ScopeAll, Token: calendar.TokenID(name)}}
+	p := &person{
+		server: s, caller: calendar.Caller{User: user, Scopes: calendar.ScopeAll, Token: calendar.TokenID(name)},
+	}
 	cal, err := s.service.CreateCalendar(s.Context(), p.caller, calendar.NewCalendar{
 		Segment: "cal", Properties: calendar.Properties{Name: "cal", Timezone: "Europe/Berlin"},
 	})
@@ -80,7 +84,8 @@ func (s *server) admit(name string) *person {
 	}
 	p.calendar, p.path = string(cal.ID), "/dav/calendars/"+name+"/cal/"
 	w := p.post("initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"},
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "t", "version": "1"},
 	})
 	p.session = w.Header().Get("Mcp-Session-Id")
 	return p
@@ -116,7 +121,8 @@ type stored struct {
 	*document
 }
 
-const everything = `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><D:getetag/><C:calendar-data/></D:prop>` +
+const everything = `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" ` +
+	`xmlns:D="DAV:"><D:prop><D:getetag/><C:calendar-data/></D:prop>` +
 	`<C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`
 
 // objects are all of a collection, by UID.

@@ -257,7 +257,9 @@ func (e *editing) guests() []string {
 
 func (e *editing) uninvited() string {
 	known := e.guests()
-	return pick(e.Rand, slices.DeleteFunc(slices.Clone(e.others), func(a string) bool { return slices.Contains(known, a) }))
+	return pick(e.Rand, slices.DeleteFunc(slices.Clone(e.others), func(a string) bool {
+		return slices.Contains(known, a)
+	}))
 }
 
 func invitation(who string) string {

@@ -46,7 +46,9 @@ func (s *scene) answerByMail(r *rand.Rand) string {
 		key = ""
 	}
 	d := g.machine.reply(key, part, s.Now())
-	s.replies = append(s.replies, &post{mail: mail{g.address, s.ann.address(), d}, meeting: m, guest: g, knew: knew, key: key, part: part})
+	s.replies = append(s.replies, &post{
+		mail: mail{g.address, s.ann.address(), d}, meeting: m, guest: g, knew: knew, key: key, part: part,
+	})
 	return g.address + " mails " + part + " for " + strings.TrimSpace("all "+key)
 }
 
@@ -100,7 +102,8 @@ func (s *scene) hear(p *post) {
 	}
 	if series && heard {
 		g.eitherWhole = true
-		if was := g.whole; p.events[0].sequence() >= masterSequence(m.text) && !stamp.Before(g.stamps[""]) && was != p.part {
+		if was := g.whole; p.events[0].sequence() >= masterSequence(m.text) && !stamp.Before(g.stamps[""]) &&
+			was != p.part {
 			g.whole, g.eitherWhole, g.stamps[""] = p.part, false, stamp
 		}
 	}

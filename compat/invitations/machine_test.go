@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// machine is the program of a guest who follows RFC 5546: it keeps what the organizer's messages said of the series (under "")
-// and of single dates.
+// machine is the program of a guest who follows RFC 5546: it keeps what the organizer's messages said of the series
+// (under "") and of single dates.
 type machine struct {
 	me    string
 	uid   string
@@ -66,8 +66,8 @@ func (m *machine) take(d *document) (did string) {
 	return "taken: " + strings.Join(words, ", ")
 }
 
-// takeSeries replaces the series. Dates that are described apart stay, unless they are of the series no longer, or the series has
-// a higher SEQUENCE: then it was written by someone who knew of them, and left them out.
+// takeSeries replaces the series. Dates that are described apart stay, unless they are of the series no longer, or the
+// series has a higher SEQUENCE: then it was written by someone who knew of them, and left them out.
 func (m *machine) takeSeries(method string, s said) bool {
 	known, any := m.parts[""]
 	if any && s.older(known) {

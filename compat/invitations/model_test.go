@@ -17,8 +17,8 @@ const (
 // guest is what the model knows of one attendee of one meeting.
 type guest struct {
 	address string
-	// person is the user of the server, nil for a guest elsewhere; machine is such a guest's program, or, where the organizer is
-	// elsewhere, what a user has been told.
+	// person is the user of the server, nil for a guest elsewhere; machine is such a guest's program, or, where the
+	// organizer is elsewhere, what a user has been told.
 	person  *person
 	machine *machine
 	// whole is the answer to the series, answers those to each date.
@@ -45,7 +45,8 @@ type guest struct {
 func newGuest(address string) *guest {
 	return &guest{
 		address: address, whole: open, answers: map[string]string{}, stamps: map[string]time.Time{},
-		told: map[string]string{}, hidden: map[string]bool{}, eitherHidden: map[string]bool{}, eitherAnswer: map[string]string{},
+		told: map[string]string{}, hidden: map[string]bool{}, eitherHidden: map[string]bool{},
+		eitherAnswer: map[string]string{},
 	}
 }
 
@@ -72,9 +73,9 @@ func (v view) of(who string) view {
 	return own
 }
 
-// change moves the guest from one state of the event to the next. An answer holds while the time of its date does; a date that
-// is new, that comes back or that is moved asks (RFC 6638 §3.2.8). Of a date that had other attendees only, the answer to the
-// series may hold: it speaks for each date that has no component of its own.
+// change moves the guest from one state of the event to the next. An answer holds while the time of its date does; a
+// date that is new, that comes back or that is moved asks (RFC 6638 §3.2.8). Of a date that had other attendees only,
+// the answer to the series may hold: it speaks for each date that has no component of its own.
 func (g *guest) change(all, after view) (asks []string) {
 	before, after := all.of(g.address), after.of(g.address)
 	g.eitherHidden, g.eitherAnswer = map[string]bool{}, map[string]string{}
@@ -119,7 +120,8 @@ func (g *guest) startOver(asks []string) {
 	}
 }
 
-// returned has a guest who deleted the event hear of dates that are new. Whether the others come back with them is open.
+// returned has a guest who deleted the event hear of dates that are new. Whether the others come back with them is
+// open.
 func (g *guest) returned(asks []string) {
 	g.gone = false
 	for key := range g.answers {
@@ -129,7 +131,8 @@ func (g *guest) returned(asks []string) {
 	}
 }
 
-// answerAll is an answer to the series: dates with another answer of their own keep it, and so do dates that were taken out.
+// answerAll is an answer to the series: dates with another answer of their own keep it, and so do dates that were taken
+// out.
 func (g *guest) answerAll(part string) {
 	for key, was := range g.answers {
 		if !g.hidden[key] && (was == open || was == g.whole) {
@@ -245,8 +248,8 @@ func (m *meeting) freshen(after view) {
 	}
 }
 
-// restore is the undo of the latest change: what is shown is as before, and so are the answers to the times that come back.
-// What was answered since to a time that stayed is kept.
+// restore is the undo of the latest change: what is shown is as before, and so are the answers to the times that come
+// back. What was answered since to a time that stayed is kept.
 func (m *meeting) restore() {
 	r := m.undo
 	for address, g := range m.guests {

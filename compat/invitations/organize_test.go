@@ -48,7 +48,8 @@ func (s *scene) createByTool(d *document) string {
 		a["rrule"] = rule
 	}
 	var made struct{ UID string }
-	if refused := s.ann.use("create_event", a, &made); !s.wants("accepted", refused == "", "create_event %v: %s", a, refused) {
+	if refused := s.ann.use("create_event", a, &made); !s.wants("accepted", refused == "", "create_event %v: %s", a,
+		refused) {
 		return "create_event"
 	}
 	own, _ := s.ann.event(made.UID)
@@ -72,7 +73,8 @@ func (s *scene) changed(m *meeting, before *memory, text *document) {
 	}
 }
 
-// outdate forgets the undo of the split that made a meeting: it takes back both halves, and only while neither has changed since.
+// outdate forgets the undo of the split that made a meeting: it takes back both halves, and only while neither has
+// changed since.
 func (s *scene) outdate(second *meeting) {
 	for _, m := range s.meetings {
 		if m.undo != nil && m.undo.second == second.uid {
@@ -128,7 +130,8 @@ func (s *scene) tool(m *meeting, name string, a args) {
 	var made struct{ UID string }
 	a["calendar_id"], a["event_uid"] = s.ann.calendar, m.uid
 	refused := s.ann.use(name, a, &made)
-	if strings.Contains(refused, "an extra one beside the rule") && a["scope"] == "following" && m.text.adds(a["recurrence_id"]) {
+	if strings.Contains(refused, "an extra one beside the rule") && a["scope"] == "following" &&
+		m.text.adds(a["recurrence_id"]) {
 		return // a rule cannot begin at a date that it does not have
 	}
 	if !s.wants("accepted", refused == "", "%s %v: %s", name, a, refused) {
@@ -198,7 +201,9 @@ func (s *scene) scoped(r *rand.Rand, m *meeting) args {
 	if len(m.text.events) == 1 && !m.text.events[0].has("RRULE") {
 		return args{}
 	}
-	return args{"recurrence_id": m.id(pick(r, m.now.live().keys())), "scope": pick(r, []string{"this", "following", "all"})}
+	return args{
+		"recurrence_id": m.id(pick(r, m.now.live().keys())), "scope": pick(r, []string{"this", "following", "all"}),
+	}
 }
 
 func (s *scene) patchByTool(r *rand.Rand) string {
@@ -276,7 +281,8 @@ func (s *scene) peopleByTool(r *rand.Rand) string {
 	}
 	before := s.before(m)
 	a["calendar_id"], a["event_uid"] = s.ann.calendar, m.uid
-	if refused := s.ann.use("patch_event", a, nil); s.wants("accepted", refused == "", "patch_event %v: %s", a, refused) {
+	if refused := s.ann.use("patch_event", a, nil); s.wants("accepted", refused == "", "patch_event %v: %s", a,
+		refused) {
 		s.changed(m, before, e.document)
 	}
 	return "ann by MCP patch_event " + inWords(a)

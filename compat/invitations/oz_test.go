@@ -157,7 +157,9 @@ func (s *scene) ozTells(r *rand.Rand, m *meeting, d *document, was, now view, lo
 			s.tell(m, "CANCEL", o.callOff(d, ""), []string{address})
 		case len(after) == 0:
 		case !whole:
-			s.tell(m, "REQUEST", d.only(func(c *component) bool { return c.invited()[address] != "" }), []string{address})
+			s.tell(m, "REQUEST", d.only(func(c *component) bool { return c.invited()[address] != "" }), []string{
+				address,
+			})
 		case series && len(changed) == 1 && r.IntN(3) > 0:
 			how = "that date alone"
 			if changed[0].invited()[address] == "" {
@@ -235,7 +237,8 @@ func (s *scene) takeIn(p *post) string {
 	m, g := p.meeting, p.guest
 	err := s.receive(p.mail)
 	if p.method() == "CANCEL" && len(g.machine.parts) == 0 {
-		return "CANCEL of oz overtakes the REQUEST to " + g.address // it cancels an existing request (RFC 5546 §3.2.5): there is none
+		// it cancels an existing request (RFC 5546 §3.2.5): there is none
+		return "CANCEL of oz overtakes the REQUEST to " + g.address
 	}
 	before := g.machine.see(m.until)
 	did := g.machine.take(p.document)

@@ -100,7 +100,10 @@ func (s *scene) write(r *rand.Rand, organizer string, guests []string) *document
 }
 
 func (s *scene) someRule(r *rand.Rand, start time.Time) rule {
-	made := rule{freq: pick(r, []string{"DAILY", "WEEKLY", "WEEKLY", "MONTHLY"}), interval: 1 + r.IntN(2), count: 3 + r.IntN(5), first: "MO"}
+	made := rule{
+		freq: pick(r, []string{"DAILY", "WEEKLY", "WEEKLY", "MONTHLY"}), interval: 1 + r.IntN(2), count: 3 + r.IntN(5),
+		first: "MO",
+	}
 	if made.freq == "WEEKLY" && r.IntN(2) == 0 {
 		made.days = []string{weekdays[start.Weekday()], weekdays[(int(start.Weekday())+1+r.IntN(6))%7]}
 	}
@@ -119,7 +122,10 @@ func (s *scene) someRule(r *rand.Rand, start time.Time) rule {
 // meet notes a meeting, as its organizer has it.
 func (s *scene) meet(text *document, from *organizer) *meeting {
 	start, _ := text.events[0].first("DTSTART")
-	m := &meeting{uid: text.uid(), until: start.moment().Add(horizon), guests: map[string]*guest{}, sequences: map[string]int{}, elsewhere: from}
+	m := &meeting{
+		uid: text.uid(), until: start.moment().Add(horizon), guests: map[string]*guest{}, sequences: map[string]int{},
+		elsewhere: from,
+	}
 	m.text, m.now = text, view{}
 	s.meetings = append(s.meetings, m)
 	s.invite(m, text)

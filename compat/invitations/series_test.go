@@ -183,7 +183,8 @@ func (r rule) starts(start property, until time.Time) []time.Time {
 	}
 	var list []time.Time
 	for n := 0; ; n++ {
-		at := time.Date(first.Year(), first.Month(), first.Day()+n, first.Hour(), first.Minute(), 0, 0, first.Location())
+		at := time.Date(first.Year(), first.Month(), first.Day()+n, first.Hour(), first.Minute(), 0, 0,
+			first.Location())
 		if at.After(end) || r.count > 0 && len(list) == r.count {
 			return list
 		}

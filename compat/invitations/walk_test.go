@@ -55,7 +55,8 @@ var kinds = map[string]kind{
 	"oz-arrives":    {24, (*scene).ozArrives},
 }
 
-// step is one, with what its choices come from: without the steps before it, it makes the same choices as far as it can.
+// step is one, with what its choices come from: without the steps before it, it makes the same choices as far as it
+// can.
 type step struct {
 	kind string
 	seed uint64
@@ -144,8 +145,9 @@ func stepsOf(t *testing.T) int {
 	return n
 }
 
-// TestWalkOfInvitations has organizers and guests do what they do, by CalDAV, by MCP and by mail that comes late, twice and out of
-// order, and compares after each step what everybody is shown with a model that was written from RFC 5545, 5546 and 6638.
+// TestWalkOfInvitations has organizers and guests do what they do, by CalDAV, by MCP and by mail that comes late, twice
+// and out of order, and compares after each step what everybody is shown with a model that was written from RFC 5545,
+// 5546 and 6638.
 func TestWalkOfInvitations(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -157,7 +157,8 @@ func (c *comparison) same(w window, what string, want, got []string) {
 			text += s.text()
 		}
 	}
-	c.t.Errorf("%s from %s to %s (-oracle +server): %s\n%s", what, w.from.Format(stamp), w.until.Format(stamp), diff, text)
+	c.t.Errorf("%s from %s to %s (-oracle +server): %s\n%s", what, w.from.Format(stamp), w.until.Format(stamp), diff,
+		text)
 }
 
 func later(a, b time.Time) time.Time {
@@ -200,9 +201,11 @@ func (w window) timeRange(name string) string {
 
 func (c *comparison) report(w window, data string) []string {
 	c.t.Helper()
-	answer := c.ask("REPORT", c.name+"/", `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop>`+data+
-		`</D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">`+w.timeRange("time-range")+
-		`</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`)
+	answer := c.ask("REPORT",
+		c.name+"/", `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop>`+data+
+			`</D:prop><C:filter><C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">`+
+			w.timeRange("time-range")+
+			`</C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`)
 	var read struct {
 		Responses []struct {
 			Href string `xml:"DAV: href"`
@@ -288,9 +291,11 @@ func readDuration(text string) lasting {
 
 func (c *comparison) freeBusyQuery(w window) []string {
 	c.t.Helper()
-	answer := c.ask("REPORT", c.name+"/", `<C:free-busy-query xmlns:C="urn:ietf:params:xml:ns:caldav">`+w.timeRange("time-range")+`</C:free-busy-query>`)
+	answer := c.ask("REPORT", c.name+"/", `<C:free-busy-query xmlns:C="urn:ietf:params:xml:ns:caldav">`+
+		w.timeRange("time-range")+`</C:free-busy-query>`)
 	var list []string
-	for _, m := range regexp.MustCompile(`FREEBUSY;FBTYPE=BUSY:(\S+)`).FindAllStringSubmatch(strings.ReplaceAll(answer.Body.String(), "\r\n ", ""), -1) {
+	for _, m := range regexp.MustCompile(`FREEBUSY;FBTYPE=BUSY:(\S+)`).
+		FindAllStringSubmatch(strings.ReplaceAll(answer.Body.String(), "\r\n ", ""), -1) {
 		list = append(list, m[1])
 	}
 	return list
@@ -314,7 +319,9 @@ func readLocal(text string) time.Time {
 func (c *comparison) listEvents(from, until time.Time) []string {
 	c.t.Helper()
 	var list []string
-	args := map[string]any{"calendar_id": c.id, "start": from.Format(time.RFC3339), "end": until.Format(time.RFC3339), "limit": 200}
+	args := map[string]any{
+		"calendar_id": c.id, "start": from.Format(time.RFC3339), "end": until.Format(time.RFC3339), "limit": 200,
+	}
 	for {
 		var page struct {
 			Events []struct {
@@ -348,7 +355,10 @@ func (c *comparison) listEvents(from, until time.Time) []string {
 func (c *comparison) getFreeBusy(w window) []string {
 	c.t.Helper()
 	var list []string
-	args := map[string]any{"calendar_ids": []string{c.id}, "start_time": w.from.Format(time.RFC3339), "end_time": w.until.Format(time.RFC3339)}
+	args := map[string]any{
+		"calendar_ids": []string{c.id}, "start_time": w.from.Format(time.RFC3339),
+		"end_time": w.until.Format(time.RFC3339),
+	}
 	for {
 		var page struct {
 			Busy   []struct{ Start, End string }
@@ -378,7 +388,9 @@ func (c *comparison) lookedUp(w window) {
 			Title string `json:"summary"`
 		}
 	}
-	args := map[string]any{"calendar_id": c.id, "start": w.from.Format(time.RFC3339), "end": w.until.Format(time.RFC3339)}
+	args := map[string]any{
+		"calendar_id": c.id, "start": w.from.Format(time.RFC3339), "end": w.until.Format(time.RFC3339),
+	}
 	if refused := c.use("query_events", args, &page); refused != "" {
 		c.t.Fatalf("query_events: %s", refused)
 	}
@@ -393,7 +405,9 @@ func (c *comparison) lookedUp(w window) {
 			Title string `json:"summary"`
 		}
 		if refused := c.use("get_event", ask, &got); refused != "" || got.Start != e.Start || got.Title != e.Title {
-			c.same(w, "get_event "+e.ID+" "+refused, []string{e.UID + " " + e.Start + " " + e.Title}, []string{e.UID + " " + got.Start + " " + got.Title})
+			c.same(w, "get_event "+e.ID+" "+refused, []string{e.UID + " " + e.Start + " " + e.Title}, []string{
+				e.UID + " " + got.Start + " " + got.Title,
+			})
 		}
 	}
 }

@@ -42,21 +42,30 @@ func open(t testing.TB) *doors {
 		t.Fatal(err)
 	}
 	d := &doors{t: t, caller: calendar.Caller{
-		User: calendar.User{ID: "ann-id", Name: "ann", Timezone: calendarZone, Created: opening}, Scopes: calendar.ScopeAll, Token: "token",
+		User:   calendar.User{ID: "ann-id", Name: "ann", Timezone: calendarZone, Created: opening},
+		Scopes: calendar.ScopeAll, Token: "token",
 	}}
 	if err := s.InsertUser(t.Context(), d.caller.User, ""); err != nil {
 		t.Fatal(err)
 	}
-	d.service = service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: clock, NewID: newID, ImageBytes: 1 << 22})
+	d.service = service.New(service.Config{
+		Store: s, Limits: calendar.DefaultLimits(), Now: clock, NewID: newID, ImageBytes: 1 << 22,
+	})
 	log := slog.New(slog.DiscardHandler)
-	if d.dav, err = caldav.New(caldav.Config{Service: d.service, Logger: log, Limits: caldav.DefaultLimits(), Now: clock}); err != nil {
+	if d.dav, err = caldav.New(
+		caldav.Config{Service: d.service, Logger: log, Limits: caldav.DefaultLimits(), Now: clock},
+	); err != nil {
 		t.Fatal(err)
 	}
 	d.mcp = mcp.New(mcp.Config{
-		Service: d.service, SessionKey: []byte("a key"), Version: "test", Now: clock, NewID: newID, Logger: log, Limits: mcp.Limits{Calls: 1 << 30},
+		Service: d.service, SessionKey: []byte("a key"), Version: "test", Now: clock, NewID: newID, Logger: log,
+		Limits: mcp.Limits{Calls: 1 << 30},
 	})
 	t.Cleanup(d.mcp.Close)
-	answer := d.post("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "t", "version": "1"}})
+	answer := d.post("initialize", map[string]any{
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "t", "version": "1"},
+	})
 	d.session = answer.Header().Get("Mcp-Session-Id")
 	return d
 }

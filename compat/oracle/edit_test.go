@@ -52,9 +52,11 @@ type edit struct {
 
 func (g *generator) edit(s *series) edit {
 	e := edit{
-		tool: []string{"patch_event", "update_event", "move_event", "delete_event"}[g.IntN(4)], scope: []string{"this", "following", "all"}[g.IntN(3)],
+		tool:  []string{"patch_event", "update_event", "move_event", "delete_event"}[g.IntN(4)],
+		scope: []string{"this", "following", "all"}[g.IntN(3)],
 	}
-	// How far others are moved or written over that have a description of their own is a matter of taste (decision 0013).
+	// How far others are moved or written over that have a description of their own is a matter of taste (decision
+	// 0013).
 	if e.scope != "this" && e.tool != "patch_event" && e.tool != "delete_event" {
 		s.overrides = nil
 	}
@@ -91,7 +93,8 @@ func (e edit) run(c *comparison, s series) bool {
 	}
 	if diff := cmp.Diff(want, after); diff != "" {
 		c.t.Errorf("%s of %s, scope %s, by %v, title %q (refused: %q) (-oracle +server): %s\n%s\n%s",
-			e.tool, e.at.id.Format(stamp), e.scope, e.by, e.title, refused, diff, s.text(), c.ask("GET", c.name+"/"+s.uid+".ics", "").Body)
+			e.tool, e.at.id.Format(stamp), e.scope, e.by, e.title, refused, diff, s.text(),
+			c.ask("GET", c.name+"/"+s.uid+".ics", "").Body)
 	}
 	return refused == ""
 }
@@ -107,7 +110,10 @@ func nameless(lines []string) []string {
 }
 
 func (e edit) args(id string, s series) map[string]any {
-	args := map[string]any{"calendar_id": id, "event_uid": s.uid, "scope": e.scope, "recurrence_id": s.place.spell(e.at.id, "20060102", "20060102T150405", stamp)}
+	args := map[string]any{
+		"calendar_id": id, "event_uid": s.uid, "scope": e.scope,
+		"recurrence_id": s.place.spell(e.at.id, "20060102", "20060102T150405", stamp),
+	}
 	tell := func(at time.Time) string {
 		return s.place.spell(at, time.DateOnly, "2006-01-02T15:04:05", time.RFC3339)
 	}

@@ -29,13 +29,18 @@ func present() era { return eraAt(2026, zones) }
 
 // skipped is when Samoa and Tokelau left a day out, and others changed their clocks as they no longer do.
 func skipped() era {
-	return eraAt(2011, []string{"Pacific/Apia", "Pacific/Apia", "Pacific/Fakaofo", "Europe/Moscow", "Africa/Casablanca", "Asia/Gaza", "Europe/Berlin"})
+	return eraAt(2011, []string{
+		"Pacific/Apia", "Pacific/Apia", "Pacific/Fakaofo", "Europe/Moscow", "Africa/Casablanca", "Asia/Gaza",
+		"Europe/Berlin",
+	})
 }
 
 // zones have every oddity of these years; two are known by their VTIMEZONE alone.
 var zones = []string{
-	"Europe/Berlin", "America/New_York", "Europe/Dublin", "Australia/Lord_Howe", "America/Havana", "Asia/Kathmandu", "Africa/Casablanca",
-	"Antarctica/Troll", "Pacific/Chatham", "America/Nuuk", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia", "America/Santiago",
+	"Europe/Berlin", "America/New_York", "Europe/Dublin", "Australia/Lord_Howe", "America/Havana", "Asia/Kathmandu",
+	"Africa/Casablanca",
+	"Antarctica/Troll", "Pacific/Chatham", "America/Nuuk", "Asia/Beirut", "Africa/Cairo", "Pacific/Apia",
+	"America/Santiago",
 	"Custom/Odd", "/example.org/20260101/Europe/Paris", "W. Europe Standard Time",
 }
 
@@ -50,7 +55,8 @@ func load(name string) *time.Location {
 func placeOf(name string) place {
 	switch name {
 	case "Custom/Odd":
-		const definition = "BEGIN:VTIMEZONE\nTZID:Custom/Odd\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0545\nTZOFFSETTO:+0545\nEND:STANDARD\nEND:VTIMEZONE\n"
+		const definition = "BEGIN:VTIMEZONE\nTZID:Custom/Odd\nBEGIN:STANDARD\nDTSTART:19700101T000000\n" +
+			"TZOFFSETFROM:+0545\nTZOFFSETTO:+0545\nEND:STANDARD\nEND:VTIMEZONE\n"
 		return place{tzid: name, loc: time.FixedZone(name, (5*60+45)*60), definition: definition}
 	case "/example.org/20260101/Europe/Paris":
 		return place{tzid: name, loc: load("Europe/Paris")}
@@ -279,7 +285,8 @@ func plain(n int) string { return fmt.Sprint(n) }
 
 func (r rule) text(name string, p place) string {
 	t := fmt.Sprintf("%s:FREQ=%s;INTERVAL=%d;WKST=%s", name, r.freq, r.interval, dayWord(r.wkst))
-	t += joined("BYMONTH", r.months, plain) + joined("BYYEARDAY", r.yearDays, plain) + joined("BYMONTHDAY", r.monthDays, plain) +
+	t += joined("BYMONTH", r.months, plain) + joined("BYYEARDAY", r.yearDays, plain) +
+		joined("BYMONTHDAY", r.monthDays, plain) +
 		joined("BYDAY", r.days, func(d nthDay) string {
 			if d.n == 0 {
 				return dayWord(d.day)
@@ -303,7 +310,8 @@ func dayWord(d time.Weekday) string { return strings.ToUpper(d.String()[:2]) }
 
 func (s series) text() string {
 	head := "BEGIN:VEVENT\nUID:" + s.uid + "\nDTSTAMP:20260101T000000Z\n"
-	t := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//oracle//EN\n" + s.place.definition + head + "SUMMARY:" + s.title + "\n"
+	t := "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//oracle//EN\n" + s.place.definition + head + "SUMMARY:" + s.title +
+		"\n"
 	t += s.length.text(s.place.write("DTSTART", s.start), s)
 	for _, r := range s.rules {
 		t += r.text("RRULE", s.place)
@@ -316,7 +324,8 @@ func (s series) text() string {
 			t += s.place.write("RDATE", d.wall)
 			continue
 		}
-		t += strings.TrimSuffix(strings.Replace(s.place.write("RDATE", d.wall), "RDATE", "RDATE;VALUE=PERIOD", 1), "\n") +
+		t += strings.TrimSuffix(strings.Replace(s.place.write("RDATE", d.wall), "RDATE", "RDATE;VALUE=PERIOD", 1),
+			"\n") +
 			fmt.Sprintf("/PT%dM\n", int(d.period.Minutes()))
 	}
 	for _, w := range s.excluded {
@@ -330,7 +339,8 @@ func (s series) text() string {
 		}
 		one := s
 		one.start = o.start
-		t += head + "SUMMARY:" + o.title + "\n" + s.place.write(name, s.place.shows(o.id)) + o.length.text(s.place.write("DTSTART", o.start), one) + "END:VEVENT\n"
+		t += head + "SUMMARY:" + o.title + "\n" + s.place.write(name, s.place.shows(o.id)) +
+			o.length.text(s.place.write("DTSTART", o.start), one) + "END:VEVENT\n"
 	}
 	return strings.ReplaceAll(t+"END:VCALENDAR\n", "\n", "\r\n")
 }

@@ -35,7 +35,9 @@ func (e explaining) PutInboxItems(ctx context.Context, items []calendar.InboxEnt
 }
 
 // Post implements [calendar.Tx].
-func (e explaining) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
+func (e explaining) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter,
+	most calendar.OutboxLimits,
+) error {
 	for _, l := range letters {
 		WantZones(e.t, string(l.Data))
 	}

@@ -92,7 +92,9 @@ func Open(t testing.TB, url string, c *Clock) *House {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Clock: c, Store: s, Log: new(Log), TaskLog: new(TaskLog), URL: url, Close: sync.OnceValue(s.Close), t: t}
+	h := &House{
+		Clock: c, Store: s, Log: new(Log), TaskLog: new(TaskLog), URL: url, Close: sync.OnceValue(s.Close), t: t,
+	}
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
@@ -123,7 +125,10 @@ func (h *House) Admit(t testing.TB, all ...calendar.User) {
 // Middle returns the configuration of a calendar service on the store, for tests to change. The store checks that every
 // message defines the zones that it names.
 func (h *House) Middle() service.Config {
-	return service.Config{Store: explained{h.Store, h.t}, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID, Task: h.TaskLog.Task}
+	return service.Config{
+		Store: explained{h.Store, h.t}, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID,
+		Task: h.TaskLog.Task,
+	}
 }
 
 // Cheap is the real hasher with minimal cost.

@@ -50,7 +50,8 @@ func onTheStack() []string {
 	for {
 		frame, more := frames.Next()
 		at := strings.LastIndex(frame.File, "caldav-mcp-server/")
-		if strings.HasPrefix(frame.Function, "caldav-mcp-server/") && !strings.HasSuffix(frame.File, "_test.go") && !strings.Contains(frame.File, "/housetest/") {
+		if strings.HasPrefix(frame.Function, "caldav-mcp-server/") && !strings.HasSuffix(frame.File, "_test.go") &&
+			!strings.Contains(frame.File, "/housetest/") {
 			file := frame.File[max(at, 0):]
 			if !slices.Contains(files, file) {
 				files = append(files, file)

@@ -15,7 +15,9 @@ type TaskLog struct {
 }
 
 // Task is a [calendar.Task].
-func (k *TaskLog) Task(ctx context.Context, name string) (within context.Context, end func(failed bool, facts ...slog.Attr)) {
+func (k *TaskLog) Task(ctx context.Context,
+	name string,
+) (within context.Context, end func(failed bool, facts ...slog.Attr)) {
 	return ctx, func(failed bool, facts ...slog.Attr) {
 		words := []string{name}
 		for _, f := range facts {

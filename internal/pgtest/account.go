@@ -27,7 +27,8 @@ func unprivileged() (*account, error) {
 		}
 		failures = errors.Join(failures, err)
 	}
-	return nil, fmt.Errorf("pgtest: postgres refuses to run as root, and there is no other user to run it: %w", failures)
+	return nil, fmt.Errorf("pgtest: postgres refuses to run as root, and there is no other user to run it: %w",
+		failures)
 }
 
 func lookup(name string) (*account, error) {

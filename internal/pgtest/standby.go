@@ -38,7 +38,8 @@ func (s *Server) copy(ctx context.Context, from *Server, name string) error {
 	if err != nil {
 		return fmt.Errorf("pgtest: %w", err)
 	}
-	source := fmt.Sprintf("host=127.0.0.1 port=%s user=%s application_name=%s", strconv.Itoa(from.port), Superuser, name)
+	source := fmt.Sprintf("host=127.0.0.1 port=%s user=%s application_name=%s", strconv.Itoa(from.port), Superuser,
+		name)
 	cmd := command(ctx, s.account, s.dir, filepath.Join(filepath.Dir(program), "pg_basebackup"),
 		"--pgdata="+s.data(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--dbname="+source)
 	cmd.Env = append(cmd.Env, "PGPASSWORD="+s.password)

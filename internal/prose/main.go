@@ -27,16 +27,30 @@ var phrases = []struct {
 	name    string
 	pattern *regexp.Regexp
 }{
-	{`free "what"`, regexp.MustCompile(`\b[Ww]hat(ever)? (is|was|were|are|has|had|have|there|its?|they|he|she|we|an?|the|one|somebody|nobody|comes?|` +
-		`came|goes|went|stands?|lies|makes?|takes?|gives?|an?other|each|every|this|that|must|may|can|would|will|else|only|follows|belongs|happens|` +
-		`changed|remains|does|did|do)\b`)},
-	{`"of which", "of whom"`, regexp.MustCompile(`\b(of|to|by|in|for|with|from|on|at|under|behind|beside|after|before) (which|whom|what)\b`)},
+	{
+		`free "what"`,
+		regexp.MustCompile(`\b[Ww]hat(ever)? ` +
+			`(is|was|were|are|has|had|have|there|its?|they|he|she|we|an?|the|one|somebody|nobody|comes?|` +
+			`came|goes|went|stands?|lies|makes?|takes?|gives?|an?other|each|every|this|that|must|may|can|would|will|` +
+			`else|only|follows|belongs|happens|` +
+			`changed|remains|does|did|do)\b`),
+	},
+	{`"of which", "of whom"`, regexp.MustCompile(
+		`\b(of|to|by|in|for|with|from|on|at|under|behind|beside|after|before) (which|whom|what)\b`,
+	)},
 	{`"tells that"`, regexp.MustCompile(`\b[Tt]ells? (that|whether|what|how|which|of|apart)\b`)},
-	{"nobody, somebody, whoever", regexp.MustCompile(`\b([Nn]obody|[Ss]omebody|[Ww]hoever|[Nn]othing else|[Ww]hichever)\b`)},
+	{"nobody, somebody, whoever", regexp.MustCompile(
+		`\b([Nn]obody|[Ss]omebody|[Ww]hoever|[Nn]othing else|[Ww]hichever)\b`,
+	)},
 	{`"those who", "that of"`, regexp.MustCompile(`\b([Tt]hose (who|that|which|of|in|with|behind|there)|that of)\b`)},
-	{"old words", regexp.MustCompile(`\b(anew|lest|hence|thereof|whereof|thereby|besides|likewise|nonetheless|upon|ere)\b`)},
-	{`"is to", "are to"`, regexp.MustCompile(`\b(is|are|was|were) to (be|have|do|say|tell|go|come|know|take|give|hold|show)\b`)},
-	{"place words for order", regexp.MustCompile(`\b(behind|beside|before|along|there) (it|that|them|the one|one another)\b`)},
+	{"old words", regexp.MustCompile(
+		`\b(anew|lest|hence|thereof|whereof|thereby|besides|likewise|nonetheless|upon|ere)\b`,
+	)},
+	{`"is to", "are to"`, regexp.MustCompile(
+		`\b(is|are|was|were) to (be|have|do|say|tell|go|come|know|take|give|hold|show)\b`,
+	)},
+	{"place words for order", regexp.MustCompile(`\b(behind|beside|before|along|there) (it|that|them|the one|one ` +
+		`another)\b`)},
 }
 
 // longest is how many words a sentence may have on one line.
@@ -62,7 +76,8 @@ func (l line) found() (names []string) {
 		}
 	}
 	for _, sentence := range sentenceEnd.Split(l.text, -1) {
-		if !strings.HasPrefix(l.text, "|") && len(strings.Fields(sentence)) > longest { // a row of a table is no sentence
+		// a row of a table is no sentence
+		if !strings.HasPrefix(l.text, "|") && len(strings.Fields(sentence)) > longest {
 			names = append(names, "long sentence")
 		}
 	}
@@ -82,7 +97,8 @@ func main() {
 
 // run counts the lines of all files in git, or of those below some paths.
 func run(w *strings.Builder, list bool, below []string) error {
-	out, err := exec.Command("git", append([]string{"ls-files", "--"}, below...)...).Output() //nolint:gosec,noctx // a developer's paths
+	//nolint:gosec,noctx // a developer's paths
+	out, err := exec.Command("git", append([]string{"ls-files", "--"}, below...)...).Output()
 	if err != nil {
 		return fmt.Errorf("listing files: %w", err)
 	}
@@ -97,7 +113,8 @@ func run(w *strings.Builder, list bool, below []string) error {
 			if names := l.found(); len(names) > 0 {
 				hits[l.kind]++
 				if list {
-					fmt.Fprintf(w, "%s:%d: %s (%s)\n", l.path, l.number, strings.TrimSpace(l.text), strings.Join(names, ", "))
+					fmt.Fprintf(w, "%s:%d: %s (%s)\n", l.path, l.number, strings.TrimSpace(l.text),
+						strings.Join(names, ", "))
 				}
 			}
 		}
@@ -113,13 +130,15 @@ func report(w *strings.Builder, total, hits map[string]int) error {
 	var above []string
 	for _, kind := range []string{"comments", "docs", "messages"} {
 		share := 100 * float64(hits[kind]) / float64(max(1, total[kind]))
-		fmt.Fprintf(w, "prose: %-9s %6d lines, %5.2f %% with a phrase to look at, at most %.1f %%\n", kind, total[kind], share, limits[kind])
+		fmt.Fprintf(w, "prose: %-9s %6d lines, %5.2f %% with a phrase to look at, at most %.1f %%\n", kind, total[kind],
+			share, limits[kind])
 		if share > limits[kind] {
 			above = append(above, kind)
 		}
 	}
 	if len(above) > 0 {
-		return fmt.Errorf("more phrases than allowed in %s: `go run ./internal/prose -list` shows them", strings.Join(above, ", "))
+		return fmt.Errorf("more phrases than allowed in %s: `go run ./internal/prose -list` shows them",
+			strings.Join(above, ", "))
 	}
 	return nil
 }
@@ -127,7 +146,8 @@ func report(w *strings.Builder, total, hits map[string]int) error {
 // linesOf returns the lines of a file that people read. Tests, fixtures and the changelog are left out.
 func linesOf(path string) ([]line, error) {
 	switch {
-	case strings.HasSuffix(path, "_test.go"), strings.Contains(path, "/testdata/"), strings.HasPrefix(path, "compat/"), path == "CHANGELOG.md",
+	case strings.HasSuffix(path, "_test.go"), strings.Contains(path, "/testdata/"), strings.HasPrefix(path, "compat/"),
+		path == "CHANGELOG.md",
 		path == "internal/prose/main.go":
 		return nil, nil
 	case !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".md"):
@@ -165,7 +185,8 @@ func linesOfGo(path string, text []byte) (all []line) {
 			}
 		case token.STRING:
 			message, err := strconv.Unquote(literal)
-			if err == nil && literal[0] == '"' && len(message) >= 25 && strings.Contains(message, " ") && !statement.MatchString(message) {
+			if err == nil && literal[0] == '"' && len(message) >= 25 && strings.Contains(message, " ") &&
+				!statement.MatchString(message) {
 				all = append(all, line{"messages", path, number, message})
 			}
 		}
@@ -181,7 +202,9 @@ func linesOfMarkdown(path, text string) (all []line) {
 			code = !code
 			continue
 		}
-		skip := slices.ContainsFunc([]string{"    ", "#", "```"}, func(prefix string) bool { return strings.HasPrefix(l, prefix) })
+		skip := slices.ContainsFunc([]string{"    ", "#", "```"}, func(prefix string) bool {
+			return strings.HasPrefix(l, prefix)
+		})
 		if !code && !skip && strings.TrimSpace(l) != "" {
 			all = append(all, line{"docs", path, number, l})
 		}

@@ -31,13 +31,18 @@ func TestFound(t *testing.T) {
 func TestLines(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, l := range linesOfGo("a.go", []byte("package a\n\n// A comment.\n//go:generate no\nvar x = \"a message that people read\" + \"short one\" + `raw text that is long enough` // after code\n")) {
+	for _, l := range linesOfGo(
+		"a.go",
+		[]byte("package a\n\n// A comment.\n//go:generate no\nvar x = \"a message that people read\" + \"short one\" "+
+			"+ `raw text that is long enough` // after code\n"),
+	) {
 		got = append(got, l.kind+": "+strings.TrimSpace(l.text))
 	}
 	for _, l := range linesOfMarkdown("a.md", "# Heading\n\nProse.\n```\ncode\n```\n    code\nMore.\n") {
 		got = append(got, l.kind+": "+strings.TrimSpace(l.text))
 	}
-	want := "comments: A comment., messages: a message that people read, comments: after code, docs: Prose., docs: More."
+	want := "comments: A comment., messages: a message that people read, comments: after code, docs: Prose., docs: " +
+		"More."
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -51,7 +56,8 @@ func TestReport(t *testing.T) {
 	if err := report(&out, map[string]int{"docs": 1000}, map[string]int{"docs": at}); err != nil {
 		t.Error(err)
 	}
-	if err := report(&out, map[string]int{"docs": 1000}, map[string]int{"docs": at + 1}); err == nil || !strings.Contains(err.Error(), "docs") {
+	if err := report(&out, map[string]int{"docs": 1000}, map[string]int{"docs": at + 1}); err == nil ||
+		!strings.Contains(err.Error(), "docs") {
 		t.Errorf("got %v", err)
 	}
 }

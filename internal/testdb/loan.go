@@ -55,13 +55,15 @@ func (l *loan) find(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := l.ask(ctx, &l.made, "SELECT coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '')", l.schema); err != nil {
+	if err := l.ask(ctx, &l.made, "SELECT coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '')",
+		l.schema); err != nil {
 		return err
 	}
 	if l.made != "" {
 		return l.do(ctx, "COMMENT ON SCHEMA "+l.schema+" IS NULL")
 	}
-	return l.do(ctx, "SET client_min_messages = warning; DROP SCHEMA IF EXISTS "+l.schema+" CASCADE; CREATE SCHEMA "+l.schema)
+	return l.do(ctx, "SET client_min_messages = warning; DROP SCHEMA IF EXISTS "+l.schema+" CASCADE; CREATE SCHEMA "+
+		l.schema)
 }
 
 // end empties the schema for the next test, or drops it.
@@ -70,7 +72,8 @@ func (l *loan) end(ctx context.Context) error {
 	switch {
 	case err != nil:
 	case made != "" && (l.made == "" || l.made == made):
-		err = l.do(ctx, "SET lock_timeout = '20s'; DO $$ "+strings.ReplaceAll(empty, "SCHEMA", l.schema)+" $$; COMMENT ON SCHEMA "+l.schema+" IS '"+made+"'")
+		err = l.do(ctx, "SET lock_timeout = '20s'; DO $$ "+strings.ReplaceAll(empty, "SCHEMA", l.schema)+
+			" $$; COMMENT ON SCHEMA "+l.schema+" IS '"+made+"'")
 	default:
 		err = l.do(ctx, "DROP SCHEMA "+l.schema+" CASCADE")
 	}
@@ -80,7 +83,8 @@ func (l *loan) end(ctx context.Context) error {
 // empty deletes the rows of all tables. Most were never written to, which is cheap to detect.
 const empty = `DECLARE used text; BEGIN
 	SELECT string_agg(oid::regclass::text, ', ') INTO used FROM pg_class
-		WHERE relnamespace = 'SCHEMA'::regnamespace AND relkind = 'r' AND relname <> 'migrations' AND pg_relation_size(oid) > 0;
+		WHERE relnamespace = 'SCHEMA'::regnamespace AND relkind = 'r' AND relname <> 'migrations'
+			AND pg_relation_size(oid) > 0;
 	IF used IS NOT NULL THEN EXECUTE 'TRUNCATE ' || used || ' CASCADE'; END IF;
 END`
 
@@ -95,10 +99,12 @@ func (l *loan) make(ctx context.Context) (string, error) {
 		return "", err
 	}
 	var made string
-	err = l.ask(ctx, &made, `SELECT CASE WHEN (SELECT count(*) FROM `+l.schema+`.migrations) <> $2 THEN '' ELSE md5(string_agg(line, ' ' ORDER BY line)) END
+	err = l.ask(ctx, &made, `SELECT CASE WHEN (SELECT count(*) FROM `+l.schema+
+		`.migrations) <> $2 THEN '' ELSE md5(string_agg(line, ' ' ORDER BY line)) END
 		FROM (SELECT concat_ws(' ', relname, relkind, attname, atttypid, attcollation, attnotnull, attisdropped) AS line
 				FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace($1)
-			UNION ALL SELECT concat_ws(' ', conname, contype) FROM pg_constraint WHERE connamespace = to_regnamespace($1)
+			UNION ALL SELECT concat_ws(' ', conname, contype) FROM pg_constraint
+				WHERE connamespace = to_regnamespace($1)
 			UNION ALL SELECT concat_ws(' ', name, checksum) FROM `+l.schema+`.migrations) AS made`, l.schema, files)
 	return made, err
 }

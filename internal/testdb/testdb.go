@@ -130,7 +130,8 @@ func serverURL(t testing.TB) *url.URL {
 // missing ends a test that needs Postgres and has none.
 func missing(t testing.TB) {
 	t.Helper()
-	const advice = pgtest.EnvURL + " is not set: run `make test`, or `go run ./internal/pgtest/withpg -- go test PACKAGE`"
+	const advice = pgtest.EnvURL +
+		" is not set: run `make test`, or `go run ./internal/pgtest/withpg -- go test PACKAGE`"
 	if pgtest.Required() {
 		t.Fatal(advice)
 	}

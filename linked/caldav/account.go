@@ -18,8 +18,10 @@ const (
 	multigetMost = 100
 	xmlKind      = `application/xml; charset="utf-8"`
 	spaces       = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"`
-	asksHome     = `<d:propfind` + spaces + `><d:prop><d:current-user-principal/><c:calendar-home-set/></d:prop></d:propfind>`
-	asksAll      = `<d:propfind` + spaces + `><d:prop><d:resourcetype/><d:displayname/><c:calendar-description/><a:calendar-color/>` +
+	asksHome     = `<d:propfind` + spaces +
+		`><d:prop><d:current-user-principal/><c:calendar-home-set/></d:prop></d:propfind>`
+	asksAll = `<d:propfind` + spaces +
+		`><d:prop><d:resourcetype/><d:displayname/><c:calendar-description/><a:calendar-color/>` +
 		`<c:supported-calendar-component-set/><d:current-user-privilege-set/></d:prop></d:propfind>`
 	asksTags = `<d:propfind` + spaces + `><d:prop><d:getetag/><d:resourcetype/></d:prop></d:propfind>`
 )
@@ -146,7 +148,10 @@ func (a *account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 }
 
 func remoteOf(at *url.URL, p prop) mirror.Remote {
-	r := mirror.Remote{ID: at.String(), Name: strings.TrimSpace(p.Name), Color: p.Color, Description: p.Description, Writable: len(p.Privileges) == 0}
+	r := mirror.Remote{
+		ID: at.String(), Name: strings.TrimSpace(p.Name), Color: p.Color, Description: p.Description,
+		Writable: len(p.Privileges) == 0,
+	}
 	for _, c := range p.Kinds {
 		if k := calendar.Kind(strings.ToUpper(c.Name)); calendar.AllKinds().Has(k) && !r.Kinds.Has(k) {
 			r.Kinds = append(r.Kinds, k)

@@ -59,7 +59,9 @@ func newPair(t *testing.T, plain bool) *pair {
 	alice := calendar.User{ID: "u1", Name: "alice"}
 	there.Admit(t, alice)
 	p.there, p.alice = service.New(there.Middle()), calendar.Caller{User: alice, Scopes: calendar.ScopeAll}
-	handler, err := caldav.New(caldav.Config{Service: p.there, Limits: caldav.DefaultLimits(), Logger: there.Logger(), Now: there.Now})
+	handler, err := caldav.New(caldav.Config{
+		Service: p.there, Limits: caldav.DefaultLimits(), Logger: there.Logger(), Now: there.Now,
+	})
 	p.must(err)
 	p.web = httptest.NewTLSServer(handler.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.asked.Add(1)
@@ -80,15 +82,20 @@ func newPair(t *testing.T, plain bool) *pair {
 	p.store.Admit(t, bob)
 	p.bob = calendar.Caller{User: bob, Scopes: calendar.ScopeAll}
 	c := p.store.Middle()
-	c.Providers, c.Sealer = map[string]mirror.Provider{"caldav": linked.Provider(p.guard())}, sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))}
+	c.Providers, c.Sealer = map[string]mirror.Provider{"caldav": linked.Provider(p.guard())}, sealer{
+		vault.New(vault.Given([]vault.Key{vault.NewKey()})),
+	}
 	p.here = service.New(c)
 	return p
 }
 
 func (p *pair) guard() *outbound.Guard {
-	c := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-	}}
+	c := outbound.Config{
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+		},
+	}
 	c.Roots.AddCert(p.web.Certificate())
 	return outbound.New(c)
 }
@@ -108,13 +115,16 @@ func (p *pair) secret(password string) mirror.Secret {
 func (p *pair) link() calendar.Calendar {
 	p.t.Helper()
 	var err error
-	p.linked, _, err = p.here.Mirrors.Link(p.ctx, p.bob, mirror.NewAccount{Provider: "caldav", Secret: p.secret("secret")})
+	p.linked, _, err = p.here.Mirrors.Link(p.ctx, p.bob, mirror.NewAccount{
+		Provider: "caldav", Secret: p.secret("secret"),
+	})
 	p.must(err)
 	return p.linked.Calendars[0].Calendar
 }
 
 func event(uid, summary string) []byte {
-	return []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid + "\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260302T090000Z\r\nSUMMARY:" +
+	return []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
+		"\r\nDTSTAMP:20260301T000000Z\r\nDTSTART:20260302T090000Z\r\nSUMMARY:" +
 		summary + " <&> ü\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 }
 
@@ -137,11 +147,15 @@ func TestTwoServers(t *testing.T) {
 		t.Run(fmt.Sprintf("plain=%v", plain), func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t, plain)
-			theirs, err := p.there.CreateCalendar(p.ctx, p.alice, calendar.NewCalendar{Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}}})
+			theirs, err := p.there.CreateCalendar(p.ctx, p.alice, calendar.NewCalendar{
+				Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}},
+			})
 			p.must(err)
 			for i := range 230 {
 				uid := fmt.Sprintf("uid %d/ä", i)
-				_, err := p.there.Put(p.ctx, p.alice, theirs, calendar.Draft{Name: calendar.ObjectName(fmt.Sprintf("n %d ä.ics", i)), Data: event(uid, "there")})
+				_, err := p.there.Put(p.ctx, p.alice, theirs, calendar.Draft{
+					Name: calendar.ObjectName(fmt.Sprintf("n %d ä.ics", i)), Data: event(uid, "there"),
+				})
 				p.must(err)
 			}
 			mine := p.link()
@@ -170,7 +184,9 @@ func TestTwoServers(t *testing.T) {
 func (p *pair) both(theirs, mine calendar.Calendar, same func()) {
 	p.t.Helper()
 	look := func() { _, err := p.here.Mirrors.Refresh(p.ctx, p.bob, p.linked.ID); p.must(err) }
-	_, err := p.there.Put(p.ctx, p.alice, theirs, calendar.Draft{Name: "n 3 ä.ics", Data: event("uid 3/ä", "changed there")})
+	_, err := p.there.Put(p.ctx, p.alice, theirs, calendar.Draft{
+		Name: "n 3 ä.ics", Data: event("uid 3/ä", "changed there"),
+	})
 	p.must(err)
 	p.must(p.there.Delete(p.ctx, p.alice, theirs, "n 4 ä.ics", calendar.Precondition{}))
 	look()
@@ -178,7 +194,10 @@ func (p *pair) both(theirs, mine calendar.Calendar, same func()) {
 	saved, err := p.here.Put(p.ctx, p.bob, mine, calendar.Draft{Name: "new.ics", Data: event("new?#", "from here")})
 	p.must(err)
 	same()
-	_, err = p.here.Put(p.ctx, p.bob, mine, calendar.Draft{Name: "new.ics", Data: event("new?#", "again"), When: calendar.Precondition{Match: []calendar.ETag{saved.Object.ETag}}})
+	_, err = p.here.Put(p.ctx, p.bob, mine, calendar.Draft{
+		Name: "new.ics", Data: event("new?#", "again"),
+		When: calendar.Precondition{Match: []calendar.ETag{saved.Object.ETag}},
+	})
 	p.must(err)
 	same()
 	look()
@@ -196,7 +215,8 @@ func (p *pair) both(theirs, mine calendar.Calendar, same func()) {
 	p.must(p.here.Delete(p.ctx, p.bob, mine, "new.ics", calendar.Precondition{}))
 	same()
 	p.web.Close()
-	if _, err := p.here.Put(p.ctx, p.bob, mine, calendar.Draft{Name: "x.ics", Data: event("x", "x")}); calendar.ReasonOf(err) != calendar.Unavailable {
+	if _, err := p.here.Put(p.ctx, p.bob, mine,
+		calendar.Draft{Name: "x.ics", Data: event("x", "x")}); calendar.ReasonOf(err) != calendar.Unavailable {
 		p.t.Errorf("the other server is away: %v", err)
 	}
 }
@@ -205,7 +225,8 @@ func TestAWrongPassword(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
 	_, _, err := p.here.Mirrors.Link(p.ctx, p.bob, mirror.NewAccount{Provider: "caldav", Secret: p.secret("wrong")})
-	if err == nil || !strings.Contains(err.Error(), "does not accept this name and password") || !errors.Is(err, mirror.ErrSignIn) {
+	if err == nil || !strings.Contains(err.Error(), "does not accept this name and password") ||
+		!errors.Is(err, mirror.ErrSignIn) {
 		t.Errorf("got %v", err)
 	}
 	for _, s := range []string{p.store.Log.String(), fmt.Sprint(err)} {
@@ -213,7 +234,8 @@ func TestAWrongPassword(t *testing.T) {
 			t.Errorf("the password is told: %s", s)
 		}
 	}
-	if _, err := linked.Provider(p.guard()).Open(mirror.Opening{Secret: mirror.Secret{URL: "http://example.com"}}); err == nil {
+	if _, err := linked.Provider(p.guard()).
+		Open(mirror.Opening{Secret: mirror.Secret{URL: "http://example.com"}}); err == nil {
 		t.Error("a password goes without TLS")
 	}
 }
@@ -222,7 +244,9 @@ func TestAWrongPassword(t *testing.T) {
 func TestAPausedAccountIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
-	_, err := p.there.CreateCalendar(p.ctx, p.alice, calendar.NewCalendar{Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}}})
+	_, err := p.there.CreateCalendar(p.ctx, p.alice, calendar.NewCalendar{
+		Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}},
+	})
 	p.must(err)
 	p.link()
 	a, err := p.store.Store.Account(p.ctx, p.linked.ID)

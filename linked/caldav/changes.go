@@ -89,7 +89,8 @@ func (a *account) read(ctx context.Context, at *url.URL, next place, gone []stri
 		}
 	}
 	if len(got.missing) > againMost || len(next.Again) > againMost {
-		return mirror.Changes{}, &mirror.Later{Why: fmt.Sprintf("it lists more than %d entries that it does not hand over", againMost)}
+		return mirror.Changes{},
+			&mirror.Later{Why: fmt.Sprintf("it lists more than %d entries that it does not hand over", againMost)}
 	}
 	next.Left = got.left
 	if changes.More = next.under(); !changes.More {
@@ -105,14 +106,16 @@ var errNoSync = errors.New("no sync-collection")
 
 // since lists the changes since a sync token (RFC 6578).
 func (a *account) since(ctx context.Context, at *url.URL, token string) (next place, gone []string, err error) {
-	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) +
+		`</d:sync-token><d:sync-level>1</d:sync-level>` +
 		`<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>`
 	r, err := a.do(ctx, ask{method: "REPORT", at: at, kind: xmlKind, body: body})
 	if err != nil {
 		return next, nil, err
 	}
 	switch r.status {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusConflict, http.StatusPreconditionFailed, http.StatusMethodNotAllowed,
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusConflict, http.StatusPreconditionFailed,
+		http.StatusMethodNotAllowed,
 		http.StatusUnsupportedMediaType, http.StatusNotImplemented:
 		if token != "" {
 			return next, nil, mirror.ErrExpired
@@ -151,7 +154,9 @@ func refOf(from *url.URL, href string) (ref string, own bool) {
 }
 
 // compared lists all ETags and compares them with the previous ones to find changes.
-func (a *account) compared(ctx context.Context, at *url.URL, was map[string]string) (next place, gone []string, err error) {
+func (a *account) compared(ctx context.Context, at *url.URL,
+	was map[string]string,
+) (next place, gone []string, err error) {
 	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "1", kind: xmlKind, body: asksTags})
 	if err != nil {
 		return next, nil, err

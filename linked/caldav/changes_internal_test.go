@@ -43,10 +43,14 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		for _, m := range regexp.MustCompile(`<d:href>([^<]*)`).FindAllStringSubmatch(string(body), -1) {
 			if text := s.objects[m[1]]; m[1] != s.hidden && text != "" {
 				// It writes @ in the other of two ways.
-				fmt.Fprintf(&all, `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:getetag>"%s"</d:getetag><c:calendar-data>%s</c:calendar-data></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`,
+				fmt.Fprintf(&all,
+					`<d:response><d:href>%s</d:href><d:propstat><d:prop><d:getetag>"%s"</`+
+						`d:getetag><c:calendar-data>%s</c:calendar-data></d:prop><d:status>HTTP/1.1 200 `+
+						`OK</d:status></d:propstat></d:response>`,
 					strings.ReplaceAll(m[1], "@", "%40"), text, text)
 			} else if text == "" {
-				fmt.Fprintf(&all, `<d:response><d:href>%s</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>`, m[1])
+				fmt.Fprintf(&all,
+					`<d:response><d:href>%s</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>`, m[1])
 			}
 		}
 	case strings.Contains(string(body), "sync-collection") && s.plain:
@@ -60,24 +64,30 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		to := min(from+listed, len(s.refs))
 		s.list(&all, s.refs[from:to])
 		if to < len(s.refs) {
-			all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient Storage</d:status></d:response>`)
+			all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient ` +
+				`Storage</d:status></d:response>`)
 		}
 		fmt.Fprintf(&all, `<d:sync-token>t%d</d:sync-token>`, to)
 	case s.some > 0:
 		s.list(&all, s.refs[:s.some])
-		all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient Storage</d:status></d:response>`)
+		all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient ` +
+			`Storage</d:status></d:response>`)
 	default:
 		s.list(&all, s.refs)
 	}
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(http.StatusMultiStatus)
-	_, _ = fmt.Fprintf(w, `<d:multistatus xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav">%s</d:multistatus>`, all.String())
+	_, _ = fmt.Fprintf(w, `<d:multistatus xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav">%s</d:multistatus>`,
+		all.String())
 }
 
 func (s *shelf) list(w io.Writer, refs []string) {
 	for _, ref := range refs {
 		if text, ok := s.objects[ref]; ok {
-			_, _ = fmt.Fprintf(w, `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:getetag>"%s"</d:getetag><d:resourcetype/></d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`, ref, text)
+			_, _ = fmt.Fprintf(
+				w, `<d:response><d:href>%s</d:href><d:propstat><d:prop><d:getetag>"%s"</d:getetag><d:resourcetype/></`+
+					`d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>`, ref, text,
+			)
 		}
 	}
 }
@@ -108,7 +118,9 @@ func newShelf(t *testing.T, plain bool) (*shelf, *account) {
 }
 
 // look takes over what a mirror would: what is there, what is broken and what is gone, and whether that is all.
-func look(t *testing.T, a *account, cursor string, have map[string]string, faults map[string]bool) (next string, whole bool) {
+func look(t *testing.T, a *account, cursor string, have map[string]string,
+	faults map[string]bool,
+) (next string, whole bool) {
 	t.Helper()
 	for range 20 {
 		c, err := a.Changes(t.Context(), "https://"+a.base.Host+"/cal/", cursor)
@@ -163,7 +175,8 @@ func TestAListThatIsNotHandedOver(t *testing.T) {
 		look(t, a, cursor, have, faults)
 		want := maps.Clone(s.objects)
 		if !maps.Equal(have, want) || len(faults) != 0 {
-			t.Errorf("plain=%v: %v instead of %v, faults %v", plain, slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)), faults)
+			t.Errorf("plain=%v: %v instead of %v, faults %v", plain, slices.Sorted(maps.Keys(have)),
+				slices.Sorted(maps.Keys(want)), faults)
 		}
 	}
 }
@@ -187,7 +200,10 @@ func TestHalfAListIsNone(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	body := func(inner string, n int) reply {
-		return reply{status: http.StatusMultiStatus, body: []byte(`<multistatus xmlns="DAV:"><response>` + strings.Repeat(inner, n) + `</response></multistatus>`)}
+		return reply{
+			status: http.StatusMultiStatus, body: []byte(`<multistatus xmlns="DAV:"><response>` +
+				strings.Repeat(inner, n) + `</response></multistatus>`),
+		}
 	}
 	m, err := read(body("<propstat/>", 900_000))
 	if err != nil || len(m.Responses) != 1 || m.Responses[0].Found.prop != nil {

@@ -57,7 +57,9 @@ func (a *account) fetch(ctx context.Context, in *url.URL, refs []string) (fetche
 
 // multiget reads some objects and reports the deleted ones. Its keys are unescaped paths, since a server may escape one
 // path in two ways.
-func (a *account) multiget(ctx context.Context, in *url.URL, refs []string) (found map[string]mirror.Object, gone map[string]bool, err error) {
+func (a *account) multiget(ctx context.Context, in *url.URL,
+	refs []string,
+) (found map[string]mirror.Object, gone map[string]bool, err error) {
 	var body strings.Builder
 	body.WriteString(`<c:calendar-multiget` + spaces + `><d:prop><d:getetag/><c:calendar-data/></d:prop>`)
 	for _, ref := range refs {
@@ -117,7 +119,9 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	if err != nil {
 		return o, mirror.Refusef("it cannot be named there")
 	}
-	r, err := a.do(ctx, ask{method: http.MethodPut, at: at, kind: textKind, body: string(o.Data), match: o.Version, fresh: fresh})
+	r, err := a.do(ctx, ask{
+		method: http.MethodPut, at: at, kind: textKind, body: string(o.Data), match: o.Version, fresh: fresh,
+	})
 	if err != nil {
 		return o, err
 	}
@@ -138,7 +142,8 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 }
 
 // errBlind refuses a write that could overwrite an unknown version.
-var errBlind = mirror.Refusef("the server does not report the version of this object, so overwriting it could lose another change")
+var errBlind = mirror.Refusef("the server does not report the version of this object, so overwriting it could lose " +
+	"another change")
 
 // Delete implements [mirror.Source].
 func (a *account) Delete(ctx context.Context, remote string, o mirror.Object) error {

@@ -71,7 +71,9 @@ func (w *wire) do(ctx context.Context, a ask) (reply, error) {
 	at := a.at
 	for range redirectsMost {
 		if !w.trusts(at) {
-			return reply{}, mirror.Refusef("it leads to %s, which does not get the password: name that server itself if it is meant", at.Host)
+			return reply{},
+				mirror.Refusef("it leads to %s, which does not get the password: name that server itself if it is "+
+					"meant", at.Host)
 		}
 		got, next, err := w.send(ctx, a, at)
 		if err != nil || next == nil {
@@ -144,13 +146,16 @@ func (w *wire) trusts(to *url.URL) bool {
 		return false
 	}
 	here, there := strings.ToLower(w.base.Hostname()), strings.ToLower(to.Hostname())
-	return here == there || strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) && strings.HasSuffix(there, shards)
+	return here == there || strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) &&
+		strings.HasSuffix(there, shards)
 }
 
 // away classifies the error of a request without a response.
 func away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
-		return &mirror.Later{Why: own.Error(), Cause: errors.New("the address is refused, or too much is answered"), Unknown: true}
+		return &mirror.Later{
+			Why: own.Error(), Cause: errors.New("the address is refused, or too much is answered"), Unknown: true,
+		}
 	}
 	cause := errors.New("no answer")
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -174,7 +179,10 @@ func judge(r reply) error {
 		return mirror.ErrFull
 	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusNotImplemented:
 		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
-		return &mirror.Later{Why: fmt.Sprintf("it answers %d", r.status), After: time.Duration(max(seconds, 0)) * time.Second, Unknown: r.status >= 500}
+		return &mirror.Later{
+			Why: fmt.Sprintf("it answers %d", r.status), After: time.Duration(max(seconds, 0)) * time.Second,
+			Unknown: r.status >= 500,
+		}
 	default:
 		return mirror.Refusef("it answers %d%s", r.status, broken(r.body))
 	}

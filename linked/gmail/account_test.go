@@ -101,11 +101,15 @@ func TestMailIsRead(t *testing.T) {
 	s.Add("m1", "t1", invitation, "INBOX", "UNREAD")
 	a := open(t, s)
 	want := mailbox.Message{
-		ID: "m1", Thread: "t1", From: "Zoë Adler <zoe@example.com>", To: "ann@gmail.test", Cc: "環 <kan@example.jp>", Subject: "Café│ plan", Date: "Sun, 1 Mar 2026 10:30:00 +0100",
+		ID: "m1", Thread: "t1", From: "Zoë Adler <zoe@example.com>", To: "ann@gmail.test", Cc: "環 <kan@example.jp>",
+		Subject: "Café│ plan", Date: "Sun, 1 Mar 2026 10:30:00 +0100",
 		Received: time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC), Labels: []string{"INBOX", "UNREAD"},
-		Snippet: "--mix Content-Type: multipart/alternative; boundary=alt --alt Content-Type: text/plain; charset=iso-8859-15 Content-Transfer-Encoding: quoted-printable Treffen im",
+		Snippet: "--mix Content-Type: multipart/alternative; boundary=alt --alt Content-Type: text/plain; " +
+			"charset=iso-8859-15 Content-Transfer-Encoding: quoted-printable Treffen im",
 		Attachments: []mailbox.Attachment{
-			{ID: "0.2", MIMEType: "text/calendar", Size: 15}, {ID: "1", Name: "Menü.pdf", MIMEType: "application/pdf", Size: 9}, {ID: "2", MIMEType: "message/rfc822", Size: 28},
+			{ID: "0.2", MIMEType: "text/calendar", Size: 15}, {
+				ID: "1", Name: "Menü.pdf", MIMEType: "application/pdf", Size: 9,
+			}, {ID: "2", MIMEType: "message/rfc822", Size: 28},
 		},
 	}
 	for _, whole := range []bool{false, true} {
@@ -155,14 +159,16 @@ func TestMailIsFoundInPages(t *testing.T) {
 	for _, f := range page.Found {
 		threads = append(threads, f.Thread+" "+f.Snippet)
 	}
-	if want := []string{"m6/t3", "m5/t2", "m4/t2", "m3/t1", "m2/t1", "m1/t0", "m0/t0"}; err != nil || !cmp.Equal(messages, want) {
+	if want := []string{"m6/t3", "m5/t2", "m4/t2", "m3/t1", "m2/t1", "m1/t0", "m0/t0"}; err != nil ||
+		!cmp.Equal(messages, want) {
 		t.Errorf("found %v, %v", messages, err)
 	}
 	if want := []string{"t3 Agenda &c.", "t2 Agenda &c.", "t1 Agenda &c.", "t0 Agenda &c."}; !cmp.Equal(threads, want) {
 		t.Errorf("threads %q", threads)
 	}
 	thread, err := a.Thread(t.Context(), "t1", true)
-	if err != nil || len(thread.Messages) != 2 || thread.Messages[0].Subject != "Review 2" || thread.Messages[1].Body != "Agenda &c." {
+	if err != nil || len(thread.Messages) != 2 || thread.Messages[0].Subject != "Review 2" ||
+		thread.Messages[1].Body != "Agenda &c." {
 		t.Errorf("thread %+v, %v", thread, err)
 	}
 }
@@ -188,16 +194,20 @@ func TestHostileMail(t *testing.T) {
 		files   int
 		left    int
 	}{
-		"deep parts":            {raw: deep.String()},
-		"many parts":            {raw: many.String(), files: mailbox.AttachmentsMost, left: 2900},
-		"wrong base64":          {raw: "Content-Transfer-Encoding: base64\n\n!!!!\n", body: ""},
-		"headers of 10 MB":      {raw: "Subject: " + strings.Repeat("x", 10<<20) + "\n\nbody\n", refused: true},
-		"a text of 10 MB":       {raw: "Subject: x\n\n" + strings.Repeat("y", 10<<20), refused: true},
-		"no such charset":       {raw: "Content-Type: text/plain; charset=x-nothing\n\nplain \xff\n", body: "plain \uFFFD"},
+		"deep parts":       {raw: deep.String()},
+		"many parts":       {raw: many.String(), files: mailbox.AttachmentsMost, left: 2900},
+		"wrong base64":     {raw: "Content-Transfer-Encoding: base64\n\n!!!!\n", body: ""},
+		"headers of 10 MB": {raw: "Subject: " + strings.Repeat("x", 10<<20) + "\n\nbody\n", refused: true},
+		"a text of 10 MB":  {raw: "Subject: x\n\n" + strings.Repeat("y", 10<<20), refused: true},
+		"no such charset": {
+			raw: "Content-Type: text/plain; charset=x-nothing\n\nplain \xff\n", body: "plain \uFFFD",
+		},
 		"a wrong media type":    {raw: "Content-Type: ;;;=\n\nplain\n", body: "plain"},
 		"an unfinished word":    {raw: "Subject: =?UTF-8?B?####?=\n\nplain\n", body: "plain"},
 		"characters of control": {raw: "Subject: a\n\nx\x1b[31my\x00z\n", body: "x[31myz"},
-		"a long text":           {raw: "Subject: a\n\n" + strings.Repeat("é", 30_000), body: strings.Repeat("é", 20_000)},
+		"a long text": {
+			raw: "Subject: a\n\n" + strings.Repeat("é", 30_000), body: strings.Repeat("é", 20_000),
+		},
 	} {
 		s := gmailtest.New()
 		s.Add("m", "t", c.raw)
@@ -243,16 +253,19 @@ func TestPackedAnswersBurstNothing(t *testing.T) {
 func TestHostileAnswers(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]string{
-		"nothing":         ``,
-		"another kind":    `[1,2]`,
-		"nested":          `{"payload":` + strings.Repeat(`{"parts":[`, 20_000) + strings.Repeat(`]}`, 20_000) + `}`,
-		"damaged base64":  `{"id":"m","payload":{"mimeType":"text/plain","body":{"data":"*"}}}`,
-		"impossible size": `{"id":"m","internalDate":"99999999999999999999","payload":{"filename":"f","partId":"1","body":{"size":-5}}}`,
-		"many labels":     `{"id":"m","labelIds":["` + strings.Repeat(`L","`, 5000) + `"]}`,
+		"nothing":        ``,
+		"another kind":   `[1,2]`,
+		"nested":         `{"payload":` + strings.Repeat(`{"parts":[`, 20_000) + strings.Repeat(`]}`, 20_000) + `}`,
+		"damaged base64": `{"id":"m","payload":{"mimeType":"text/plain","body":{"data":"*"}}}`,
+		"impossible size": `{"id":"m","internalDate":"99999999999999999999","payload":{"filename":"f","partId":"1",` +
+			`"body":{"size":-5}}}`,
+		"many labels": `{"id":"m","labelIds":["` + strings.Repeat(`L","`, 5000) + `"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+			at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write([]byte(answer))
+			}))
 			t.Cleanup(at.Close)
 			a := gmail.Open(at.URL, at.Client(), func(context.Context, string) (string, error) { return "x", nil })
 			m, err := a.Message(t.Context(), "m", true)
@@ -268,8 +281,14 @@ func TestHostileAnswers(t *testing.T) {
 
 func TestTroubleAtGmail(t *testing.T) {
 	t.Parallel()
-	busy := resttest.Fault{Status: 429, Body: `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Too many"}}`, After: 60, Method: "GET"}
-	limited := resttest.Fault{Status: 403, Body: `{"error":{"errors":[{"reason":"userRateLimitExceeded"}],"message":"slow down"}}`, Method: "GET"}
+	busy := resttest.Fault{
+		Status: 429, Body: `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Too many"}}`, After: 60,
+		Method: "GET",
+	}
+	limited := resttest.Fault{
+		Status: 403, Body: `{"error":{"errors":[{"reason":"userRateLimitExceeded"}],"message":"slow down"}}`,
+		Method: "GET",
+	}
 	broken := resttest.Fault{Status: 503, Body: "oops", Method: "GET"}
 	for name, c := range map[string]struct {
 		faults []resttest.Fault
@@ -280,7 +299,12 @@ func TestTroubleAtGmail(t *testing.T) {
 		"busy for a moment": {faults: []resttest.Fault{limited}},
 		"away for a moment": {faults: []resttest.Fault{broken, {Half: true, Method: "GET"}}},
 		"away":              {faults: []resttest.Fault{broken, broken, broken}, later: true, status: 503},
-		"no leave":          {faults: []resttest.Fault{{Status: 403, Body: `{"error":{"errors":[{"reason":"insufficientPermissions"}],"message":"no"}}`, Method: "GET"}}, status: 403},
+		"no leave": {
+			faults: []resttest.Fault{
+				{Status: 403, Body: `{"error":{"errors":[{"reason":"insufficientPermissions"}],` +
+					`"message":"no"}}`, Method: "GET"},
+			}, status: 403,
+		},
 	} {
 		s := gmailtest.New()
 		s.Add("m", "t", "Subject: x\n\nbody\n")
@@ -292,7 +316,8 @@ func TestTroubleAtGmail(t *testing.T) {
 		_, err := a.Message(t.Context(), "m", false)
 		_, later := errors.AsType[*mirror.Later](err)
 		answer, _ := errors.AsType[*rest.AnswerError](err)
-		if later != c.later || (err != nil) != (c.status != 0) || c.status != 0 && (answer == nil || answer.Status != c.status) {
+		if later != c.later || (err != nil) != (c.status != 0) ||
+			c.status != 0 && (answer == nil || answer.Status != c.status) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -314,7 +339,8 @@ func TestKeysEnd(t *testing.T) {
 		t.Errorf("after an hour: %v, renewed %d times", err, kept)
 	}
 	s.Revoke()
-	if _, err := a.Message(t.Context(), "m", false); !errors.Is(err, mirror.ErrSignIn) || !strings.Contains(err.Error(), "seven days") {
+	if _, err := a.Message(t.Context(), "m", false); !errors.Is(err, mirror.ErrSignIn) ||
+		!strings.Contains(err.Error(), "seven days") {
 		t.Errorf("taken back: %v", err)
 	}
 	if _, err := a.Calendars(t.Context()); !errors.Is(err, mirror.ErrSignIn) {
@@ -334,10 +360,13 @@ func TestLessIsNotEnough(t *testing.T) {
 		t.Error(err)
 	}
 	s.Grant("key", "https://www.googleapis.com/auth/calendar.events")
-	if _, err := client.Exchange(t.Context(), "http://localhost:5234", "code", "verifier"); err == nil || !strings.Contains(err.Error(), "gmail.readonly") {
+	if _, err := client.Exchange(t.Context(), "http://localhost:5234", "code", "verifier"); err == nil ||
+		!strings.Contains(err.Error(), "gmail.readonly") {
 		t.Errorf("a key for calendars: %v", err)
 	}
-	if address := client.Address("http://localhost:5234", "s", "v"); strings.Contains(address, "include_granted_scopes") || !strings.Contains(address, "gmail.readonly") || strings.Contains(address, "calendar") {
+	if address := client.Address("http://localhost:5234", "s", "v"); strings.Contains(
+		address, "include_granted_scopes",
+	) || !strings.Contains(address, "gmail.readonly") || strings.Contains(address, "calendar") {
 		t.Error(address)
 	}
 }

@@ -21,7 +21,9 @@ const (
 	snippetMost = 300
 )
 
-var words = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) { return charset.Reader(name, in) }}
+var words = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) {
+	return charset.Reader(name, in)
+}}
 
 // header decodes a header value (RFC 2047) to one line. An undecodable value stays as it is.
 func header(value string) string {
@@ -39,7 +41,9 @@ func snippet(s string) string {
 
 // line turns a text into one line without control characters, and shortens it.
 func line(s string, most int) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r)
+	}), " ")
 	if cut, left := cutTo(s, most); left > 0 {
 		return cut + "…"
 	}

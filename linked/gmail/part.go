@@ -15,7 +15,8 @@ func (p part) isFile() bool {
 	if len(p.Parts) != 0 && p.kind() != "message/rfc822" {
 		return false
 	}
-	return p.Filename != "" || p.Body.Attachment != "" || !strings.HasPrefix(p.kind(), "text/") && !strings.HasPrefix(p.kind(), "multipart/") || p.kind() == "text/calendar"
+	return p.Filename != "" || p.Body.Attachment != "" || !strings.HasPrefix(p.kind(), "text/") &&
+		!strings.HasPrefix(p.kind(), "multipart/") || p.kind() == "text/calendar"
 }
 
 func (p part) kind() string { return strings.ToLower(p.MIMEType) }
@@ -30,7 +31,10 @@ func (p part) files(to []mailbox.Attachment, depth int) []mailbox.Attachment {
 		if id == "" {
 			id = "0" // the whole mail is the file
 		}
-		return append(to, mailbox.Attachment{ID: header(id), Name: header(p.Filename), MIMEType: header(p.MIMEType), Size: max(0, p.Body.Size), Alias: p.Body.Attachment})
+		return append(to, mailbox.Attachment{
+			ID: header(id), Name: header(p.Filename), MIMEType: header(p.MIMEType), Size: max(0, p.Body.Size),
+			Alias: p.Body.Attachment,
+		})
 	}
 	if depth > depthMost {
 		return to

@@ -18,8 +18,10 @@ const API = "https://gmail.googleapis.com/gmail/v1"
 const Scope = "https://www.googleapis.com/auth/gmail.readonly"
 
 // ended is the explanation for an owner whose grant has expired.
-const ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this server has to publish it " +
-	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access to mail also ends when the account's password is " +
+const ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this " +
+	"server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access to mail also ends when the account's " +
+	"password is " +
 	"changed, when it is unused for six months, or when it is revoked."
 
 // An account is checked regularly, so that its owner learns when the grant has expired, and so that it does not expire

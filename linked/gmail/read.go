@@ -166,7 +166,9 @@ func (a *Account) Thread(ctx context.Context, id string, whole bool) (mailbox.Th
 
 // read converts a mail, with at most so many characters of its text.
 func (m message) read(body int) mailbox.Message {
-	out := mailbox.Message{ID: m.ID, Thread: m.Thread, Snippet: snippet(m.Snippet), Labels: m.Labels[:min(len(m.Labels), labelsMost)]}
+	out := mailbox.Message{
+		ID: m.ID, Thread: m.Thread, Snippet: snippet(m.Snippet), Labels: m.Labels[:min(len(m.Labels), labelsMost)],
+	}
 	for _, f := range m.Payload.Headers {
 		for _, known := range [...]struct {
 			name string
@@ -181,7 +183,8 @@ func (m message) read(body int) mailbox.Message {
 		out.Received = time.UnixMilli(ms).UTC()
 	}
 	files := m.Payload.files(nil, 0)
-	out.Attachments, out.Left = files[:min(len(files), mailbox.AttachmentsMost)], max(0, len(files)-mailbox.AttachmentsMost)
+	out.Attachments, out.Left = files[:min(len(files), mailbox.AttachmentsMost)],
+		max(0, len(files)-mailbox.AttachmentsMost)
 	if body > 0 {
 		out.Body, out.Cut = cutTo(htmltext.Tidy(m.Payload.text(0)), body)
 	}

@@ -19,12 +19,17 @@ const API = "https://www.googleapis.com/calendar/v3"
 
 // Scopes are the requested scopes: to list calendars, and to read and write events.
 func Scopes() []string {
-	return []string{"https://www.googleapis.com/auth/calendar.calendarlist.readonly", "https://www.googleapis.com/auth/calendar.events"}
+	return []string{
+		"https://www.googleapis.com/auth/calendar.calendarlist.readonly",
+		"https://www.googleapis.com/auth/calendar.events",
+	}
 }
 
 // Ended is the explanation for an owner whose grant has expired.
-const Ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this server has to publish it " +
-	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access also ends when it is unused for six months, or when it is revoked."
+const Ended = "If this happens every seven days, the app at Google is in \"Testing\": the administrator of this " +
+	"server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app). Then access lasts. Access also ends when it is unused for six " +
+	"months, or when it is revoked."
 
 // Client returns this server's OAuth client at Google.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
@@ -65,7 +70,8 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 			Items []listed `json:"items"`
 			Next  string   `json:"nextPageToken"`
 		}
-		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/users/me/calendarList", Query: query}, &page); err != nil {
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/users/me/calendarList", Query: query},
+			&page); err != nil {
 			return nil, rest.Gone(err)
 		}
 		for _, c := range page.Items {

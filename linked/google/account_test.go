@@ -69,7 +69,11 @@ func changes(t *testing.T, a *Account, cursor string) mirror.Changes {
 // TestFields holds that the fields of Event are those that Google publishes.
 func TestFields(t *testing.T) {
 	server := googletest.New()
-	for of, value := range map[string]any{"Event": Event{}, "EventDateTime": Moment{}, "EventAttendee": Attendee{}, "EventAttachment": Attachment{}, "EventReminder": Reminder{}, "Event.source": Link{}, "Event.organizer": Person{}, "Event.extendedProperties": Extended{}, "CalendarListEntry": listed{}} {
+	for of, value := range map[string]any{
+		"Event": Event{}, "EventDateTime": Moment{}, "EventAttendee": Attendee{}, "EventAttachment": Attachment{},
+		"EventReminder": Reminder{}, "Event.source": Link{}, "Event.organizer": Person{},
+		"Event.extendedProperties": Extended{}, "CalendarListEntry": listed{},
+	} {
 		kind := reflect.TypeOf(value)
 		for field := range kind.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -105,20 +109,33 @@ func TestPutAndChange(t *testing.T) {
 	if held.UID != "u1" || !strings.Contains(string(held.Data), "X-NOTE:kept") || held.Ref == "" || held.Version == "" {
 		t.Fatalf("%+v %s", held, held.Data)
 	}
-	if _, err := a.Put(t.Context(), work, mirror.Object{UID: "u1", Data: event()}); !errors.Is(err, mirror.ErrConflict) {
+	if _, err := a.Put(t.Context(), work, mirror.Object{UID: "u1", Data: event()}); !errors.Is(err,
+		mirror.ErrConflict) {
 		t.Errorf("the same UID again: %v", err)
 	}
 	next := changes(t, a, empty.Cursor)
-	if len(next.Objects) != 1 || next.Objects[0].Version != held.Version || string(next.Objects[0].Data) != string(held.Data) {
+	if len(next.Objects) != 1 || next.Objects[0].Version != held.Version ||
+		string(next.Objects[0].Data) != string(held.Data) {
 		t.Errorf("told otherwise than answered: %+v", next)
 	}
 
 	// An instance moves and another goes, in one change.
 	moved := held
-	moved.Data = []byte(strings.Replace(string(held.Data), "RRULE:FREQ=WEEKLY", "EXDATE;TZID=Europe/Berlin:20260324T100000\r\nRRULE:FREQ=WEEKLY", 1))
-	moved.Data = []byte(strings.Replace(string(moved.Data), "END:VCALENDAR", string(crlf("BEGIN:VEVENT\nUID:u1\nDTSTAMP:20260101T000000Z\nRECURRENCE-ID;TZID=Europe/Berlin:20260317T100000\nDTSTART;TZID=Europe/Berlin:20260318T120000\nDTEND;TZID=Europe/Berlin:20260318T130000\nSUMMARY:Moved\nEND:VEVENT\nEND:VCALENDAR")), 1))
+	moved.Data = []byte(strings.Replace(string(held.Data), "RRULE:FREQ=WEEKLY",
+		"EXDATE;TZID=Europe/Berlin:20260324T100000\r\nRRULE:FREQ=WEEKLY", 1))
+	moved.Data = []byte(
+		strings.Replace(string(moved.Data), "END:VCALENDAR",
+			string(
+				crlf("BEGIN:VEVENT\nUID:u1\nDTSTAMP:20260101T000000Z\n"+
+					"RECURRENCE-ID;TZID=Europe/Berlin:20260317T100000\nDTSTART;TZID=Europe/Berlin:20260318T120000\n"+
+					"DTEND;TZID=Europe/Berlin:20260318T130000\nSUMMARY:Moved\nEND:VEVENT\nEND:VCALENDAR"),
+			), 1),
+	)
 	after := put(t, a, moved)
-	for _, want := range []string{"RECURRENCE-ID;TZID=Europe/Berlin:20260317T100000", "DTSTART;TZID=Europe/Berlin:20260318T120000", "EXDATE;TZID=Europe/Berlin:20260324T100000", "SUMMARY:Moved"} {
+	for _, want := range []string{
+		"RECURRENCE-ID;TZID=Europe/Berlin:20260317T100000", "DTSTART;TZID=Europe/Berlin:20260318T120000",
+		"EXDATE;TZID=Europe/Berlin:20260324T100000", "SUMMARY:Moved",
+	} {
 		if !strings.Contains(string(after.Data), want) {
 			t.Errorf("no %s in\n%s", want, after.Data)
 		}
@@ -142,7 +159,8 @@ func TestPutAndChange(t *testing.T) {
 	if strings.Contains(string(again.Data), "Moved") || strings.Contains(string(again.Data), "20260318") {
 		t.Errorf("the instance is still moved:\n%s", again.Data)
 	}
-	if err := a.Delete(t.Context(), work, mirror.Object{Ref: again.Ref, Version: after.Version}); !errors.Is(err, mirror.ErrConflict) {
+	if err := a.Delete(t.Context(), work, mirror.Object{Ref: again.Ref, Version: after.Version}); !errors.Is(err,
+		mirror.ErrConflict) {
 		t.Errorf("an older version is deleted: %v", err)
 	}
 	if err := a.Delete(t.Context(), work, again); err != nil {
@@ -209,9 +227,13 @@ func TestTouchedSeries(t *testing.T) {
 	held := put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=WEEKLY")})
 	start := changes(t, a, "")
 	at := map[string]any{"dateTime": "2026-03-17T10:00:00+01:00", "timeZone": "Europe/Berlin"}
-	server.Set(work, googletest.Event{"id": held.Ref + "_20260317T090000Z", "recurringEventId": held.Ref, "originalStartTime": at, "status": "cancelled", "iCalUID": "u1"})
+	server.Set(work, googletest.Event{
+		"id": held.Ref + "_20260317T090000Z", "recurringEventId": held.Ref, "originalStartTime": at,
+		"status": "cancelled", "iCalUID": "u1",
+	})
 	next := changes(t, a, start.Cursor)
-	if len(next.Objects) != 1 || !strings.Contains(string(next.Objects[0].Data), "EXDATE;TZID=Europe/Berlin:20260317T100000") {
+	if len(next.Objects) != 1 ||
+		!strings.Contains(string(next.Objects[0].Data), "EXDATE;TZID=Europe/Berlin:20260317T100000") {
 		t.Fatalf("%+v", next)
 	}
 	if next.Objects[0].Version == held.Version {
@@ -221,7 +243,8 @@ func TestTouchedSeries(t *testing.T) {
 	o := next.Objects[0]
 	o.Data = []byte(strings.Replace(string(o.Data), "EXDATE;TZID=Europe/Berlin:20260317T100000\r\n", "", 1))
 	back := put(t, a, o)
-	if strings.Contains(string(back.Data), "EXDATE") || server.Events(work)[held.Ref+"_20260317T090000Z"]["status"] != "confirmed" {
+	if strings.Contains(string(back.Data), "EXDATE") ||
+		server.Events(work)[held.Ref+"_20260317T090000Z"]["status"] != "confirmed" {
 		t.Errorf("still gone:\n%s", back.Data)
 	}
 }
@@ -239,7 +262,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-const rateBody = `{"error":{"code":403,"message":"Rate Limit Exceeded","errors":[{"domain":"usageLimits","reason":"rateLimitExceeded"}]}}`
+const rateBody = `{"error":{"code":403,"message":"Rate Limit ` +
+	`Exceeded","errors":[{"domain":"usageLimits","reason":"rateLimitExceeded"}]}}`
 
 func TestTrouble(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -247,16 +271,20 @@ func TestTrouble(t *testing.T) {
 		// want is "" for done, else a kind of error
 		want string
 	}{
-		"401 once":         {[]resttest.Fault{{Status: 401}}, ""},
-		"busy once":        {[]resttest.Fault{{Status: 403, Body: rateBody}}, ""},
-		"429 once":         {[]resttest.Fault{{Status: 429}}, ""},
-		"500 once":         {[]resttest.Fault{{Status: 500}}, ""},
-		"half once":        {[]resttest.Fault{{Half: true}}, ""},
-		"lost once":        {[]resttest.Fault{{Lost: true}}, ""},
-		"no JSON once":     {[]resttest.Fault{{Status: 200, Body: "<html>"}}, ""},
-		"429 for long":     {[]resttest.Fault{{Status: 429, After: 600}}, "later"},
-		"503 always":       {[]resttest.Fault{{Status: 503}, {Status: 503}, {Status: 503}}, "later"},
-		"403":              {[]resttest.Fault{{Status: 403, Body: `{"error":{"message":"Forbidden","errors":[{"reason":"forbidden"}]}}`}}, "refused"},
+		"401 once":     {[]resttest.Fault{{Status: 401}}, ""},
+		"busy once":    {[]resttest.Fault{{Status: 403, Body: rateBody}}, ""},
+		"429 once":     {[]resttest.Fault{{Status: 429}}, ""},
+		"500 once":     {[]resttest.Fault{{Status: 500}}, ""},
+		"half once":    {[]resttest.Fault{{Half: true}}, ""},
+		"lost once":    {[]resttest.Fault{{Lost: true}}, ""},
+		"no JSON once": {[]resttest.Fault{{Status: 200, Body: "<html>"}}, ""},
+		"429 for long": {[]resttest.Fault{{Status: 429, After: 600}}, "later"},
+		"503 always":   {[]resttest.Fault{{Status: 503}, {Status: 503}, {Status: 503}}, "later"},
+		"403": {
+			[]resttest.Fault{
+				{Status: 403, Body: `{"error":{"message":"Forbidden","errors":[{"reason":"forbidden"}]}}`},
+			}, "refused",
+		},
 		"401 with all":     {[]resttest.Fault{{Status: 401}, {Status: 401}}, "sign in"},
 		"lost three times": {[]resttest.Fault{{Lost: true}, {Lost: true}, {Lost: true}}, "later"},
 	} {
@@ -264,12 +292,16 @@ func TestTrouble(t *testing.T) {
 			t.Parallel()
 			server, a := begin(t)
 			server.Allow("good", "better")
-			server.Set(work, googletest.Event{"start": map[string]any{"date": "2026-03-10"}, "end": map[string]any{"date": "2026-03-11"}})
+			server.Set(work, googletest.Event{
+				"start": map[string]any{"date": "2026-03-10"}, "end": map[string]any{"date": "2026-03-11"},
+			})
 			server.Faults.Add(c.faults...)
 			got, err := a.Changes(t.Context(), work, "")
 			later, isLater := errors.AsType[*mirror.Later](err)
 			_, isRefused := errors.AsType[*mirror.Refusal](err)
-			kind := map[bool]string{errors.Is(err, mirror.ErrSignIn): "sign in", isLater: "later", isRefused: "refused"}[true]
+			kind := map[bool]string{
+				errors.Is(err, mirror.ErrSignIn): "sign in", isLater: "later", isRefused: "refused",
+			}[true]
 			if err != nil && kind == "" {
 				kind = err.Error()
 			}
@@ -286,8 +318,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestWalk changes both sides at random while answers are lost and servers have trouble, and holds that both end equal: nothing is lost,
-// nothing doubled.
+// TestWalk changes both sides at random while answers are lost and servers have trouble, and holds that both end equal:
+// nothing is lost, nothing doubled.
 func TestWalk(t *testing.T) {
 	for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 6, 200)) {
 		walk(t, rand.New(rand.NewPCG(seed, 7)), 40)
@@ -338,7 +370,20 @@ func walk(t *testing.T, r *rand.Rand, steps int) {
 }
 
 func (w *walker) trouble() {
-	all := []resttest.Fault{{Status: 429}, {Status: 500}, {Lost: true}, {Half: true}, {Lost: true, Method: "POST"}, {Half: true, Method: "PATCH"}, {Lost: true, Method: "DELETE"}, {Status: 412, Method: "PATCH"}, {Status: 429, After: 60}, {Lost: true, Method: "PATCH"}}
+	all := []resttest.Fault{
+		{Status: 429},
+		{Status: 500},
+		{Lost: true},
+		{Half: true},
+		{Lost: true, Method: "POST"},
+		{
+			Half: true, Method: "PATCH",
+		},
+		{Lost: true, Method: "DELETE"},
+		{Status: 412, Method: "PATCH"},
+		{Status: 429, After: 60},
+		{Lost: true, Method: "PATCH"},
+	}
 	w.server.Faults.Add(all[w.dice.IntN(len(all))])
 }
 
@@ -419,7 +464,8 @@ func (w *walker) edit() {
 		}
 	}
 	o.Data = []byte(strings.Join(lines, "\r\n"))
-	if w.dice.IntN(3) == 0 && strings.Contains(string(o.Data), "RRULE") && !strings.Contains(string(o.Data), "RECURRENCE-ID") {
+	if w.dice.IntN(3) == 0 && strings.Contains(string(o.Data), "RRULE") &&
+		!strings.Contains(string(o.Data), "RECURRENCE-ID") {
 		o.Data = []byte(strings.Replace(string(o.Data), "STATUS:", "COMMENT:x\r\nSTATUS:", 1))
 	}
 	held, err := w.account.Put(w.Context(), work, o)

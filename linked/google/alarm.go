@@ -113,7 +113,8 @@ func (r *reader) reminders(c *ical.Component, e *Event) error {
 		return nil
 	}
 	if len(list) > mostReminders {
-		return mirror.Refusef("Google keeps %d reminders of an event, and this one has %d. Remove some.", mostReminders, len(list))
+		return mirror.Refusef("Google keeps %d reminders of an event, and this one has %d. Remove some.", mostReminders,
+			len(list))
 	}
 	e.Reminders = &Reminders{Overrides: list}
 	return nil

@@ -35,13 +35,15 @@ func (a *Account) list(ctx context.Context, remote string, query url.Values) (pa
 	var all page
 	for range mostPages {
 		var one page
-		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote), Query: query}, &one); err != nil {
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote), Query: query},
+			&one); err != nil {
 			return all, err
 		}
 		all.Zone, all.Reminders, all.Sync = one.Zone, one.Reminders, one.Sync
 		all.Items = append(all.Items, one.Items...)
 		if len(all.Items) > mostEvents {
-			return all, mirror.Refusef("The calendar at Google has more than %d events, which is more than is kept here.", mostEvents)
+			return all, mirror.Refusef("The calendar at Google has more than %d events, which is more than is kept "+
+				"here.", mostEvents)
 		}
 		if one.Next == "" {
 			all.Items = newest(all.Items)
@@ -121,7 +123,9 @@ func (s *Series) alive() bool {
 }
 
 // touched fetches the changed objects. The list is complete only for single events.
-func (a *Account) touched(ctx context.Context, remote string, cal Calendar, items []*Event, out mirror.Changes) (mirror.Changes, error) {
+func (a *Account) touched(ctx context.Context, remote string, cal Calendar, items []*Event,
+	out mirror.Changes,
+) (mirror.Changes, error) {
 	done := map[string]bool{}
 	for _, e := range items {
 		ref := e.ID
@@ -153,7 +157,8 @@ func (a *Account) touched(ctx context.Context, remote string, cal Calendar, item
 // master.
 func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (*Series, error) {
 	var master Event
-	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote) + "/" + url.PathEscape(ref)}, &master)
+	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote) + "/" + url.PathEscape(ref)},
+		&master)
 	uid := master.UID
 	switch {
 	case rest.Is(err, http.StatusNotFound, http.StatusGone):

@@ -27,7 +27,8 @@ func (w *write) difference(now, want *Event) (map[string]any, error) {
 	}
 	if !reflect.DeepEqual(guests(now.Attendees), guests(want.Attendees)) {
 		if now.Omitted {
-			return nil, mirror.Refusef("Google does not show us all guests of this event, so they cannot be changed from here.")
+			return nil,
+				mirror.Refusef("Google does not show us all guests of this event, so they cannot be changed from here.")
 		}
 		changes["attendees"] = orNull(want.Attendees)
 	}
@@ -111,7 +112,9 @@ func (w *write) moments(now, want *Event, changes map[string]any) {
 		if w.moment(pair[0]) == w.moment(pair[1]) {
 			continue
 		}
-		value := map[string]any{"date": orNull(pair[1].Date), "dateTime": orNull(pair[1].DateTime), "timeZone": orNull(pair[1].Zone)}
+		value := map[string]any{
+			"date": orNull(pair[1].Date), "dateTime": orNull(pair[1].DateTime), "timeZone": orNull(pair[1].Zone),
+		}
 		changes[name] = value
 	}
 }

@@ -114,7 +114,8 @@ type Attachment struct {
 // named are the declared fields of Event.
 var named = []string{
 	"kind", "etag", "id", "htmlLink", "created", "updated", "creator", "hangoutLink", "locked", "recurringEventId",
-	"iCalUID", "sequence", "organizer", "attendeesOmitted", "originalStartTime", "conferenceData", "status", "eventType", "summary",
+	"iCalUID", "sequence", "organizer", "attendeesOmitted", "originalStartTime", "conferenceData", "status",
+	"eventType", "summary",
 	"description", "location", "colorId", "start", "end", "recurrence", "transparency", "visibility", "attendees",
 	"extendedProperties", "reminders", "source", "attachments",
 }

@@ -84,7 +84,9 @@ func (w writer) key(e *Event) (string, error) {
 
 func (r *reader) event(c *ical.Component) (*Event, error) {
 	e := &Event{UID: vevent.TextOf(c, "UID")}
-	steps := []func(*ical.Component, *Event) error{r.times, r.recurrence, r.words, r.people, r.rest, r.links, r.reminders}
+	steps := []func(*ical.Component, *Event) error{
+		r.times, r.recurrence, r.words, r.people, r.rest, r.links, r.reminders,
+	}
 	for _, step := range steps {
 		if err := step(c, e); err != nil {
 			return nil, err
@@ -106,7 +108,8 @@ func (r *reader) instance(c *ical.Component, master *Event) (*Event, error) {
 		return nil, err
 	}
 	if master != nil && (master.Start.Date == "") != (e.Original.Date == "") {
-		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, or the other way round.")
+		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, " +
+			"or the other way round.")
 	}
 	e.SeriesID = r.ref
 	return e, nil
@@ -130,7 +133,8 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 		return err
 	}
 	if (e.Start.Date == "") != (e.End.Date == "") {
-		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, which Google does not keep.")
+		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, " +
+			"which Google does not keep.")
 	}
 	if p := c.Property("SEQUENCE"); p != nil {
 		e.Sequence, _ = strconv.Atoi(p.Value())
@@ -204,12 +208,14 @@ func (r *reader) line(p *ical.Property) (string, error) {
 			return "", err
 		}
 		if rule.RScale != "" || rule.Skip != "" {
-			return "", mirror.Refusef("Google knows only rules of the Gregorian calendar, and this one has RSCALE or SKIP.")
+			return "",
+				mirror.Refusef("Google knows only rules of the Gregorian calendar, and this one has RSCALE or SKIP.")
 		}
 		return p.String(), nil
 	case "RDATE":
 		if p.IsPeriods() {
-			return "", mirror.Refusef("Google keeps further dates of a series, but none with a length of their own (RDATE with a PERIOD).")
+			return "", mirror.Refusef("Google keeps further dates of a series, but none with a length of their own " +
+				"(RDATE with a PERIOD).")
 		}
 	}
 	times, err := p.Times()
@@ -255,7 +261,8 @@ func (r *reader) words(c *ical.Component, e *Event) error {
 	state := strings.ToUpper(vevent.TextOf(c, "STATUS"))
 	e.Status = cmp.Or(states.In(state), confirmed)
 	if e.Status == cancelled {
-		return mirror.Refusef("Google keeps no cancelled event: a cancelled one is deleted there. Delete it, or the instance, instead.")
+		return mirror.Refusef("Google keeps no cancelled event: a cancelled one is deleted there. Delete it, or the " +
+			"instance, instead.")
 	}
 	if strings.EqualFold(vevent.TextOf(c, "TRANSP"), "TRANSPARENT") {
 		e.Transparency = transparent
@@ -301,16 +308,20 @@ func (r *reader) links(c *ical.Component, e *Event) error {
 	}
 	for _, p := range c.All("ATTACH") {
 		if !web(p.Value()) {
-			return mirror.Refusef("Google keeps no files within an event, only links to them (https://). Take the attachment out.")
+			return mirror.Refusef("Google keeps no files within an event, only links to them (https://). Take the " +
+				"attachment out.")
 		}
 		a := Attachment{URL: p.Value()}
-		for name, field := range map[string]*string{"FMTTYPE": &a.Type, "FILENAME": &a.Title, iconParam: &a.Icon, fileParam: &a.FileID} {
+		for name, field := range map[string]*string{
+			"FMTTYPE": &a.Type, "FILENAME": &a.Title, iconParam: &a.Icon, fileParam: &a.FileID,
+		} {
 			*field, _ = p.Param(name)
 		}
 		e.Attachments = append(e.Attachments, a)
 	}
 	if len(e.Attachments) > mostAttachments {
-		return mirror.Refusef("Google keeps %d attachments of an event, and this one has %d.", mostAttachments, len(e.Attachments))
+		return mirror.Refusef("Google keeps %d attachments of an event, and this one has %d.", mostAttachments,
+			len(e.Attachments))
 	}
 	switch link := vevent.TextOf(c, conferenceName); {
 	case strings.EqualFold(link, newConference):

@@ -249,7 +249,9 @@ func plainOf(from *Event) *Event {
 	}
 	// What we keep there of ourselves is TestIn's.
 	e.Extended = e.Extended.foreign()
-	e.Recurrence = slices.DeleteFunc(slices.Clone(e.Recurrence), func(line string) bool { return strings.TrimSpace(line) == "" })
+	e.Recurrence = slices.DeleteFunc(slices.Clone(e.Recurrence), func(line string) bool {
+		return strings.TrimSpace(line) == ""
+	})
 	return &e
 }
 

@@ -33,14 +33,18 @@ func (d dice) times(e *Event, whole bool) {
 	name := d.one("Europe/Berlin", "America/New_York", "Asia/Kolkata", "UTC", "Australia/Lord_Howe", "America/St_Johns")
 	z, _ := time.LoadLocation(name)
 	e.Start = &Moment{DateTime: day.In(z).Format(time.RFC3339), Zone: name}
-	e.End = &Moment{DateTime: day.Add(time.Duration(1+d.IntN(9)) * 15 * time.Minute).In(z).Format(time.RFC3339), Zone: name}
+	e.End = &Moment{
+		DateTime: day.Add(time.Duration(1+d.IntN(9)) * 15 * time.Minute).In(z).Format(time.RFC3339), Zone: name,
+	}
 }
 
 func (d dice) event() *Event {
 	e := &Event{
-		ID: "e1", UID: "u1", Status: d.one(confirmed, "tentative"), Summary: d.text(), Description: d.text(), Location: d.text(),
-		Color: d.one("", "1", "5", "11"), Transparency: d.one("", transparent), Visibility: d.one("", "private", "public", "confidential"),
-		Type: d.one(usualEvent, usualEvent, "focusTime"), Sequence: d.IntN(3),
+		ID: "e1", UID: "u1", Status: d.one(confirmed, "tentative"), Summary: d.text(), Description: d.text(),
+		Location: d.text(),
+		Color:    d.one("", "1", "5", "11"), Transparency: d.one("", transparent),
+		Visibility: d.one("", "private", "public", "confidential"),
+		Type:       d.one(usualEvent, usualEvent, "focusTime"), Sequence: d.IntN(3),
 	}
 	e.Reminders = &Reminders{Default: d.IntN(2) == 0}
 	for i := 0; !e.Reminders.Default && i < d.IntN(4); i++ {
@@ -49,7 +53,8 @@ func (d dice) event() *Event {
 	for i := range d.IntN(4) {
 		e.Attendees = append(e.Attendees, Attendee{
 			Email: fmt.Sprintf("g%d@example.org", i), Name: d.one("", "Bob", "Bauer, \"Bob\"; ^1", d.text()),
-			Answer: d.one("needsAction", "declined", "tentative", "accepted"), Optional: d.IntN(2) == 0, Resource: d.IntN(3) == 0, Guests: d.IntN(2),
+			Answer: d.one("needsAction", "declined", "tentative", "accepted"), Optional: d.IntN(2) == 0,
+			Resource: d.IntN(3) == 0, Guests: d.IntN(2),
 			Comment: d.one("", "no; \"sorry\",\nreally"),
 		})
 		e.Organizer = &Person{Email: "g0@example.org"}
@@ -93,7 +98,9 @@ func (d dice) series() *Series {
 	if d.IntN(2) == 0 {
 		return s
 	}
-	s.Master.Recurrence = []string{d.one("RRULE:FREQ=DAILY", "RRULE:FREQ=WEEKLY;COUNT=20;BYDAY=MO,TU,WE", "RRULE:FREQ=MONTHLY")}
+	s.Master.Recurrence = []string{
+		d.one("RRULE:FREQ=DAILY", "RRULE:FREQ=WEEKLY;COUNT=20;BYDAY=MO,TU,WE", "RRULE:FREQ=MONTHLY"),
+	}
 	for i := range d.IntN(4) {
 		e := d.event()
 		d.times(e, whole)

@@ -22,7 +22,9 @@ func TestQuiet(t *testing.T) {
 		server.Handler().ServeHTTP(w, r)
 	}))
 	t.Cleanup(at.Close)
-	a := Open(at.URL+"/calendar/v3", at.Client(), zones, func(context.Context, string) (string, error) { return "good", nil })
+	a := Open(at.URL+"/calendar/v3", at.Client(), zones, func(context.Context, string) (string, error) {
+		return "good", nil
+	})
 	text := event("ORGANIZER:mailto:"+work, "ATTENDEE:mailto:"+work, "ATTENDEE:mailto:eve@example.net")
 	for _, c := range []struct {
 		quiet bool

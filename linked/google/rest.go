@@ -55,7 +55,8 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	}
 	var all map[string]json.RawMessage
 	if json.Unmarshal([]byte(p.Text()), &all) != nil || json.Unmarshal([]byte(p.Text()), &back) != nil {
-		return mirror.Refusef("The property %s was changed: it holds what Google has of the event beyond iCalendar. Leave it as it is, or leave it out.", restName)
+		return mirror.Refusef("The property %s was changed: it holds what Google has of the event beyond iCalendar. "+
+			"Leave it as it is, or leave it out.", restName)
 	}
 	if maps.DeleteFunc(all, isNamed); len(all) != 0 {
 		e.Rest = all
@@ -104,7 +105,8 @@ func (e *Event) keep(lines string) error {
 		return nil
 	}
 	if len(lines) > linesBytes {
-		return mirror.Refusef("The event has %d bytes of properties without a field at Google, which keeps at most %d. Remove some.", len(lines), linesBytes)
+		return mirror.Refusef("The event has %d bytes of properties without a field at Google, which keeps at most "+
+			"%d. Remove some.", len(lines), linesBytes)
 	}
 	if e.Extended == nil {
 		e.Extended = &Extended{}
@@ -124,8 +126,10 @@ func (e *Event) keep(lines string) error {
 
 // mapped are the properties with a Google field. The others are kept as lines.
 var mapped = []string{
-	"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "RRULE", "EXRULE", "RDATE", "EXDATE",
-	"RECURRENCE-ID", "SUMMARY", "DESCRIPTION", "X-ALT-DESC", "LOCATION", "STATUS", "TRANSP", "CLASS", "COLOR", "URL", "ORGANIZER",
+	"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "RRULE", "EXRULE",
+	"RDATE", "EXDATE",
+	"RECURRENCE-ID", "SUMMARY", "DESCRIPTION", "X-ALT-DESC", "LOCATION", "STATUS", "TRANSP", "CLASS", "COLOR", "URL",
+	"ORGANIZER",
 	"ATTENDEE", "ATTACH", "CONFERENCE", conferenceName, typeName, restName, reminderName,
 }
 
@@ -141,7 +145,8 @@ func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	kept := ical.NewComponent("VEVENT")
 	for p := range c.Properties() {
 		switch {
-		case p.Name() == "COLOR" && e.Color == "", p.Name() == "CONFERENCE" && !has(shown, p), !slices.Contains(mapped, p.Name()):
+		case p.Name() == "COLOR" && e.Color == "", p.Name() == "CONFERENCE" && !has(shown, p),
+			!slices.Contains(mapped, p.Name()):
 			kept.Add(p.Clone())
 		case slices.Contains(adorned, p.Name()):
 			if ornament := adornment(p, shown); ornament != nil {
@@ -151,7 +156,9 @@ func (r *reader) surplus(c *ical.Component, e *Event) (string, error) {
 	}
 	generated := alarms(e, r.cal)
 	for alarm := range c.Components() {
-		if alarm.Name() == "VALARM" && !slices.ContainsFunc(generated, func(g *ical.Component) bool { return same(g, alarm) }) {
+		if alarm.Name() == "VALARM" && !slices.ContainsFunc(generated, func(g *ical.Component) bool {
+			return same(g, alarm)
+		}) {
 			kept.AddComponent(alarm.Clone())
 		}
 	}
@@ -228,7 +235,8 @@ func (w writer) extras(c *ical.Component, e *Event) {
 		switch {
 		case slices.Contains(adorned, p.Name()):
 			adorn(c, p)
-		case !slices.Contains(mapped, p.Name()), p.Name() == "COLOR" && e.Color == "", p.Name() == "CONFERENCE" && !has(c, p):
+		case !slices.Contains(mapped, p.Name()), p.Name() == "COLOR" && e.Color == "", p.Name() == "CONFERENCE" &&
+			!has(c, p):
 			c.Add(p.Clone())
 		}
 	}

@@ -31,7 +31,9 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	w := &write{account: a, remote: remote, cal: cal, guests: "none"}
 	for _, e := range append([]*Event{want.Master}, want.Exceptions...) {
-		if !o.Quiet && e != nil && slices.ContainsFunc(e.Attendees, func(g Attendee) bool { return g.Email != cal.Self }) {
+		if !o.Quiet && e != nil && slices.ContainsFunc(e.Attendees, func(g Attendee) bool {
+			return g.Email != cal.Self
+		}) {
 			w.guests = "all"
 		}
 	}
@@ -119,7 +121,8 @@ func (w *write) send(ctx context.Context, method, path, match string, body, into
 	if path == "/import" {
 		query.Del("sendUpdates")
 	}
-	err := w.account.client.Do(ctx, rest.Request{Method: method, Path: eventsOf(w.remote) + path, Query: query, Match: match, Body: body}, into)
+	err := w.account.client.Do(ctx,
+		rest.Request{Method: method, Path: eventsOf(w.remote) + path, Query: query, Match: match, Body: body}, into)
 	switch {
 	case err == nil:
 		w.done = true
@@ -170,7 +173,8 @@ func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
 
 // foreign reports whether the account is not the event's organizer: its copy is private.
 func (w *write) foreign(e *Event) bool {
-	return e.Organizer != nil && len(e.Attendees) != 0 && w.cal.Self != "" && !strings.EqualFold(e.Organizer.Email, w.cal.Self)
+	return e.Organizer != nil && len(e.Attendees) != 0 && w.cal.Self != "" &&
+		!strings.EqualFold(e.Organizer.Email, w.cal.Self)
 }
 
 // fresh returns the event without the fields that Google sets.
@@ -315,7 +319,8 @@ func (w *write) span(e *Event) (start, end time.Time, err error) {
 
 // patch sends the changed fields of an event.
 func (w *write) patch(ctx context.Context, now, want *Event) error {
-	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 && !strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
+	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
+		!strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
 		return mirror.Refusef("The organizer of an event cannot be changed at Google (it is %s).", now.Organizer.Email)
 	}
 	changes, err := w.difference(now, want)

@@ -10,8 +10,9 @@ import (
 func TestText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"<p>Hello <b>you</b></p><p>and &amp; them</p>":                          "Hello you\n\nand & them",
-		`<a href="https://meet.example/x?a=1&amp;b=2">Join</a>`:                 "Join (https://meet.example/x?a=1&b=2)",
+		"<p>Hello <b>you</b></p><p>and &amp; them</p>": "Hello you\n\nand & them",
+		`<a href="https://meet.example/x?a=1&amp;b=2">Join</a>`: "" +
+			"Join (https://meet.example/x?a=1&b=2)",
 		`<a href="https://meet.example/x">https://meet.example/x</a>`:           "https://meet.example/x",
 		`<a href="javascript:alert(1)">Join</a>`:                                "Join",
 		`<a href=https://e.example/` + strings.Repeat("t", 400) + `>x</a>`:      "x",
@@ -154,7 +155,8 @@ func TestLongHTML(t *testing.T) {
 func TestHTMLCostsItsLength(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{
-		"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", "&a", "&#1",
+		"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", "&a",
+		"&#1",
 		`<p style="`, "<p =", `<p a = "b" `, `<p style="/*`, "<p a=b ", "<b></b>", "<script><!--", "<title></titl",
 		"<!", "\r", "<p " + many(200) + ">",
 	} {

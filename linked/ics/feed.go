@@ -55,7 +55,10 @@ func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &feed{client: guard.Client(outbound.Limits{Time: feedTime, Bytes: feedBytes, Redirects: redirects}), at: at, user: at.User}
+	f := &feed{
+		client: guard.Client(outbound.Limits{Time: feedTime, Bytes: feedBytes, Redirects: redirects}), at: at,
+		user: at.User,
+	}
 	f.at.User = nil
 	if s.Username != "" {
 		f.user = url.UserPassword(s.Username, s.Password)
@@ -104,7 +107,9 @@ func (f *feed) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 		return nil, err
 	}
 	head := archive.ReadHeader(text)
-	r := mirror.Remote{Name: head.Name, Color: head.Color, Zone: head.Timezone, Description: head.Description, Primary: true}
+	r := mirror.Remote{
+		Name: head.Name, Color: head.Color, Zone: head.Timezone, Description: head.Description, Primary: true,
+	}
 	r.Kinds = calendar.Kinds{calendar.Event, calendar.Todo, calendar.Journal}
 	return []mirror.Remote{r}, nil
 }
@@ -136,7 +141,9 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	}
 	changes.Objects = objects(text)
 	// A broken component without a UID may be any of the previous events, so treat none as deleted.
-	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool { return o.Fault != "" && o.UID == "" })
+	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool {
+		return o.Fault != "" && o.UID == ""
+	})
 	return changes, nil
 }
 
@@ -193,7 +200,9 @@ func away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
 		return &mirror.Later{Why: strings.TrimPrefix(own.Error(), "Get "), Cause: errors.New("the address is refused")}
 	}
-	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer")}
+	return &mirror.Later{
+		Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer"),
+	}
 }
 
 // judge returns the error of a response's status.
@@ -204,7 +213,9 @@ func judge(answer *http.Response) error {
 	case code == http.StatusUnauthorized:
 		return mirror.ErrSignIn
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code)}
+		return &mirror.Later{
+			Why: fmt.Sprintf("there is nothing at the address any more (%d); the last copy stays here", code),
+		}
 	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
 		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: after(answer.Header.Get("Retry-After"))}
 	default:

@@ -59,12 +59,17 @@ func newPublisher(t *testing.T) *publisher {
 // source follows the feed at an address of the publisher, as example.com.
 func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
 	t.Helper()
-	c := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-	}}
+	c := outbound.Config{
+		Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+		},
+	}
 	c.Roots.AddCert(p.Certificate())
 	_, port, _ := net.SplitHostPort(p.Listener.Addr().String())
-	s, err := ics.Provider(outbound.New(c)).Open(mirror.Opening{Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics"}})
+	s, err := ics.Provider(outbound.New(c)).Open(mirror.Opening{
+		Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +77,8 @@ func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
 }
 
 func feedOf(lines ...string) string {
-	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nX-WR-CALNAME:Holidays\r\nREFRESH-INTERVAL;VALUE=DURATION:PT6H\r\n" + strings.Join(lines, "") + "END:VCALENDAR\r\n"
+	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nX-WR-CALNAME:Holidays\r\n" +
+		"REFRESH-INTERVAL;VALUE=DURATION:PT6H\r\n" + strings.Join(lines, "") + "END:VCALENDAR\r\n"
 }
 
 func event(uid, summary string) string {
@@ -80,7 +86,8 @@ func event(uid, summary string) string {
 	if uid != "" {
 		id = "UID:" + uid + "\r\n"
 	}
-	return "BEGIN:VEVENT\r\n" + id + "DTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20261225\r\nSUMMARY:" + summary + "\r\nEND:VEVENT\r\n"
+	return "BEGIN:VEVENT\r\n" + id + "DTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20261225\r\nSUMMARY:" + summary +
+		"\r\nEND:VEVENT\r\n"
 }
 
 func TestAFeedIsFollowed(t *testing.T) {
@@ -117,7 +124,8 @@ func TestAFeedIsFollowed(t *testing.T) {
 		t.Fatalf("%+v, %v", next, err)
 	}
 	for i, o := range next.Objects {
-		if same := o.Version == first.Objects[i].Version; same == strings.Contains(string(o.Data), "changed") || o.Ref != first.Objects[i].Ref {
+		if same := o.Version == first.Objects[i].Version; same == strings.Contains(string(o.Data), "changed") ||
+			o.Ref != first.Objects[i].Ref {
 			t.Errorf("object %d: %q, version alike %v", i, o.Ref, same)
 		}
 	}
@@ -130,16 +138,24 @@ func TestABrokenFeedChangesNothing(t *testing.T) {
 		set  func(*publisher)
 		want string
 	}{
-		"no calendar":   {func(p *publisher) { p.text = "<html>sorry</html>" }, "no calendar"},
-		"nothing":       {func(p *publisher) { p.text = "" }, "no calendar"},
-		"cut off":       {func(p *publisher) { p.text = good[:len(good)-30] }, "ends in the middle"},
-		"gone":          {func(p *publisher) { p.status = http.StatusGone }, "the last copy stays"},
-		"away":          {func(p *publisher) { p.status = http.StatusBadGateway }, "502"},
-		"not let in":    {func(p *publisher) { p.status = http.StatusUnauthorized }, "linked again"},
-		"large":         {func(p *publisher) { p.text = good + strings.Repeat("X", 11<<20) }, "larger than"},
-		"bomb":          {func(p *publisher) { p.packed, p.text = true, good+strings.Repeat("X", 50<<20) }, "larger than"},
-		"leads inside":  {func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "https://10.0.0.1/x") }, "is an address"},
-		"leads to http": {func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "http://example.com/x") }, "not https"},
+		"no calendar": {func(p *publisher) { p.text = "<html>sorry</html>" }, "no calendar"},
+		"nothing":     {func(p *publisher) { p.text = "" }, "no calendar"},
+		"cut off":     {func(p *publisher) { p.text = good[:len(good)-30] }, "ends in the middle"},
+		"gone":        {func(p *publisher) { p.status = http.StatusGone }, "the last copy stays"},
+		"away":        {func(p *publisher) { p.status = http.StatusBadGateway }, "502"},
+		"not let in":  {func(p *publisher) { p.status = http.StatusUnauthorized }, "linked again"},
+		"large":       {func(p *publisher) { p.text = good + strings.Repeat("X", 11<<20) }, "larger than"},
+		"bomb": {
+			func(p *publisher) { p.packed, p.text = true, good+strings.Repeat("X", 50<<20) }, "larger than",
+		},
+		"leads inside": {
+			func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "https://10.0.0.1/x") },
+			"is an address",
+		},
+		"leads to http": {
+			func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "http://example.com/x") },
+			"not https",
+		},
 	} {
 		p := newPublisher(t)
 		test.set(p)
@@ -147,7 +163,8 @@ func TestABrokenFeedChangesNothing(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
-		if err != nil && (strings.Contains(err.Error(), "secret-path") || strings.Contains(fmt.Sprint(errors.Unwrap(err)), "secret-path")) {
+		if err != nil && (strings.Contains(err.Error(), "secret-path") ||
+			strings.Contains(fmt.Sprint(errors.Unwrap(err)), "secret-path")) {
 			t.Errorf("%s: the address is told: %v", name, err)
 		}
 	}
@@ -184,12 +201,15 @@ func TestOnlyWhatIsBrokenIsKeptOut(t *testing.T) {
 func TestAddressesThatAreNone(t *testing.T) {
 	t.Parallel()
 	provider := ics.Provider(outbound.New(outbound.Config{}))
-	for _, bad := range []string{"", "file:///etc/passwd", "gopher://x/", "http://example.com/a.ics", "https://", "::"} {
+	for _, bad := range []string{
+		"", "file:///etc/passwd", "gopher://x/", "http://example.com/a.ics", "https://", "::",
+	} {
 		if _, err := provider.Open(mirror.Opening{Secret: mirror.Secret{URL: bad}}); err == nil {
 			t.Errorf("%q is opened", bad)
 		}
 	}
-	if got := provider.Address(mirror.Secret{URL: "https://me:pw@example.com/private-123/basic.ics"}); got != "example.com" {
+	if got := provider.Address(mirror.Secret{URL: "https://me:pw@example.com/private-123/basic.ics"}); got !=
+		"example.com" {
 		t.Errorf("shown as %q", got)
 	}
 }

@@ -22,11 +22,14 @@ const (
 
 // Scopes are the requested scopes.
 func Scopes() []string {
-	return []string{"offline_access", "https://graph.microsoft.com/Calendars.ReadWrite", "https://graph.microsoft.com/User.Read"}
+	return []string{
+		"offline_access", "https://graph.microsoft.com/Calendars.ReadWrite", "https://graph.microsoft.com/User.Read",
+	}
 }
 
 // Ended is the explanation for an owner whose grant has expired.
-const Ended = "A key ends when it is unused for 90 days, when the password changes, when an administrator takes it back, or when the app's secret has expired."
+const Ended = "A key ends when it is unused for 90 days, when the password changes, when an administrator takes it " +
+	"back, or when the app's secret has expired."
 
 // Client returns this server's OAuth client at Microsoft. The tenant restricts the accounts that can be linked:
 // "common" means all.
@@ -36,7 +39,8 @@ func Client(id, secret, tenant string, ask *http.Client, now func() time.Time) *
 	}
 	at := login + url.PathEscape(tenant) + "/oauth2/v2.0/"
 	return &token.Client{
-		ID: id, Secret: secret, AuthURL: at + "authorize", TokenURL: at + "token", Scopes: Scopes(), Ended: Ended, HTTP: ask, Now: now,
+		ID: id, Secret: secret, AuthURL: at + "authorize", TokenURL: at + "token", Scopes: Scopes(), Ended: Ended,
+		HTTP: ask, Now: now,
 		Ask: map[string]string{"prompt": "select_account"},
 	}
 }
@@ -57,7 +61,10 @@ func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, a
 	busy := func(reason string) bool {
 		return reason == "ApplicationThrottled" || reason == "ErrorMailboxStoreUnavailable"
 	}
-	return &Account{zones: zones, now: now, client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy, Prefer: prefer}}
+	return &Account{
+		zones: zones, now: now,
+		client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy, Prefer: prefer},
+	}
 }
 
 // problem parses a Graph error.
@@ -91,7 +98,9 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	var all []mirror.Remote
 	found, _, err := list[calendar](ctx, a, calendars)
 	for _, c := range found {
-		all = append(all, mirror.Remote{ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default})
+		all = append(all, mirror.Remote{
+			ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default,
+		})
 	}
 	return all, rest.Gone(err)
 }

@@ -63,12 +63,14 @@ func changes(t *testing.T, a *Account, cursor string) mirror.Changes {
 func TestFields(t *testing.T) {
 	server := graphtest.New()
 	for of, value := range map[string]any{
-		"event": Event{}, "recurrencePattern": Pattern{}, "recurrenceRange": Range{}, "dateTimeTimeZone": Moment{}, "itemBody": Body{},
+		"event": Event{}, "recurrencePattern": Pattern{}, "recurrenceRange": Range{}, "dateTimeTimeZone": Moment{},
+		"itemBody":     Body{},
 		"emailAddress": Address{}, "onlineMeetingInfo": Meeting{}, "responseStatus": Answer{}, "calendar": calendar{},
 	} {
 		for field := range reflect.TypeOf(value).Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			known := server.Has(of+"."+name) || server.Has("outlookItem."+name) || name == "id" || name == "-" || strings.HasPrefix(name, "@")
+			known := server.Has(of+"."+name) || server.Has("outlookItem."+name) || name == "id" || name == "-" ||
+				strings.HasPrefix(name, "@")
 			if !known && name != "occurrenceId" {
 				t.Errorf("Microsoft publishes no field %s.%s", of, name)
 			}
@@ -77,7 +79,9 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
-	for of, list := range map[string]vevent.Pairs{"freeBusyStatus": shown, "sensitivity": sensitivities, "responseType": responses, "attendeeType": kinds} {
+	for of, list := range map[string]vevent.Pairs{
+		"freeBusyStatus": shown, "sensitivity": sensitivities, "responseType": responses, "attendeeType": kinds,
+	} {
 		for _, pair := range list {
 			if !server.Has(of + "=" + pair[0]) {
 				t.Errorf("Microsoft publishes no %s %q", of, pair[0])
@@ -105,18 +109,25 @@ func TestPutAndChange(t *testing.T) {
 	if held.UID != "u1" || held.Ref == "" || held.Version == "" {
 		t.Fatalf("%+v", held)
 	}
-	if _, err := a.Put(t.Context(), "cal", mirror.Object{UID: "u1", Data: event()}); !errors.Is(err, mirror.ErrConflict) {
+	if _, err := a.Put(t.Context(), "cal", mirror.Object{UID: "u1", Data: event()}); !errors.Is(err,
+		mirror.ErrConflict) {
 		t.Errorf("the same UID again: %v", err)
 	}
 	next := changes(t, a, empty.Cursor)
-	if len(next.Objects) != 1 || next.Objects[0].Version != held.Version || string(next.Objects[0].Data) != string(held.Data) {
+	if len(next.Objects) != 1 || next.Objects[0].Version != held.Version ||
+		string(next.Objects[0].Data) != string(held.Data) {
 		t.Errorf("told otherwise than answered: %+v", next)
 	}
 	moved := held
-	moved.Data = event("RRULE:FREQ=DAILY;COUNT=10", "EXDATE;TZID=Europe/Berlin:20260313T100000", "END:VEVENT", "BEGIN:VEVENT", "UID:u1", "DTSTAMP:20260101T000000Z",
-		"RECURRENCE-ID;TZID=Europe/Berlin:20260312T100000", "DTSTART;TZID=Europe/Berlin:20260312T150000", "DTEND;TZID=Europe/Berlin:20260312T160000", "SUMMARY:Moved")
+	moved.Data = event("RRULE:FREQ=DAILY;COUNT=10", "EXDATE;TZID=Europe/Berlin:20260313T100000", "END:VEVENT",
+		"BEGIN:VEVENT", "UID:u1", "DTSTAMP:20260101T000000Z",
+		"RECURRENCE-ID;TZID=Europe/Berlin:20260312T100000", "DTSTART;TZID=Europe/Berlin:20260312T150000",
+		"DTEND;TZID=Europe/Berlin:20260312T160000", "SUMMARY:Moved")
 	after := put(t, a, moved)
-	for _, want := range []string{"RECURRENCE-ID;TZID=Europe/Berlin:20260312T100000", "DTSTART;TZID=Europe/Berlin:20260312T150000", "EXDATE;TZID=Europe/Berlin:20260313T100000", "SUMMARY:Moved"} {
+	for _, want := range []string{
+		"RECURRENCE-ID;TZID=Europe/Berlin:20260312T100000", "DTSTART;TZID=Europe/Berlin:20260312T150000",
+		"EXDATE;TZID=Europe/Berlin:20260313T100000", "SUMMARY:Moved",
+	} {
 		if !strings.Contains(string(after.Data), want) {
 			t.Errorf("no %s in\n%s", want, after.Data)
 		}
@@ -237,7 +248,8 @@ func TestExpired(t *testing.T) {
 	if _, err := a.Changes(t.Context(), "cal", second.Cursor); !errors.Is(err, mirror.ErrExpired) {
 		t.Errorf("an old window: %v", err)
 	}
-	if _, err := a.Changes(t.Context(), "cal", `{"link":"https://elsewhere.example/","from":"2026-04-01T00:00:00Z"}`); err == nil {
+	if _, err := a.Changes(t.Context(), "cal",
+		`{"link":"https://elsewhere.example/","from":"2026-04-01T00:00:00Z"}`); err == nil {
 		t.Error("a link to elsewhere is followed, with a token")
 	}
 }
@@ -361,7 +373,8 @@ func (w *walker) edit() {
 	if !ok {
 		return
 	}
-	o.Data = []byte(strings.Replace(string(o.Data), "STATUS:CONFIRMED", fmt.Sprintf("LOCATION:edited %d\r\nSTATUS:CONFIRMED", w.dice.IntN(99)), 1))
+	o.Data = []byte(strings.Replace(string(o.Data), "STATUS:CONFIRMED",
+		fmt.Sprintf("LOCATION:edited %d\r\nSTATUS:CONFIRMED", w.dice.IntN(99)), 1))
 	if n := strings.Count(string(o.Data), "LOCATION:"); n > 1 {
 		return
 	}
@@ -435,7 +448,8 @@ func (w *walker) equal() {
 	}
 }
 
-// TestSkew holds that an instance which is cancelled at Microsoft goes here, too, though Microsoft's clock is an hour behind ours.
+// TestSkew holds that an instance which is cancelled at Microsoft goes here, too, though Microsoft's clock is an hour
+// behind ours.
 func TestSkew(t *testing.T) {
 	server, a := begin(t)
 	behind := a.now().Add(-time.Hour)
@@ -444,13 +458,14 @@ func TestSkew(t *testing.T) {
 	c := changes(t, a, changes(t, a, "").Cursor)
 	behind = behind.Add(10 * time.Minute)
 	server.Cancel(held.Ref, "2026-03-12")
-	if c = changes(t, a, c.Cursor); len(c.Objects) != 1 || !strings.Contains(string(c.Objects[0].Data), "EXDATE;TZID=Europe/Berlin:20260312T100000") {
+	if c = changes(t, a, c.Cursor); len(c.Objects) != 1 ||
+		!strings.Contains(string(c.Objects[0].Data), "EXDATE;TZID=Europe/Berlin:20260312T100000") {
 		t.Errorf("told %+v", c)
 	}
 }
 
-// TestMovedFarAway holds that what we made, and whose answer we lost, is not made a second time where it was moved to another time
-// since, and that a series is not either.
+// TestMovedFarAway holds that what we made, and whose answer we lost, is not made a second time where it was moved to
+// another time since, and that a series is not either.
 func TestMovedFarAway(t *testing.T) {
 	for name, rule := range map[string][]string{"moved": nil, "series": {"RRULE:FREQ=DAILY;COUNT=10"}} {
 		t.Run(name, func(t *testing.T) {
@@ -461,7 +476,8 @@ func TestMovedFarAway(t *testing.T) {
 				e["end"] = map[string]any{"dateTime": "2026-08-01T11:00:00", "timeZone": "UTC"}
 				server.Set(e)
 			}
-			if _, err := a.Put(t.Context(), "cal", mirror.Object{UID: "u1", Data: event(rule...)}); !errors.Is(err, mirror.ErrConflict) || len(server.Events()) != 1 {
+			if _, err := a.Put(t.Context(), "cal", mirror.Object{UID: "u1", Data: event(rule...)}); !errors.Is(err,
+				mirror.ErrConflict) || len(server.Events()) != 1 {
 				t.Errorf("%v, and there are %d", err, len(server.Events()))
 			}
 		})

@@ -76,7 +76,9 @@ func latest(since time.Time, items []*Event) time.Time {
 }
 
 func window(from, to time.Time) string {
-	return "?" + url.Values{"startDateTime": {from.UTC().Format(time.RFC3339)}, "endDateTime": {to.UTC().Format(time.RFC3339)}}.Encode()
+	return "?" + url.Values{
+		"startDateTime": {from.UTC().Format(time.RFC3339)}, "endDateTime": {to.UTC().Format(time.RFC3339)},
+	}.Encode()
 }
 
 func expired(err error) bool {
@@ -97,7 +99,9 @@ func list[T any](ctx context.Context, a *Account, link string) (items []T, next 
 		}
 		items = append(items, one.Value...)
 		if len(items) > mostEvents {
-			return nil, "", mirror.Refusef("The calendar at Microsoft has more than %d events in three years, which is more than is kept here.", mostEvents)
+			return nil, "",
+				mirror.Refusef("The calendar at Microsoft has more than %d events in three years, which is more than "+
+					"is kept here.", mostEvents)
 		}
 		if one.Delta != "" || one.Next == "" {
 			return items, one.Delta, nil
@@ -177,9 +181,12 @@ func (a *Account) modified(ctx context.Context, remote string, since time.Time, 
 
 // whole lists all fields of an event, because Graph returns some of them only on request, and then only the listed
 // ones.
-const whole = "id,iCalUId,createdDateTime,lastModifiedDateTime,type,seriesMasterId,originalStart,originalStartTimeZone,originalEndTimeZone," +
-	"cancelledOccurrences,isCancelled,isOrganizer,organizer,responseStatus,onlineMeetingUrl,onlineMeeting,transactionId,subject,body,start,end," +
-	"isAllDay,sensitivity,showAs,importance,categories,location,locations,attendees,isReminderOn,reminderMinutesBeforeStart,recurrence," +
+const whole = "id,iCalUId,createdDateTime,lastModifiedDateTime,type,seriesMasterId,originalStart," +
+	"originalStartTimeZone,originalEndTimeZone," +
+	"cancelledOccurrences,isCancelled,isOrganizer,organizer,responseStatus,onlineMeetingUrl,onlineMeeting," +
+	"transactionId,subject,body,start,end," +
+	"isAllDay,sensitivity,showAs,importance,categories,location,locations,attendees,isReminderOn," +
+	"reminderMinutesBeforeStart,recurrence," +
 	"allowNewTimeProposals,hideAttendees,isOnlineMeeting,onlineMeetingProvider,responseRequested"
 
 // series fetches all events of an object.
@@ -189,7 +196,8 @@ func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 	}
 	var raw json.RawMessage
 	query := url.Values{"$select": {whole}, "$expand": {"exceptionOccurrences"}}
-	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventPath(ref), Query: query}, &raw); err != nil {
+	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventPath(ref), Query: query}, &raw); err !=
+		nil {
 		return nil, rest.Gone(err)
 	}
 	var e Event

@@ -19,11 +19,17 @@ func (w *write) plain(e *Event) map[string]any {
 	}
 	var guests []Attendee
 	for _, a := range e.Attendees {
-		guests = append(guests, Attendee{Type: cmp.Or(a.Type, required), Address: Address{Name: cmp.Or(a.Address.Name, a.Address.Address), Address: strings.ToLower(a.Address.Address)}})
+		guests = append(guests, Attendee{
+			Type: cmp.Or(a.Type, required), Address: Address{
+				Name: cmp.Or(a.Address.Name, a.Address.Address), Address: strings.ToLower(a.Address.Address),
+			},
+		})
 	}
 	fields := map[string]any{
-		"subject": e.Subject, "start": out.plain(e.Start, e.AllDay), "end": out.plain(e.End, e.AllDay), "isAllDay": e.AllDay,
-		"sensitivity": cmp.Or(e.Sensitivity, normal), "showAs": cmp.Or(e.ShowAs, busy), "importance": cmp.Or(e.Importance, normal),
+		"subject": e.Subject, "start": out.plain(e.Start, e.AllDay), "end": out.plain(e.End, e.AllDay),
+		"isAllDay":    e.AllDay,
+		"sensitivity": cmp.Or(e.Sensitivity, normal), "showAs": cmp.Or(e.ShowAs, busy),
+		"importance": cmp.Or(e.Importance, normal),
 		"categories": slices.Clone(e.Categories), "location": placeName(e.Place), "attendees": guests,
 		"isReminderOn": e.ReminderOn, "reminderMinutesBeforeStart": minutes,
 	}

@@ -129,10 +129,14 @@ type Range struct {
 
 // named are the declared fields of Event.
 var named = []string{
-	"@odata.etag", "id", "iCalUId", "createdDateTime", "lastModifiedDateTime", "type", "seriesMasterId", "originalStart",
-	"originalStartTimeZone", "originalEndTimeZone", "cancelledOccurrences", "isCancelled", "isOrganizer", "organizer", "responseStatus",
-	"onlineMeetingUrl", "onlineMeeting", "transactionId", "@removed", "hasAttachments", "webLink", "bodyPreview", "changeKey", "isDraft",
-	"@odata.context", "occurrenceId", "subject", "body", "start", "end", "isAllDay", "sensitivity", "showAs", "importance", "categories",
+	"@odata.etag", "id", "iCalUId", "createdDateTime", "lastModifiedDateTime", "type", "seriesMasterId",
+	"originalStart",
+	"originalStartTimeZone", "originalEndTimeZone", "cancelledOccurrences", "isCancelled", "isOrganizer", "organizer",
+	"responseStatus",
+	"onlineMeetingUrl", "onlineMeeting", "transactionId", "@removed", "hasAttachments", "webLink", "bodyPreview",
+	"changeKey", "isDraft",
+	"@odata.context", "occurrenceId", "subject", "body", "start", "end", "isAllDay", "sensitivity", "showAs",
+	"importance", "categories",
 	"location", "attendees", "isReminderOn", "reminderMinutesBeforeStart", "recurrence", "exceptionOccurrences",
 }
 
@@ -151,7 +155,8 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	var plain plainEvent
 	others, err := rest.Decode(data, &plain, func(name string, value json.RawMessage) bool {
 		// Graph includes most fields as null.
-		return string(value) == usual[name] || slices.Contains(named, name) || strings.Contains(name, "@odata.") || string(value) == "null"
+		return string(value) == usual[name] || slices.Contains(named, name) || strings.Contains(name, "@odata.") ||
+			string(value) == "null"
 	})
 	*e = Event(plain)
 	e.Rest = others

@@ -51,7 +51,8 @@ type reader struct {
 func (r *reader) event(c *ical.Component) (*Event, error) {
 	for p := range c.Properties() {
 		if slices.Contains(unheld, p.Name()) {
-			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out, or put it into the description.", p.Name())
+			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out, or put it into the "+
+				"description.", p.Name())
 		}
 	}
 	e := &Event{Transaction: ours + vevent.TextOf(c, "UID")}
@@ -77,10 +78,12 @@ func (r *reader) instance(c *ical.Component, of *Event) (*Event, error) {
 		return nil, err
 	}
 	if of != nil && of.AllDay != t.IsDate() {
-		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, or the other way round.")
+		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, " +
+			"or the other way round.")
 	}
 	if of != nil && of.AllDay != e.AllDay {
-		return nil, mirror.Refusef("An instance lasts whole days where its series has times, or the other way round, which Microsoft cannot keep.")
+		return nil, mirror.Refusef("An instance lasts whole days where its series has times, or the other way round, " +
+			"which Microsoft cannot keep.")
 	}
 	e.Type = exceptional
 	if t.IsDate() {
@@ -151,7 +154,8 @@ func (r *reader) times(c *ical.Component, e *Event) error {
 		return err
 	}
 	if start.IsDate() != end.IsDate() {
-		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, which Microsoft does not keep.")
+		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, " +
+			"which Microsoft does not keep.")
 	}
 	e.AllDay = start.IsDate()
 	last := p
@@ -287,7 +291,8 @@ func (r *reader) people(c *ical.Component, e *Event) error {
 func (r *reader) meeting(c *ical.Component, e *Event) error {
 	for _, p := range c.All("CONFERENCE") {
 		if p.Value() != joins(e) {
-			return mirror.Refusef("Microsoft keeps no meeting of others (CONFERENCE). Put its address into the place or the description.")
+			return mirror.Refusef("Microsoft keeps no meeting of others (CONFERENCE). Put its address into the place " +
+				"or the description.")
 		}
 	}
 	return nil
@@ -322,7 +327,8 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 		kept[name] = value
 	}
 	// Most locations consist only of their name.
-	if name, err := rest.Text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 && string(name) != string(e.Place) {
+	if name, err := rest.Text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 &&
+		string(name) != string(e.Place) {
 		kept["location"] = e.Place
 	}
 	if e.Meeting != nil {
@@ -350,7 +356,8 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	}
 	var kept Event
 	if err := json.Unmarshal([]byte(p.Text()), &kept); err != nil {
-		return mirror.Refusef("The property %s was changed: it holds what Microsoft has of the event beyond iCalendar. Leave it as it is, or leave it out.", restName)
+		return mirror.Refusef("The property %s was changed: it holds what Microsoft has of the event beyond "+
+			"iCalendar. Leave it as it is, or leave it out.", restName)
 	}
 	e.Rest, e.Place, e.Meeting, e.MeetingURL = kept.Rest, kept.Place, kept.Meeting, kept.MeetingURL
 	return nil

@@ -209,7 +209,8 @@ func sameSeries(t *testing.T, want, got *Series) {
 	if diff := gocmp.Diff(plainSeries(want), plainSeries(got), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("there and back (-there +back):\n%s", diff)
 	}
-	if diff := gocmp.Diff(slices.Sorted(slices.Values(want.Cancelled)), got.Cancelled, cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(slices.Sorted(slices.Values(want.Cancelled)), got.Cancelled, cmpopts.EquateEmpty()); diff !=
+		"" {
 		t.Errorf("there and back (-there +back):\n%s", diff)
 	}
 }
@@ -228,9 +229,12 @@ func plainSeries(s *Series) (list []*Event) {
 // plainOf drops what only Microsoft writes, and says what it leaves unsaid.
 func (w writer) plainOf(from *Event) *Event {
 	e := *from
-	e.ETag, e.ID, e.UID, e.Created, e.Modified, e.WebLink, e.Preview, e.ChangeKey, e.Gone = "", "", "", "", "", "", "", "", nil
-	e.Transaction, e.Type, e.SeriesID, e.IsOrganizer, e.Answer, e.HasFiles, e.Draft, e.OccurrenceID = "", "", "", false, nil, false, false, ""
-	e.Sensitivity, e.ShowAs, e.Importance = cmp.Or(e.Sensitivity, normal), cmp.Or(e.ShowAs, busy), cmp.Or(e.Importance, normal)
+	e.ETag, e.ID, e.UID, e.Created, e.Modified, e.WebLink, e.Preview, e.ChangeKey, e.Gone = "", "", "", "", "", "", "",
+		"", nil
+	e.Transaction, e.Type, e.SeriesID, e.IsOrganizer, e.Answer, e.HasFiles, e.Draft, e.OccurrenceID = "", "", "", false,
+		nil, false, false, ""
+	e.Sensitivity, e.ShowAs, e.Importance = cmp.Or(e.Sensitivity, normal), cmp.Or(e.ShowAs, busy), cmp.Or(e.Importance,
+		normal)
 	if !e.ReminderOn {
 		e.Minutes = 0
 	}

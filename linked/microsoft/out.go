@@ -262,7 +262,8 @@ func (w writer) meeting(c *ical.Component, e *Event) {
 		return
 	}
 	c.Add(ical.NewProperty(meetingName, link))
-	c.Add(ical.NewProperty("CONFERENCE", link, ical.NewParam("VALUE", "URI"), ical.NewParam("FEATURE", "AUDIO", "VIDEO")))
+	c.Add(ical.NewProperty("CONFERENCE", link, ical.NewParam("VALUE", "URI"),
+		ical.NewParam("FEATURE", "AUDIO", "VIDEO")))
 }
 
 func joins(e *Event) string {

@@ -14,7 +14,8 @@ import (
 func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err error) {
 	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
 		!strings.EqualFold(now.Organizer.Address.Address, want.Organizer.Address.Address) {
-		return false, mirror.Refusef("The organizer of an event cannot be changed at Microsoft (it is %s).", now.Organizer.Address.Address)
+		return false, mirror.Refusef("The organizer of an event cannot be changed at Microsoft (it is %s).",
+			now.Organizer.Address.Address)
 	}
 	if err := w.reply(ctx, now, want); err != nil {
 		return false, err
@@ -84,8 +85,10 @@ func fieldsOf(e *Event) map[string]any {
 		guests = append(guests, Attendee{Type: a.Type, Address: a.Address})
 	}
 	fields := map[string]any{
-		"subject": e.Subject, "body": body, "start": e.Start, "end": e.End, "isAllDay": e.AllDay, "sensitivity": e.Sensitivity, "showAs": e.ShowAs,
-		"importance": e.Importance, "categories": append([]string{}, e.Categories...), "location": place, "attendees": guests,
+		"subject": e.Subject, "body": body, "start": e.Start, "end": e.End, "isAllDay": e.AllDay,
+		"sensitivity": e.Sensitivity, "showAs": e.ShowAs,
+		"importance": e.Importance, "categories": append([]string{}, e.Categories...), "location": place,
+		"attendees":    guests,
 		"isReminderOn": e.ReminderOn, "reminderMinutesBeforeStart": e.Minutes,
 	}
 	if e.Recurrence != nil {

@@ -39,7 +39,8 @@ func (d dice) event(start time.Time, whole bool) *Event {
 	for i := range d.IntN(3) {
 		e.Organizer = &Person{Address: Address{Address: "host@example.org"}}
 		e.Attendees = append(e.Attendees, Attendee{
-			Type: d.one(required, "optional", "resource"), Status: &Answer{Response: d.one("none", "accepted", "declined", "tentativelyAccepted")},
+			Type:    d.one(required, "optional", "resource"),
+			Status:  &Answer{Response: d.one("none", "accepted", "declined", "tentativelyAccepted")},
 			Address: Address{Address: fmt.Sprintf("g%d@example.org", i), Name: d.one("", "Bauer, \"Bob\"; ^1")},
 		})
 	}
@@ -62,7 +63,10 @@ func (d dice) recur(e *Event) {
 	}
 	start, _ := p.Time()
 	day, today := start.Civil, weekdays[start.Civil.Weekday()]
-	r := &Recurrence{Pattern: Pattern{Interval: 1 + d.IntN(3)}, Range: Range{Type: d.one("noEnd", "numbered", "endDate"), Start: dayOf(day)}}
+	r := &Recurrence{
+		Pattern: Pattern{Interval: 1 + d.IntN(3)},
+		Range:   Range{Type: d.one("noEnd", "numbered", "endDate"), Start: dayOf(day)},
+	}
 	r.Range.Count, r.Range.End = 1+d.IntN(20), dayOf(day.AddDays(d.IntN(400)))
 	pattern := &r.Pattern
 	pattern.Type = d.one("daily", "weekly", "absoluteMonthly", "absoluteYearly", "relativeMonthly", "relativeYearly")

@@ -20,7 +20,9 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 	return mirror.Provider{
 		Title: "Microsoft", Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
-		Open:    client.Opens(func(access token.Access) mirror.Source { return Open(api, client.HTTP, zones, client.Now, access) }),
+		Open: client.Opens(func(access token.Access) mirror.Source {
+			return Open(api, client.HTTP, zones, client.Now, access)
+		}),
 	}
 }
 

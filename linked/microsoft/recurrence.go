@@ -124,11 +124,13 @@ func (r *reader) recurrence(c *ical.Component, start ical.Time) (*Recurrence, er
 	}
 	pattern, ok := patternIn(&in, start.Civil)
 	if !ok {
-		return nil, mirror.Refusef("Microsoft cannot repeat an event by the rule %s. It knows every so many days, weeks (on days), months and years "+
+		return nil, mirror.Refusef("Microsoft cannot repeat an event by the rule %s. It knows every so many days, "+
+			"weeks (on days), months and years "+
 			"(on a day up to the 28th, the last day, or the first to fourth or last of some weekdays).", in.String())
 	}
 	if !begins(&in, start) {
-		return nil, mirror.Refusef("The series begins on a day that its rule (%s) does not have, which Microsoft cannot keep. Begin it on a day of the rule.", in.String())
+		return nil, mirror.Refusef("The series begins on a day that its rule (%s) does not have, which Microsoft "+
+			"cannot keep. Begin it on a day of the rule.", in.String())
 	}
 	until, err := r.until(&in, start)
 	if err != nil {
@@ -149,7 +151,8 @@ func begins(in *ical.Recur, start ical.Time) bool {
 
 func patternIn(in *ical.Recur, start ical.Civil) (Pattern, bool) {
 	p := Pattern{Interval: max(in.Interval, 1)}
-	if in.RScale != "" || in.Skip != "" || len(in.BySecond)+len(in.ByMinute)+len(in.ByHour)+len(in.ByYearDay)+len(in.ByWeekNo)+len(in.Extra) != 0 {
+	if in.RScale != "" || in.Skip != "" ||
+		len(in.BySecond)+len(in.ByMinute)+len(in.ByHour)+len(in.ByYearDay)+len(in.ByWeekNo)+len(in.Extra) != 0 {
 		return p, false
 	}
 	switch in.Freq {

@@ -19,7 +19,9 @@ const (
 var (
 	sensitivities = vevent.Pairs{{"personal", "X-PERSONAL"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
 	// shown are the free/busy states that TRANSP cannot express, as Exchange writes them.
-	shown     = vevent.Pairs{{tentative, "TENTATIVE"}, {"oof", "OOF"}, {elsewhere, "WORKINGELSEWHERE"}, {"unknown", "UNKNOWN"}}
+	shown = vevent.Pairs{
+		{tentative, "TENTATIVE"}, {"oof", "OOF"}, {elsewhere, "WORKINGELSEWHERE"}, {"unknown", "UNKNOWN"},
+	}
 	kinds     = vevent.Pairs{{"optional", "OPT-PARTICIPANT"}}
 	responses = vevent.Pairs{
 		{"notResponded", "NEEDS-ACTION"},
@@ -44,6 +46,7 @@ const (
 // unheld are the properties of RFC 5545, 7986 and 9073 without a Graph field. X- properties are not listed: they are
 // notes of programs and are dropped.
 var unheld = []string{
-	"ATTACH", "COLOR", "COMMENT", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID", "RELATED-TO", "RESOURCES",
+	"ATTACH", "COLOR", "COMMENT", "CONCEPT", "CONTACT", "EXRULE", "GEO", "IMAGE", "LINK", "RDATE", "REFID",
+	"RELATED-TO", "RESOURCES",
 	"STRUCTURED-DATA", "STYLED-DESCRIPTION", "URL",
 }

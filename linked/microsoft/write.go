@@ -138,7 +138,8 @@ func transaction(uid string, n int) string {
 // unmade checks that no event with the UID exists, once its transaction id turns out to be taken. The event may have
 // been moved, or be a series, whose instances have no transaction id.
 func (w *write) unmade(ctx context.Context, uid string) error {
-	items, _, err := list[*Event](ctx, w.account, of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
+	items, _, err := list[*Event](ctx, w.account,
+		of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,8 @@ func (w *write) host(ctx context.Context, e *Event) error {
 		return err
 	}
 	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
-		return mirror.Refusef("Microsoft makes the account that adds an event its organizer, so an invitation from %s cannot be stored there. Answer it where it arrived.",
+		return mirror.Refusef("Microsoft makes the account that adds an event its organizer, so an invitation from "+
+			"%s cannot be stored there. Answer it where it arrived.",
 			e.Organizer.Address.Address)
 	}
 	return nil
@@ -200,7 +202,8 @@ func (w *write) change(ctx context.Context, now, want *Series) error {
 	}
 	for _, day := range now.Cancelled {
 		if !slices.Contains(want.Cancelled, day) {
-			return mirror.Refusef("Microsoft does not bring back an instance that was cancelled (%s). Make an event of its own for that day.", day)
+			return mirror.Refusef("Microsoft does not bring back an instance that was cancelled (%s). Make an event "+
+				"of its own for that day.", day)
 		}
 	}
 	if err := w.instances(ctx, now, want); err != nil {
@@ -306,7 +309,8 @@ func (w *write) day(original string, of *Event) string {
 // find returns the instance with an original start.
 func (w *write) find(ctx context.Context, s *Series, original string) (*Event, error) {
 	if s.Master == nil {
-		return nil, mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
+		return nil,
+			mirror.Refusef("Microsoft shows us only a single instance of this series, so no others can be added.")
 	}
 	at, err := time.Parse(time.RFC3339, original)
 	if err != nil {
@@ -326,7 +330,8 @@ func (w *write) find(ctx context.Context, s *Series, original string) (*Event, e
 			return e, nil
 		}
 	}
-	return nil, mirror.Refusef("The series has no instance on %s, so none can be changed there.", original[:len(time.DateOnly)])
+	return nil,
+		mirror.Refusef("The series has no instance on %s, so none can be changed there.", original[:len(time.DateOnly)])
 }
 
 // usual returns the instance that the series itself defines.

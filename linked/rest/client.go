@@ -96,7 +96,8 @@ func (c *Client) Do(ctx context.Context, r Request, into any) error {
 			return err
 		}
 		err = c.once(ctx, r, body, token, into)
-		if problem, is := errors.AsType[*AnswerError](err); is && problem.Status == http.StatusUnauthorized && !renewed {
+		if problem, is := errors.AsType[*AnswerError](err); is && problem.Status == http.StatusUnauthorized &&
+			!renewed {
 			stale, renewed = token, true
 			continue
 		}
@@ -193,7 +194,8 @@ func (c *Client) again(r Request, err error, attempt int) (time.Duration, bool) 
 		switch {
 		case !c.passing(problem):
 			return 0, false
-		case problem.Status >= http.StatusInternalServerError && problem.Status != http.StatusServiceUnavailable && r.Method != http.MethodGet:
+		case problem.Status >= http.StatusInternalServerError && problem.Status != http.StatusServiceUnavailable &&
+			r.Method != http.MethodGet:
 			return 0, false
 		}
 		return max(wait, problem.After), problem.After <= patience
@@ -204,7 +206,8 @@ func (c *Client) again(r Request, err error, attempt int) (time.Duration, bool) 
 
 // passing reports whether an error is temporary.
 func (c *Client) passing(p *AnswerError) bool {
-	return p.Status == http.StatusTooManyRequests || p.Status >= http.StatusInternalServerError || p.Status == http.StatusForbidden && c.Busy(p.Reason)
+	return p.Status == http.StatusTooManyRequests || p.Status >= http.StatusInternalServerError ||
+		p.Status == http.StatusForbidden && c.Busy(p.Reason)
 }
 
 // sleep waits and reports whether the context is still alive.
@@ -238,7 +241,8 @@ func (c *Client) meaning(r Request, err error) error {
 	case c.passing(problem):
 		unknown := problem.Status >= http.StatusInternalServerError && r.Method != http.MethodGet
 		return &mirror.Later{After: problem.After, Why: busyText(problem), Cause: problem, Unknown: unknown}
-	case problem.Status == http.StatusBadRequest, problem.Status == http.StatusForbidden, problem.Status == http.StatusRequestEntityTooLarge,
+	case problem.Status == http.StatusBadRequest, problem.Status == http.StatusForbidden,
+		problem.Status == http.StatusRequestEntityTooLarge,
 		problem.Status == http.StatusUnprocessableEntity, problem.Status == http.StatusMethodNotAllowed:
 		return &mirror.Refusal{Why: "The account's server refuses it: " + said(problem), Cause: problem}
 	}

@@ -35,6 +35,7 @@ func googleProblem(body []byte) (reason, message string) {
 
 func googleBusy(reason string) bool {
 	return slices.Contains([]string{
-		"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "calendarUsageLimitsExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED",
+		"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "calendarUsageLimitsExceeded",
+		"dailyLimitExceeded", "RESOURCE_EXHAUSTED",
 	}, reason)
 }

@@ -18,7 +18,9 @@ func Text(v any) ([]byte, error) {
 }
 
 // Decode decodes an object into a value and returns the fields that has does not claim; nil if there are none.
-func Decode(data []byte, into any, has func(name string, value json.RawMessage) bool) (map[string]json.RawMessage, error) {
+func Decode(data []byte, into any,
+	has func(name string, value json.RawMessage) bool,
+) (map[string]json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {
 		return nil, err

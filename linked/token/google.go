@@ -10,8 +10,10 @@ import (
 // grant for one kind of account must not cover another.
 func Google(id, secret, ended string, scopes []string, ask *http.Client, now func() time.Time) *Client {
 	return &Client{ //nolint:gosec // addresses, and no secret
-		ID: id, Secret: secret, AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token",
-		Scopes: scopes, Ended: ended, HTTP: ask, Now: now, Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
+		ID: id, Secret: secret, AuthURL: "https://accounts.google.com/o/oauth2/v2/auth",
+		TokenURL: "https://oauth2.googleapis.com/token",
+		Scopes:   scopes, Ended: ended, HTTP: ask, Now: now,
+		Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
 	}
 }
 

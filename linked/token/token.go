@@ -68,11 +68,13 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	}
 	t := read(got)
 	if t.Refresh == "" {
-		return t, mirror.Refusef("The provider granted no lasting access. Link the account again, and grant everything that it asks for.")
+		return t, mirror.Refusef("The provider granted no lasting access. Link the account again, and grant " +
+			"everything that it asks for.")
 	}
 	for _, scope := range c.Scopes {
 		if t.Scopes != "" && !granted(t.Scopes, scope) {
-			return t, mirror.Refusef("The account was linked without a necessary permission (%s). Link it again, and leave all boxes ticked.", scope)
+			return t, mirror.Refusef("The account was linked without a necessary permission (%s). Link it again, and "+
+				"leave all boxes ticked.", scope)
 		}
 	}
 	return t, nil
@@ -112,7 +114,10 @@ func (c *Client) told(err error) error {
 	case answer.ErrorCode == "invalid_grant":
 		return fmt.Errorf("%w. %s", mirror.ErrSignIn, c.Ended)
 	case answer.ErrorCode == "invalid_client" || answer.ErrorCode == "unauthorized_client":
-		return &mirror.Later{After: time.Hour, Why: "the provider does not know this server any more: its client id or secret is wrong", Cause: errors.New(answer.ErrorCode)}
+		return &mirror.Later{
+			After: time.Hour, Why: "the provider does not know this server any more: its client id or secret is wrong",
+			Cause: errors.New(answer.ErrorCode),
+		}
 	case answer.ErrorCode != "" && answer.Response.StatusCode < http.StatusInternalServerError:
 		return fmt.Errorf("%w (%.60s)", mirror.ErrSignIn, answer.ErrorCode)
 	default:

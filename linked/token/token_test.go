@@ -37,8 +37,10 @@ func begin(t *testing.T, status int, answer string) (*provider, *Client) {
 	at := httptest.NewServer(p)
 	t.Cleanup(at.Close)
 	return p, &Client{
-		ID: "our-id", Secret: "our-secret", AuthURL: "https://accounts.example/auth", TokenURL: at.URL, Scopes: []string{"https://x.example/Calendars.Read", "offline_access"},
-		Ask: map[string]string{"access_type": "offline"}, Ended: "It dies after seven days.", HTTP: at.Client(), Now: time.Now,
+		ID: "our-id", Secret: "our-secret", AuthURL: "https://accounts.example/auth", TokenURL: at.URL,
+		Scopes: []string{"https://x.example/Calendars.Read", "offline_access"},
+		Ask:    map[string]string{"access_type": "offline"}, Ended: "It dies after seven days.", HTTP: at.Client(),
+		Now: time.Now,
 	}
 }
 
@@ -49,7 +51,10 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := at.Query()
-	for name, want := range map[string]string{"client_id": "our-id", "state": "st", "code_challenge_method": "S256", "access_type": "offline", "response_type": "code", "redirect_uri": "http://localhost:5234"} {
+	for name, want := range map[string]string{
+		"client_id": "our-id", "state": "st", "code_challenge_method": "S256", "access_type": "offline",
+		"response_type": "code", "redirect_uri": "http://localhost:5234",
+	} {
 		if q.Get(name) != want {
 			t.Errorf("%s is %q, want %q", name, q.Get(name), want)
 		}
@@ -64,14 +69,20 @@ func TestExchange(t *testing.T) {
 		status       int
 		answer, want string
 	}{
-		"good":         {200, `{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"x/Calendars.Read"}`, ""},
-		"short scope":  {200, `{"access_token":"a","refresh_token":"r","scope":"https://x.example/Calendars.Read openid"}`, ""},
-		"last part":    {200, `{"access_token":"a","refresh_token":"r","scope":"openid profile Calendars.Read"}`, ""},
-		"another one":  {200, `{"access_token":"a","refresh_token":"r","scope":"Read"}`, "leave all boxes ticked"},
-		"unticked":     {200, `{"access_token":"a","refresh_token":"r","scope":"openid"}`, "leave all boxes ticked"},
-		"no key":       {200, `{"access_token":"a","scope":"https://x.example/Calendars.Read"}`, "no lasting access"},
-		"code used":    {400, `{"error":"invalid_grant"}`, "linked again"},
-		"wrong client": {401, `{"error":"invalid_client","error_description":"our-secret"}`, "client id or secret is wrong"},
+		"good": {
+			200, `{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"x/Calendars.Read"}`, "",
+		},
+		"short scope": {
+			200, `{"access_token":"a","refresh_token":"r","scope":"https://x.example/Calendars.Read openid"}`, "",
+		},
+		"last part":   {200, `{"access_token":"a","refresh_token":"r","scope":"openid profile Calendars.Read"}`, ""},
+		"another one": {200, `{"access_token":"a","refresh_token":"r","scope":"Read"}`, "leave all boxes ticked"},
+		"unticked":    {200, `{"access_token":"a","refresh_token":"r","scope":"openid"}`, "leave all boxes ticked"},
+		"no key":      {200, `{"access_token":"a","scope":"https://x.example/Calendars.Read"}`, "no lasting access"},
+		"code used":   {400, `{"error":"invalid_grant"}`, "linked again"},
+		"wrong client": {
+			401, `{"error":"invalid_client","error_description":"our-secret"}`, "client id or secret is wrong",
+		},
 		"out of order": {503, `nothing`, "does not answer now"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +107,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestAccess holds that a token is renewed five minutes early, once, and that a key in the place of another is kept before it is used.
+// TestAccess holds that a token is renewed five minutes early, once, and that a key in the place of another is kept
+// before it is used.
 func TestAccess(t *testing.T) {
 	p, c := begin(t, 200, `{"access_token":"new","refresh_token":"r2","expires_in":3600}`)
 	kept := ""
@@ -187,8 +199,8 @@ func (s *shelf) opening() mirror.Opening {
 	}
 }
 
-// TestOvertaken holds that of two who renew one key at once neither fails: the second finds its key used up, or another one in the
-// place of it, and takes that.
+// TestOvertaken holds that of two who renew one key at once neither fails: the second finds its key used up, or another
+// one in the place of it, and takes that.
 func TestOvertaken(t *testing.T) {
 	for name, late := range map[string]int{"used up": 0, "used up, and written down late": 2, "written over": -1} {
 		t.Run(name, func(t *testing.T) {

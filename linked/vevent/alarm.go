@@ -10,7 +10,8 @@ import (
 // Before returns how many minutes before the start an alarm fires; false if it fires at other times.
 func Before(alarm *ical.Component) (int, bool) {
 	p := alarm.Property("TRIGGER")
-	if p == nil || alarm.Property("REPEAT") != nil || p.ValueType() == "DATE-TIME" || Word(p, "RELATED", "START") != "START" {
+	if p == nil || alarm.Property("REPEAT") != nil || p.ValueType() == "DATE-TIME" ||
+		Word(p, "RELATED", "START") != "START" {
 		return 0, false
 	}
 	d, err := p.Duration()

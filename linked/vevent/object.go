@@ -37,11 +37,15 @@ func Read(data []byte, zones *zone.DB) (*content.Object, Clock, error) {
 		return nil, Clock{}, err
 	}
 	if object.Kind != content.Event {
-		return nil, Clock{}, mirror.Refusef("A calendar there holds events alone, and this is a %s. Keep it in a calendar of this server.", object.Kind)
+		return nil, Clock{},
+			mirror.Refusef("A calendar there holds events alone, and this is a %s. Keep it in a calendar of this "+
+				"server.", object.Kind)
 	}
 	for _, c := range object.Overrides {
 		if of, ranged := c.Property("RECURRENCE-ID").Param("RANGE"); ranged && of != "" {
-			return nil, Clock{}, mirror.Refusef("A change of \"this and all following\" instances cannot be said there: end the series and begin another one.")
+			return nil, Clock{},
+				mirror.Refusef("A change of \"this and all following\" instances cannot be said there: end the " +
+					"series and begin another one.")
 		}
 	}
 	return object, Clock{resolver: zones.FromDocument(object.Calendar), names: zones}, nil

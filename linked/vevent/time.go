@@ -67,7 +67,8 @@ func (k Clock) Zone(t ical.Time) (*zone.Zone, error) {
 		return k.named(t.TZID)
 	case ical.FormDate, ical.FormFloating:
 	}
-	return nil, mirror.Refusef("The event has a time without a zone, which cannot be kept there. Give its times a zone.")
+	return nil,
+		mirror.Refusef("The event has a time without a zone, which cannot be kept there. Give its times a zone.")
 }
 
 func (k Clock) named(name string) (*zone.Zone, error) {
@@ -76,7 +77,8 @@ func (k Clock) named(name string) (*zone.Zone, error) {
 		return nil, mirror.Refusef("The zone %q is not known, so it cannot be said there.", name)
 	}
 	if _, known := k.names.Lookup(z.Name()); known != nil || z.Bare() {
-		return nil, mirror.Refusef("The zone %q has rules of its own and no name that is known there. Use a zone such as Europe/Berlin.", name)
+		return nil, mirror.Refusef("The zone %q has rules of its own and no name that is known there. Use a zone "+
+			"such as Europe/Berlin.", name)
 	}
 	return z, nil
 }
@@ -114,7 +116,8 @@ func Ends(c *ical.Component, start ical.Time) (ical.Time, error) {
 
 func after(start ical.Time, d ical.Duration) (ical.Time, error) {
 	if start.IsDate() && d.ExactSeconds() != 0 {
-		return ical.Time{}, mirror.Refusef("The event begins with a whole day and ends at a time of day, which cannot be kept there.")
+		return ical.Time{},
+			mirror.Refusef("The event begins with a whole day and ends at a time of day, which cannot be kept there.")
 	}
 	start.Civil = start.Civil.AddDays(d.NominalDays()).AddSeconds(int64(d.ExactSeconds()))
 	return start, nil

@@ -31,7 +31,8 @@ func plausible(address string) bool {
 			return false
 		}
 	}
-	return !strings.Contains(domain, "@") && !strings.Contains(domain, "..") && !strings.HasPrefix(domain, ".") && !strings.HasSuffix(domain, ".")
+	return !strings.Contains(domain, "@") && !strings.Contains(domain, "..") && !strings.HasPrefix(domain, ".") &&
+		!strings.HasSuffix(domain, ".")
 }
 
 // Domain returns the part of an address after the @.

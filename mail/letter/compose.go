@@ -65,7 +65,9 @@ func (p Post) Compose(e Envelope) (Mail, error) {
 	if err := mixed.SetBoundary(outer); err != nil {
 		return Mail{}, err
 	}
-	part, err := mixed.CreatePart(textproto.MIMEHeader{"Content-Type": {`multipart/alternative; boundary="` + inner + `"`}})
+	part, err := mixed.CreatePart(textproto.MIMEHeader{
+		"Content-Type": {`multipart/alternative; boundary="` + inner + `"`},
+	})
 	if err != nil {
 		return Mail{}, err
 	}
@@ -80,7 +82,8 @@ func (p Post) Compose(e Envelope) (Mail, error) {
 		func() error { return quotedPart(alternative, "text/html; charset=utf-8", html) },
 		// Mail programs prefer the last part. A Content-Disposition would hide their buttons for answering.
 		func() error {
-			return base64Part(alternative, fmt.Sprintf("text/calendar; charset=utf-8; method=%s; component=%s", e.Method, kind), "", data)
+			return base64Part(alternative,
+				fmt.Sprintf("text/calendar; charset=utf-8; method=%s; component=%s", e.Method, kind), "", data)
 		},
 		alternative.Close,
 		func() error {
@@ -119,7 +122,9 @@ func (p Post) headers(e Envelope, w words) *header {
 
 // quotedPart writes a text part for people.
 func quotedPart(w *multipart.Writer, kind, text string) error {
-	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Type": {kind}, "Content-Transfer-Encoding": {"quoted-printable"}})
+	part, err := w.CreatePart(textproto.MIMEHeader{
+		"Content-Type": {kind}, "Content-Transfer-Encoding": {"quoted-printable"},
+	})
 	if err != nil {
 		return err
 	}

@@ -33,15 +33,19 @@ func envelope(t *testing.T, data string, told ...string) letter.Envelope {
 	t.Helper()
 	l := func(data string) calendar.Letter {
 		return calendar.Letter{
-			ID: "1", From: "alice@example.org", To: "guest@example.com", Method: methodOf(data), UID: "u", Recurrence: recurrenceOf(data),
-			Posted: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Data: []byte(strings.ReplaceAll(data, "\n", "\r\n")),
+			ID: "1", From: "alice@example.org", To: "guest@example.com", Method: methodOf(data), UID: "u",
+			Recurrence: recurrenceOf(data),
+			Posted:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+			Data:       []byte(strings.ReplaceAll(data, "\n", "\r\n")),
 		}
 	}
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := letter.Envelope{Letter: l(data), Sender: "Alice Example", Zone: berlin, ID: "1.mac@example.org", Thread: "t.mac@example.org"}
+	e := letter.Envelope{
+		Letter: l(data), Sender: "Alice Example", Zone: berlin, ID: "1.mac@example.org", Thread: "t.mac@example.org",
+	}
 	if e.Method == calendar.MethodRequest {
 		e.Answer = "https://calendar.example.org/answer/TOKEN"
 	}
@@ -81,7 +85,8 @@ func parts(t *testing.T, data []byte) (header mail.Header, kinds []string, bodie
 	err = entity.Walk(func(path []int, part *message.Entity, err error) error {
 		kind, params, _ := part.Header.ContentType()
 		delete(params, "boundary")
-		kinds = append(kinds, fmt.Sprint(path, " ", mime.FormatMediaType(kind, params), " ", part.Header.Get("Content-Disposition")))
+		kinds = append(kinds,
+			fmt.Sprint(path, " ", mime.FormatMediaType(kind, params), " ", part.Header.Get("Content-Disposition")))
 		if strings.HasPrefix(kind, "multipart/") {
 			return err
 		}
@@ -129,14 +134,16 @@ func TestLetters(t *testing.T) {
 				t.Fatal(err)
 			}
 			header, _, bodies := parts(t, m.Data)
-			if got := bodies["text/calendar"]; got != strings.ReplaceAll(message, "\n", "\r\n") || got != bodies["application/ics"] {
+			if got := bodies["text/calendar"]; got != strings.ReplaceAll(message, "\n", "\r\n") ||
+				got != bodies["application/ics"] {
 				t.Errorf("the calendar file is not the message, but:\n%s", got)
 			}
 			subject, err := new(mime.WordDecoder).DecodeHeader(header.Get("Subject"))
 			if err != nil {
 				t.Error(err)
 			}
-			got := fmt.Sprintf("Subject: %s\n\n%s\n%s", subject, strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n"), strings.ReplaceAll(bodies["text/html"], "\r\n", "\n"))
+			got := fmt.Sprintf("Subject: %s\n\n%s\n%s", subject, strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n"),
+				strings.ReplaceAll(bodies["text/html"], "\r\n", "\n"))
 			if *update {
 				archive.Files = slices.DeleteFunc(archive.Files, func(f txtar.File) bool { return f.Name == "mail" })
 				archive.Files = append(archive.Files, txtar.File{Name: "mail", Data: []byte(got)})
@@ -189,8 +196,10 @@ func TestStructure(t *testing.T) {
 		t.Errorf("parts (-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]string{
-		"From": `"Alice Example" <alice@example.org>`, "To": `"@ATT" <guest@example.com>`, "Reply-To": "", "Subject": "Invitation: @SUM",
-		"Date": "Sun, 01 Mar 2026 12:00:00 +0000", "Message-Id": "<1.mac@example.org>", "References": "<t.mac@example.org>",
+		"From": `"Alice Example" <alice@example.org>`, "To": `"@ATT" <guest@example.com>`, "Reply-To": "",
+		"Subject": "Invitation: @SUM",
+		"Date":    "Sun, 01 Mar 2026 12:00:00 +0000", "Message-Id": "<1.mac@example.org>",
+		"References":     "<t.mac@example.org>",
 		"Auto-Submitted": "auto-generated", "Mime-Version": "1.0",
 	} {
 		if got := header.Get(name); got != want {
@@ -213,24 +222,30 @@ func TestFromElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	header, _, _ := parts(t, m.Data)
-	if from, reply := header.Get("From"), header.Get("Reply-To"); from != `"Alice Example via Calendar" <calendar@example.org>` || reply != `"Alice Example" <alice@gmail.example>` {
+	if from, reply := header.Get("From"), header.Get("Reply-To"); from !=
+		`"Alice Example via Calendar" <calendar@example.org>` || reply != `"Alice Example" <alice@gmail.example>` {
 		t.Errorf("From %s, Reply-To %s", from, reply)
 	}
 }
 
 // hostile are texts that would be more than text somewhere.
 var hostile = []string{
-	"a\\nBcc: victim@example.net", "x\u2028Bcc: v@example.net", "=?utf-8?q?a=0D=0ABcc:_v@example.net?=", "<script>alert(1)</script>",
-	`"><img src=x onerror=alert(1)>`, "\u202egnp.exe", strings.Repeat("long", 500), strings.Repeat("ü", 3000), "{{.Organizer}}", ".\\n.\\nQUIT",
-	`"quoted" <evil@example.net>, other@example.net`, "--=_m\\n\\nContent-Type: text/html", "ends with \\\\", strings.Repeat("日本語", 80),
+	"a\\nBcc: victim@example.net", "x\u2028Bcc: v@example.net", "=?utf-8?q?a=0D=0ABcc:_v@example.net?=",
+	"<script>alert(1)</script>",
+	`"><img src=x onerror=alert(1)>`, "\u202egnp.exe", strings.Repeat("long", 500), strings.Repeat("ü", 3000),
+	"{{.Organizer}}", ".\\n.\\nQUIT",
+	`"quoted" <evil@example.net>, other@example.net`, "--=_m\\n\\nContent-Type: text/html", "ends with \\\\",
+	strings.Repeat("日本語", 80),
 }
 
-// TestHostileTexts: whatever people write into an event, it begins no field, no part and no line too long, and is no markup.
+// TestHostileTexts: whatever people write into an event, it begins no field, no part and no line too long, and is no
+// markup.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
 	for i, text := range hostile {
 		param := strings.NewReplacer(`"`, "^'", "\\n", "^n", "\n", "^n").Replace(text)
-		data := strings.NewReplacer("@SUM", text, "@LOC", text, "CN=@ORG", `CN="`+param+`"`, "CN=@ATT", `CN="`+param+`"`).Replace(invitation)
+		data := strings.NewReplacer("@SUM", text, "@LOC", text, "CN=@ORG", `CN="`+param+`"`, "CN=@ATT",
+			`CN="`+param+`"`).Replace(invitation)
 		e := envelope(t, data)
 		e.Sender = text
 		m, err := post().Compose(e)
@@ -261,11 +276,17 @@ func TestHostileTexts(t *testing.T) {
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
-		"mailto:alice@example.org": "alice@example.org", "MAILTO:Alice@Example.ORG": "alice@example.org", "alice@example.org": "alice@example.org",
-		"mailto:alice%2Bx%40example.org": "alice+x@example.org", "mailto:Alice%20A%20%3Calice@example.org%3E": "alice@example.org",
-		"mailto:alice@example.org?subject=x": "alice@example.org", "mailto:müller@example.org": "müller@example.org",
-		"mailto:": "", "urn:uuid:1": "", "mailto:a@b@c": "", "mailto:a%0d%0ab@example.org": "", "mailto:a b@example.org": "", "mailto:a@example.org,b@example.org": "",
-		"mailto:-oProxy@example.org": "", "mailto:a@.org": "", "mailto:a@[127.0.0.1]": "", "mailto:" + strings.Repeat("a", 300) + "@example.org": "",
+		"mailto:alice@example.org": "alice@example.org", "MAILTO:Alice@Example.ORG": "alice@example.org",
+		"alice@example.org":                          "alice@example.org",
+		"mailto:alice%2Bx%40example.org":             "alice+x@example.org",
+		"mailto:Alice%20A%20%3Calice@example.org%3E": "alice@example.org",
+		"mailto:alice@example.org?subject=x":         "alice@example.org",
+		"mailto:müller@example.org":                  "müller@example.org",
+		"mailto:":                                    "", "urn:uuid:1": "", "mailto:a@b@c": "",
+		"mailto:a%0d%0ab@example.org": "",
+		"mailto:a b@example.org":      "", "mailto:a@example.org,b@example.org": "",
+		"mailto:-oProxy@example.org": "", "mailto:a@.org": "", "mailto:a@[127.0.0.1]": "",
+		"mailto:" + strings.Repeat("a", 300) + "@example.org": "",
 	} {
 		got, err := letter.Address(written)
 		if string(got) != want || (err == nil) != (want != "") {

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// TestTimesOfAForm: a guest finds the times of the event as its clock has them, also where the night between is an hour shorter and
-// where it has no end of its own, and proposes others that last as long.
+// TestTimesOfAForm: a guest finds the times of the event as its clock has them, also where the night between is an hour
+// shorter and where it has no end of its own, and proposes others that last as long.
 func TestTimesOfAForm(t *testing.T) {
 	t.Parallel()
 	const berlin, york = ";TZID=Europe/Berlin:", ";TZID=America/New_York:"
@@ -22,12 +22,14 @@ func TestTimesOfAForm(t *testing.T) {
 		says  []string
 	}{
 		"over the change of the clock": {
-			"DTSTART" + berlin + "20270328T000000\r\nDTEND" + berlin + "20270328T040000", "2027-03-28T00:00", "2027-03-28T04:00", false,
+			"DTSTART" + berlin + "20270328T000000\r\nDTEND" + berlin + "20270328T040000", "2027-03-28T00:00",
+			"2027-03-28T04:00", false,
 			[2]string{"2027-03-29T00:00", "2027-03-29T04:00"},
 			[]string{"DTSTART" + berlin + "20270329T000000", "DTEND" + berlin + "20270329T040000"},
 		},
 		"from zone to zone": {
-			"DTSTART" + berlin + "20270602T100000\r\nDTEND" + york + "20270602T120000", "2027-06-02T10:00", "2027-06-02T18:00", false,
+			"DTSTART" + berlin + "20270602T100000\r\nDTEND" + york + "20270602T120000", "2027-06-02T10:00",
+			"2027-06-02T18:00", false,
 			[2]string{"2027-06-03T10:00", "2027-06-03T18:00"},
 			[]string{"DTSTART" + berlin + "20270603T100000", "DTEND" + berlin + "20270603T180000"},
 		},
@@ -52,9 +54,13 @@ func TestTimesOfAForm(t *testing.T) {
 			[]string{"DTSTART:20270602T120000", "DTEND:20270602T133000"},
 		},
 	} {
-		l := calendar.Letter{To: "bob@example.org", From: "ann@example.org", Method: "REQUEST", Data: []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" +
-			"METHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\n" + test.event +
-			"\r\nORGANIZER:mailto:ann@example.org\r\nATTENDEE:mailto:bob@example.org\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")}
+		l := calendar.Letter{
+			To: "bob@example.org", From: "ann@example.org",
+			Method: "REQUEST", Data: []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" +
+				"METHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\n" + test.event +
+				"\r\nORGANIZER:mailto:ann@example.org\r\nATTENDEE:mailto:bob@example.org\r\nEND:VEVENT\r\n" +
+				"END:VCALENDAR\r\n"),
+		}
 		at, err := letter.TimesOf(l)
 		if err != nil || at.Start != test.start || at.End != test.end || at.Days != test.days {
 			t.Errorf("%s: %+v, %v", name, at, err)
@@ -65,7 +71,8 @@ func TestTimesOfAForm(t *testing.T) {
 		}
 		var times []string
 		for line := range strings.SplitSeq(string(said), "\r\n") {
-			if strings.HasPrefix(line, "DTSTART") || strings.HasPrefix(line, "DTEND") || strings.HasPrefix(line, "DURATION") {
+			if strings.HasPrefix(line, "DTSTART") || strings.HasPrefix(line, "DTEND") ||
+				strings.HasPrefix(line, "DURATION") {
 				times = append(times, line)
 			}
 		}

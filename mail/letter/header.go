@@ -52,7 +52,8 @@ func (h *header) text(name, text string) {
 // encoded returns the words of a text, encoded if necessary (RFC 2047). Readers drop the blank between two encoded
 // words, so the whole text is encoded or none of it.
 func encoded(text string) []string {
-	if !strings.Contains(text, "=?") && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 && !longWord(text) {
+	if !strings.Contains(text, "=?") && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 &&
+		!longWord(text) {
 		return strings.Fields(text)
 	}
 	var words []string

@@ -13,9 +13,14 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	for i, text := range append(hostile, "Lunch") {
 		data, err := post().Note(letter.Note{
-			To: "alice@example.org", Name: text, Subject: text, ID: "1@example.org", At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+			To: "alice@example.org", Name: text, Subject: text, ID: "1@example.org",
+			At:   time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
 			Stop: "https://cal.example.org/stop/x", Settings: "https://cal.example.org/settings",
-			Parts: []letter.NotePart{{Title: text, Lines: []letter.NoteLine{{"10:00", text, text}}, More: 2, Link: "https://cal.example.org/journal?app=1&x=2", Do: "Take it back"}},
+			Parts: []letter.NotePart{
+				{Title: text, Lines: []letter.NoteLine{
+					{"10:00", text, text},
+				}, More: 2, Link: "https://cal.example.org/journal?app=1&x=2", Do: "Take it back"},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -24,7 +29,8 @@ func TestNotes(t *testing.T) {
 		if len(kinds) != 3 || len(header) != 11 {
 			t.Errorf("%d: %d parts and %d fields: %v", i, len(kinds), len(header), header)
 		}
-		if html := bodies["text/html"]; strings.Contains(html, "<script") || strings.Contains(html, "<img") || !strings.Contains(html, `href="https://cal.example.org/journal?app=1&amp;x=2"`) {
+		if html := bodies["text/html"]; strings.Contains(html, "<script") || strings.Contains(html, "<img") ||
+			!strings.Contains(html, `href="https://cal.example.org/journal?app=1&amp;x=2"`) {
 			t.Errorf("%d: %s", i, html)
 		}
 		plain := strings.ReplaceAll(bodies["text/plain"], "\r\n", "\n")

@@ -17,7 +17,8 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(hostile, "") {
 		data, err := post().Plain(letter.Plain{
-			To: "ann@example.org", Name: name, Subject: name, Text: "Hello,\n\nüber " + strings.Repeat("long ", 100), ID: "1@example.org", At: time.Unix(0, 0),
+			To: "ann@example.org", Name: name, Subject: name, Text: "Hello,\n\nüber " + strings.Repeat("long ", 100),
+			ID: "1@example.org", At: time.Unix(0, 0),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -12,7 +12,9 @@ import (
 
 // repeated are the properties of the event that a reply repeats: the required ones (RFC 5546 §3.2.3), and others that
 // some programs need.
-var repeated = []string{"UID", "RECURRENCE-ID", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "DUE", "SUMMARY", "ORGANIZER"}
+var repeated = []string{
+	"UID", "RECURRENCE-ID", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "DUE", "SUMMARY", "ORGANIZER",
+}
 
 // Reply makes the recipient's reply to a letter.
 func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, error) {
@@ -28,7 +30,9 @@ func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, e
 
 // answer makes a message from a letter's recipient back to its sender: the event, their own ATTENDEE line, and their
 // comment.
-func (s *source) answer(to calendar.Letter, method, comment string, now time.Time, says func(event *ical.Component, mine *ical.Property)) ([]byte, error) {
+func (s *source) answer(to calendar.Letter, method, comment string, now time.Time,
+	says func(event *ical.Component, mine *ical.Property),
+) ([]byte, error) {
 	asked := s.main()
 	c := ical.NewComponent(asked.Name())
 	for p := range asked.Properties() {

@@ -46,7 +46,8 @@ func (s *source) end(first time.Time) time.Time {
 
 var units = map[ical.Frequency][2]string{
 	ical.Secondly: {"second", "seconds"}, ical.Minutely: {"minute", "minutes"}, ical.Hourly: {"hour", "hours"},
-	ical.Daily: {"day", "days"}, ical.Weekly: {"week", "weeks"}, ical.Monthly: {"month", "months"}, ical.Yearly: {"year", "years"},
+	ical.Daily: {"day", "days"}, ical.Weekly: {"week", "weeks"}, ical.Monthly: {"month", "months"},
+	ical.Yearly: {"year", "years"},
 }
 
 // ruleWords describes a recurrence rule. A rule that is too complex for a sentence becomes only its frequency.
@@ -85,7 +86,8 @@ func (s *source) until(t ical.Time, first when) string {
 func dayWords(r ical.Recur) string {
 	plain := len(r.ByMonth)+len(r.ByYearDay)+len(r.ByWeekNo)+len(r.BySetPos) == 0
 	switch {
-	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByMonthDay) == 1 && len(r.ByDay)+len(r.BySetPos) == 0 && r.ByMonthDay[0] > 0:
+	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByMonthDay) == 1 && len(r.ByDay)+len(r.BySetPos) == 0 &&
+		r.ByMonthDay[0] > 0:
 		return fmt.Sprintf("%d %s", r.ByMonthDay[0], time.Month(r.ByMonth[0]))
 	case r.Freq == ical.Yearly && len(r.ByMonth) == 1 && len(r.ByDay) == 1 && len(r.ByMonthDay)+len(r.BySetPos) == 0:
 		return fmt.Sprintf("%s of %s", ordinalDay(r.ByDay[0]), time.Month(r.ByMonth[0]))
@@ -109,7 +111,9 @@ func dayWords(r ical.Recur) string {
 	return ""
 }
 
-var ordinals = map[int]string{1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last", -2: "last but one"}
+var ordinals = map[int]string{
+	1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last", -2: "last but one",
+}
 
 func ordinalDay(day ical.WeekdayNum) string {
 	switch word := ordinals[day.N]; {

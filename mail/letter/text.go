@@ -29,7 +29,8 @@ func visible(r rune) rune {
 	switch {
 	case r == '\t' || unicode.IsSpace(r):
 		return ' '
-	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == utf8.RuneError, r == '\u200b', r == '\u2060', r == '\ufeff':
+	case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == utf8.RuneError, r == '\u200b', r == '\u2060',
+		r == '\ufeff':
 		return -1
 	}
 	return r

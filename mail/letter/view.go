@@ -73,7 +73,10 @@ func read(data []byte, local *time.Location) (*source, error) {
 	if local == nil {
 		local = time.UTC
 	}
-	s := &source{clock: content.Clock{Zones: zone.FromDocument(cal), Floating: zone.In(local)}, zones: cal.AllComponents("VTIMEZONE"), local: zone.In(local)}
+	s := &source{
+		clock: content.Clock{Zones: zone.FromDocument(cal), Floating: zone.In(local)},
+		zones: cal.AllComponents("VTIMEZONE"), local: zone.In(local),
+	}
 	for _, kind := range [...]string{content.Event, content.Todo} {
 		if all := content.SeriesIn(cal, kind); len(all) > 0 {
 			s.series = all[0]
@@ -95,9 +98,11 @@ func (s *source) main() *ical.Component {
 func (s *source) view() view {
 	c := s.main()
 	v := view{
-		Title: oneLine(content.TextOf(c, "SUMMARY"), titleMost), Where: oneLine(content.TextOf(c, "LOCATION"), fieldMost),
-		Description: lines(content.TextOf(c, "DESCRIPTION"), descriptionMost), Comment: lines(content.TextOf(c, "COMMENT"), fieldMost),
-		Organizer: organizer(c), Attendees: attendees(c), Instance: s.series.Master == nil,
+		Title:       oneLine(content.TextOf(c, "SUMMARY"), titleMost),
+		Where:       oneLine(content.TextOf(c, "LOCATION"), fieldMost),
+		Description: lines(content.TextOf(c, "DESCRIPTION"), descriptionMost),
+		Comment:     lines(content.TextOf(c, "COMMENT"), fieldMost),
+		Organizer:   organizer(c), Attendees: attendees(c), Instance: s.series.Master == nil,
 	}
 	when, _ := s.when(c)
 	v.When, v.Day = when.String(), when.day()
@@ -128,7 +133,10 @@ func (s *source) apart(v *view) {
 			continue
 		}
 		when, _ := s.when(c)
-		m := moved{Of: of, When: when.String(), Where: oneLine(content.TextOf(c, "LOCATION"), fieldMost), Title: oneLine(content.TextOf(c, "SUMMARY"), titleMost)}
+		m := moved{
+			Of: of, When: when.String(), Where: oneLine(content.TextOf(c, "LOCATION"), fieldMost),
+			Title: oneLine(content.TextOf(c, "SUMMARY"), titleMost),
+		}
 		if len(v.Moved) < listMost {
 			v.Moved = append(v.Moved, m)
 		}

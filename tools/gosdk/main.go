@@ -44,7 +44,9 @@ func try(ctx context.Context, url, token string) error {
 			return &mcp.ElicitResult{Action: answer, Content: map[string]any{}}, nil
 		},
 	})
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)},
+	}, nil)
 	if err != nil {
 		return err
 	}

@@ -73,7 +73,8 @@ func (b *bench) describe(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
 		"client_id": b.description(), "client_name": describedName, "redirect_uris": redirects,
-		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
+		"response_types": []string{"code"},
 	})
 }
 
@@ -101,7 +102,8 @@ func (b *bench) serve(ctx context.Context, logged string, env ...string) (*serve
 		return nil, err
 	}
 	s.command = exec.CommandContext(ctx, os.Getenv("COMPAT_BINARY"), "serve", "--no-first-user")
-	s.command.Env = append(os.Environ(), "CALDAV_PORT=0", "MCP_PORT=0", "FETCH_ALLOW=127.0.0.1", "SSL_CERT_FILE="+certificate)
+	s.command.Env = append(os.Environ(), "CALDAV_PORT=0", "MCP_PORT=0", "FETCH_ALLOW=127.0.0.1",
+		"SSL_CERT_FILE="+certificate)
 	s.command.Env = append(s.command.Env, env...)
 	said, err := s.command.StderrPipe()
 	if err != nil {

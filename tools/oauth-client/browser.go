@@ -17,7 +17,8 @@ type browser struct {
 }
 
 func newBrowser(ctx context.Context, b *bench) (*browser, error) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(b.work+"/profile"))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox,
+		chromedp.UserDataDir(b.work+"/profile"))
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	tab, endTab := chromedp.NewContext(allocator)
 	if err := chromedp.Do(tab); err != nil {
@@ -62,7 +63,8 @@ const tick = `document.querySelectorAll('input[name="all"], input[name="scope"]'
 // say signs in if necessary, and grants everything.
 func (w *browser) say(ctx context.Context) error {
 	if strings.HasPrefix(w.title(ctx), "Sign in") {
-		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user), chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
+		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user),
+			chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
 		if err != nil {
 			return w.lost(err)
 		}

@@ -19,9 +19,11 @@ var errAsksAgain = errors.New("the user is asked again")
 
 func byRegistration(ctx context.Context, b *bench) error {
 	return b.connect(ctx, "By registration", func(c *auth.AuthorizationCodeHandlerConfig) {
-		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: "By registration", RedirectURIs: []string{c.RedirectURL}, GrantTypes: []string{"authorization_code", "refresh_token"},
-		}}
+		c.DynamicClientRegistrationConfig = &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: "By registration", RedirectURIs: []string{c.RedirectURL},
+				GrantTypes: []string{"authorization_code", "refresh_token"},
+			}}
 	})
 }
 
@@ -33,7 +35,8 @@ func byDescription(ctx context.Context, b *bench) error {
 
 func byHand(ctx context.Context, b *bench) error {
 	var added struct{ ID, Secret string }
-	if err := b.command(ctx, &added, "add-client", "--name", "By hand", "--redirect", redirect, "--secret", "--json"); err != nil {
+	if err := b.command(ctx, &added, "add-client", "--name", "By hand", "--redirect", redirect, "--secret",
+		"--json"); err != nil {
 		return err
 	}
 	return b.connect(ctx, "By hand", func(c *auth.AuthorizationCodeHandlerConfig) {
@@ -51,7 +54,8 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 	renewed, asked := 0, 0
 	config := &auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: at.redirect(), RequestRefreshToken: true,
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		AuthorizationCodeFetcher: func(ctx context.Context,
+			args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if asked++; asked > 1 {
 				return nil, errAsksAgain
 			}
@@ -79,7 +83,9 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 		return err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "judge", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: b.server.mcp, OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: b.server.mcp, OAuthHandler: handler, DisableStandaloneSSE: true,
+	}, nil)
 	if err != nil {
 		return fmt.Errorf("connecting: %w", err)
 	}
@@ -110,7 +116,8 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 	if status, err := b.knock(ctx, token.AccessToken); err != nil || status != http.StatusUnauthorized {
 		return fmt.Errorf("after it was revoked: %d, %w", status, err)
 	}
-	if _, err := session.CallTool(ctx, call); !errors.Is(err, errAsksAgain) && (err == nil || !strings.Contains(err.Error(), errAsksAgain.Error())) {
+	if _, err := session.CallTool(ctx, call); !errors.Is(err, errAsksAgain) &&
+		(err == nil || !strings.Contains(err.Error(), errAsksAgain.Error())) {
 		return fmt.Errorf("a call after it was revoked: %w", err)
 	}
 	return nil

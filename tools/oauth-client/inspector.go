@@ -24,7 +24,10 @@ func inspectorCommand(described bool) func(context.Context, *bench) error {
 		if err != nil {
 			return err
 		}
-		i := &inspector{b, kept{filepath.Join(b.work, fmt.Sprintf("inspector-%t", described))}, described, "http://127.0.0.1:" + port + "/callback"}
+		i := &inspector{
+			b, kept{filepath.Join(b.work, fmt.Sprintf("inspector-%t", described))}, described,
+			"http://127.0.0.1:" + port + "/callback",
+		}
 		name := "MCP Inspector"
 		if described {
 			name = describedName
@@ -33,7 +36,8 @@ func inspectorCommand(described bool) func(context.Context, *bench) error {
 			return fmt.Errorf("listing tools: %w", err)
 		}
 		status := func() error {
-			_, err := i.ask(ctx, "("+regexp.QuoteMeta(name)+` \()`, "tools/call", "--tool-name", "calendar_auth_status", "--stored-auth-only")
+			_, err := i.ask(ctx, "("+regexp.QuoteMeta(name)+` \()`, "tools/call", "--tool-name", "calendar_auth_status",
+				"--stored-auth-only")
 			return err
 		}
 		if err := status(); err != nil {
@@ -55,13 +59,16 @@ func inspectorCommand(described bool) func(context.Context, *bench) error {
 // ask runs one method and checks that the output contains a text.
 func (i *inspector) ask(ctx context.Context, wanted, method string, more ...string) (string, error) {
 	args := []string{
-		filepath.Join(i.modules, "@modelcontextprotocol/inspector/clients/cli/build/index.js"), "--server-url", i.server.mcp, "--transport", "http",
+		filepath.Join(i.modules, "@modelcontextprotocol/inspector/clients/cli/build/index.js"), "--server-url",
+		i.server.mcp, "--transport", "http",
 		"--format", "json", "--callback-url", i.at, "--method", method,
 	}
 	if i.described {
 		args = append(args, "--client-metadata-url", i.description())
 	}
-	n, err := i.node(ctx, []string{"MCP_STORAGE_DIR=" + i.kept.dir, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true"}, append(args, more...)...)
+	n, err := i.node(ctx, []string{
+		"MCP_STORAGE_DIR=" + i.kept.dir, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true",
+	}, append(args, more...)...)
 	if err != nil {
 		return "", err
 	}

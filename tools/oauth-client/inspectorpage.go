@@ -17,14 +17,17 @@ func inspectorPage(ctx context.Context, b *bench) error {
 	}
 	k := kept{filepath.Join(b.work, "inspector-page")}
 	n, err := b.node(ctx, []string{
-		"MCP_STORAGE_DIR=" + k.dir, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=false", "CLIENT_PORT=" + port,
+		"MCP_STORAGE_DIR=" + k.dir, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=false",
+		"CLIENT_PORT=" + port,
 		"MCP_SANDBOX_PORT=0", "DANGEROUSLY_OMIT_AUTH=true",
-	}, filepath.Join(b.modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--web", "--server-url", b.server.mcp, "--transport", "http")
+	}, filepath.Join(b.modules, "@modelcontextprotocol/inspector/clients/launcher/build/index.js"), "--web",
+		"--server-url", b.server.mcp, "--transport", "http")
 	if err != nil {
 		return err
 	}
 	defer n.stop()
-	if _, err := n.until(ctx, b, regexp.MustCompile(`^(nothing)\.$`), regexp.MustCompile(`(http://\S+:`+port+`)`)); err != nil {
+	if _, err := n.until(ctx, b, regexp.MustCompile(`^(nothing)\.$`),
+		regexp.MustCompile(`(http://\S+:`+port+`)`)); err != nil {
 		return fmt.Errorf("starting: %w", err)
 	}
 	w := b.browser
@@ -33,7 +36,10 @@ func inspectorPage(ctx context.Context, b *bench) error {
 	if err := chromedp.Do(ctx, chromedp.Navigate("http://127.0.0.1:"+port+"/")); err != nil {
 		return w.lost(err)
 	}
-	for _, step := range []string{`(() => { const one = document.querySelector("input[role=switch]"); one?.click(); return !!one; })()`, `document.title.startsWith("Sign in") || document.title.startsWith("Let ")`} {
+	for _, step := range []string{
+		`(() => { const one = document.querySelector("input[role=switch]"); one?.click(); return !!one; })()`,
+		`document.title.startsWith("Sign in") || document.title.startsWith("Let ")`,
+	} {
 		if err := w.until(ctx, step); err != nil {
 			return err
 		}
@@ -41,7 +47,10 @@ func inspectorPage(ctx context.Context, b *bench) error {
 	if err := w.say(ctx); err != nil {
 		return err
 	}
-	for _, step := range []string{`document.body.innerText.includes("Tools")`, press("Tools"), press("calendar_auth_status"), press("Execute Tool"), `document.body.innerText.includes("MCP Inspector (")`} {
+	for _, step := range []string{
+		`document.body.innerText.includes("Tools")`, press("Tools"), press("calendar_auth_status"),
+		press("Execute Tool"), `document.body.innerText.includes("MCP Inspector (")`,
+	} {
 		if err := w.until(ctx, step); err != nil {
 			return err
 		}

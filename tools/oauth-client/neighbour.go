@@ -67,10 +67,12 @@ func (b *bench) granted(ctx context.Context, name string) (string, error) {
 	defer at.Close()
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
 		RedirectURL: at.redirect(),
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{Metadata: &oauthex.ClientRegistrationMetadata{
-			ClientName: name, RedirectURIs: []string{at.redirect()},
-		}},
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{
+				ClientName: name, RedirectURIs: []string{at.redirect()},
+			}},
+		AuthorizationCodeFetcher: func(ctx context.Context,
+			args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			if err := b.browser.allow(args.URL); err != nil {
 				return nil, err
 			}
@@ -82,7 +84,9 @@ func (b *bench) granted(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "judge", Version: "1"}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: b.server.mcp, OAuthHandler: handler, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: b.server.mcp, OAuthHandler: handler, DisableStandaloneSSE: true,
+	}, nil)
 	if err != nil {
 		return "", fmt.Errorf("connecting: %w", err)
 	}

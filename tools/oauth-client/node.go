@@ -26,7 +26,8 @@ func (b *bench) node(ctx context.Context, env []string, args ...string) (*node, 
 		program = "node"
 	}
 	n := &node{command: exec.CommandContext(ctx, program, args...), lines: make(chan string, 64)}
-	n.command.Env = append(os.Environ(), append(env, "NODE_EXTRA_CA_CERTS="+filepath.Join(b.work, "host.pem"), "BROWSER=/bin/true")...)
+	n.command.Env = append(os.Environ(),
+		append(env, "NODE_EXTRA_CA_CERTS="+filepath.Join(b.work, "host.pem"), "BROWSER=/bin/true")...)
 	n.command.Dir = filepath.Dir(b.modules)
 	var err error
 	if n.in, err = n.command.StdinPipe(); err != nil {
@@ -142,7 +143,8 @@ func conformance(ctx context.Context, b *bench) error {
 		return err
 	}
 	out := filepath.Join(b.work, "conformance")
-	n, err := b.node(ctx, nil, filepath.Join(b.modules, "@modelcontextprotocol/conformance/dist/index.js"), "authorization",
+	n, err := b.node(ctx, nil, filepath.Join(b.modules, "@modelcontextprotocol/conformance/dist/index.js"),
+		"authorization",
 		"--url", b.server.caldav, "--client-id", added.ID, "--port", port, "-o", out)
 	if err != nil {
 		return err

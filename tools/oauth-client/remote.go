@@ -23,7 +23,9 @@ func mcpRemote(described bool) func(context.Context, *bench) error {
 		if err != nil {
 			return err
 		}
-		args := []string{filepath.Join(b.modules, "mcp-remote/dist/proxy.js"), b.server.mcp, port, "--transport", "http-only"}
+		args := []string{
+			filepath.Join(b.modules, "mcp-remote/dist/proxy.js"), b.server.mcp, port, "--transport", "http-only",
+		}
 		name := "MCP CLI Proxy"
 		if described {
 			args, name = append(args, "--client-metadata-url", b.description()), describedName
@@ -34,7 +36,8 @@ func mcpRemote(described bool) func(context.Context, *bench) error {
 		}
 		defer n.stop()
 		r := &remote{b, n, 0}
-		if _, err := n.until(ctx, b, authorizeURL, regexp.MustCompile(`(?i)proxy established|Connected to remote server`)); err != nil {
+		if _, err := n.until(ctx, b, authorizeURL,
+			regexp.MustCompile(`(?i)proxy established|Connected to remote server`)); err != nil {
 			return fmt.Errorf("connecting: %w", err)
 		}
 		return r.goThrough(ctx, name, k)
@@ -44,7 +47,8 @@ func mcpRemote(described bool) func(context.Context, *bench) error {
 // goThrough sends the messages of a host after connecting.
 func (r *remote) goThrough(ctx context.Context, name string, k kept) error {
 	err := r.ask(ctx, `"(serverInfo)"`, "initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "judge", "version": "1"},
+		"protocolVersion": "2025-06-18", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "judge", "version": "1"},
 	})
 	if err == nil {
 		err = r.say(map[string]any{"method": "notifications/initialized"})
@@ -53,7 +57,9 @@ func (r *remote) goThrough(ctx context.Context, name string, k kept) error {
 		err = r.ask(ctx, `"name":"(list_calendars)"`, "tools/list", nil)
 	}
 	status := func() error {
-		return r.ask(ctx, "("+regexp.QuoteMeta(name)+` \()`, "tools/call", map[string]any{"name": "calendar_auth_status", "arguments": map[string]any{}})
+		return r.ask(ctx, "("+regexp.QuoteMeta(name)+` \()`, "tools/call", map[string]any{
+			"name": "calendar_auth_status", "arguments": map[string]any{},
+		})
 	}
 	if err == nil {
 		err = status()

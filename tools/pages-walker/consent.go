@@ -11,8 +11,10 @@ import (
 // consent registers an assistant and returns its consent page.
 func (w *walker) consent() (string, error) {
 	redirect := w.back.URL + "/callback"
-	r, err := http.NewRequestWithContext(w.tab, http.MethodPost, strings.TrimSuffix(w.root, "account/")+"oauth/register",
-		strings.NewReader(`{"client_name":"An assistant with a name that goes on for longer than anybody thought it would","redirect_uris":["`+redirect+`"]}`))
+	r, err := http.NewRequestWithContext(w.tab, http.MethodPost, strings.TrimSuffix(w.root, "account/")+
+		"oauth/register",
+		strings.NewReader(`{"client_name":"An assistant with a name that goes on for longer than anybody thought it `+
+			`would","redirect_uris":["`+redirect+`"]}`))
 	if err != nil {
 		return "", err
 	}
@@ -29,6 +31,7 @@ func (w *walker) consent() (string, error) {
 		return "", fmt.Errorf("no assistant may register: %d, %w", answer.StatusCode, err)
 	}
 	return "allow?" + url.Values{
-		"response_type": {"code"}, "client_id": {made.ID}, "redirect_uri": {redirect}, "code_challenge_method": {"S256"}, "code_challenge": {strings.Repeat("a", 43)},
+		"response_type": {"code"}, "client_id": {made.ID}, "redirect_uri": {redirect},
+		"code_challenge_method": {"S256"}, "code_challenge": {strings.Repeat("a", 43)},
 	}.Encode(), nil
 }

@@ -36,7 +36,8 @@ func (w *walker) byKeyboard() error {
 	if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
 		return err
 	}
-	shown, err := ask[string](w, `getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.textContent`)
+	shown, err := ask[string](w,
+		`getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.textContent`)
 	if err != nil || shown != "solid Skip to the content" {
 		return fmt.Errorf("the first stop is %q, %w", shown, err)
 	}
@@ -119,7 +120,8 @@ func (w *walker) allowed(yes chromedp.Action[chromedp.Void]) error {
 	}
 	at, err := "", error(nil)
 	for range 100 {
-		if at, err = ask[string](w, `document.URL`); err == nil && strings.Contains(at, "/callback?") && strings.Contains(at, "code=") {
+		if at, err = ask[string](w, `document.URL`); err == nil && strings.Contains(at, "/callback?") &&
+			strings.Contains(at, "code=") {
 			return nil
 		}
 		pause()
@@ -134,7 +136,9 @@ func (w *walker) withoutScripts() error {
 		return err
 	}
 	scripts := func(off bool) error {
-		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{
+			Value: off,
+		})
 		return err
 	}
 	if err := scripts(true); err != nil {

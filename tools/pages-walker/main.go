@@ -86,10 +86,14 @@ func judge(address, user, password string) error {
 // hostile adds an event whose texts contain markup and control characters.
 func hostile(address, user, password string) error {
 	now := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
-	summary := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> ` + "\x07\x1b[31m\u202eright to left " + strings.Repeat("long", 2500)
-	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walker//EN\r\nBEGIN:VEVENT\r\nUID:hostile\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" +
-		now.Format("20060102T150405Z") + "\r\nDURATION:PT1H\r\nSUMMARY:" + summary + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-	r, err := http.NewRequest(http.MethodPut, strings.TrimSuffix(address, "/")+"/dav/calendars/"+user+"/personal/hostile.ics", strings.NewReader(text))
+	summary := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> ` +
+		"\x07\x1b[31m\u202eright to left " + strings.Repeat("long", 2500)
+	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walker//EN\r\nBEGIN:VEVENT\r\nUID:hostile\r\n" +
+		"DTSTAMP:20260101T000000Z\r\nDTSTART:" +
+		now.Format("20060102T150405Z") + "\r\nDURATION:PT1H\r\nSUMMARY:" + summary +
+		"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	r, err := http.NewRequest(http.MethodPut, strings.TrimSuffix(address, "/")+"/dav/calendars/"+user+
+		"/personal/hostile.ics", strings.NewReader(text))
 	if err != nil {
 		return err
 	}

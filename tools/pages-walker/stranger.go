@@ -69,7 +69,8 @@ func (w *walker) own() []string {
 
 // quiet checks that a page contains none of some texts, apart from words in its address.
 func (w *walker) quiet(secrets []string) error {
-	markup, err := ask[string](w, `document.documentElement.outerHTML.replaceAll(/<input type="hidden" name="next"[^>]*>/g, "")`)
+	markup, err := ask[string](w,
+		`document.documentElement.outerHTML.replaceAll(/<input type="hidden" name="next"[^>]*>/g, "")`)
 	if err != nil {
 		return err
 	}
@@ -125,5 +126,6 @@ func (w *walker) newcomer() error {
 	if err := w.open("sign-in"); err != nil {
 		return err
 	}
-	return w.follow(chromedp.SetValue("#name", "newcomer"), chromedp.SetValue("#password", "what a newcomer types"), chromedp.Click("main form button"))
+	return w.follow(chromedp.SetValue("#name", "newcomer"), chromedp.SetValue("#password", "what a newcomer types"),
+		chromedp.Click("main form button"))
 }

@@ -43,7 +43,10 @@ func newWalker(ctx context.Context, root, user, password, axe string) (*walker, 
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(profile))
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	tab, endTab := chromedp.NewContext(allocator)
-	w := &walker{root: root, user: user, password: password, axe: axe, tab: tab, back: httptest.NewServer(http.NotFoundHandler())}
+	w := &walker{
+		root: root, user: user, password: password, axe: axe, tab: tab,
+		back: httptest.NewServer(http.NotFoundHandler()),
+	}
 	w.close = func() { endTab(); endAllocator(); w.back.Close(); _ = os.RemoveAll(profile) }
 	err = chromedp.Listen(tab, w.hear)
 	if err == nil {
@@ -125,7 +128,8 @@ func (w *walker) titled(want string) error {
 
 // enter submits a name and a password.
 func (w *walker) enter(password string) error {
-	return w.follow(chromedp.SetValue("#name", w.user), chromedp.SetValue("#password", password), chromedp.Click("main form button"))
+	return w.follow(chromedp.SetValue("#name", w.user), chromedp.SetValue("#password", password),
+		chromedp.Click("main form button"))
 }
 
 func (w *walker) signOut() error {
@@ -139,7 +143,8 @@ func (w *walker) signIn() error {
 	if err := w.enter("not this one"); err != nil {
 		return err
 	}
-	if wrong, err := ask[string](w, `document.querySelector("[role=alert]").textContent`); err != nil || !strings.Contains(wrong, "did not match") {
+	if wrong, err := ask[string](w, `document.querySelector("[role=alert]").textContent`); err != nil ||
+		!strings.Contains(wrong, "did not match") {
 		return fmt.Errorf("a wrong password is answered %q, %w", wrong, err)
 	}
 	if err := w.look("sign-in with a wrong password"); err != nil {
@@ -168,7 +173,8 @@ func (w *walker) firstVisit() error {
 		if size == 0 || size > 50<<10 {
 			return fmt.Errorf("/account/%s takes %.0f bytes", path, size)
 		}
-		others, err := ask[float64](w, `performance.getEntriesByType("resource").filter(e => !e.name.startsWith(location.origin)).length`)
+		others, err := ask[float64](w,
+			`performance.getEntriesByType("resource").filter(e => !e.name.startsWith(location.origin)).length`)
 		if err != nil || others > 0 {
 			return fmt.Errorf("/account/%s asks other hosts %.0f times, %w", path, others, err)
 		}
@@ -182,7 +188,10 @@ type mode struct {
 	width        int64
 }
 
-var modes = []mode{{"light", "light", 1280}, {"dark", "dark", 1280}, {"in 320 pixels", "light", 320}, {"in 320 pixels, dark", "dark", 320}}
+var modes = []mode{
+	{"light", "light", 1280}, {"dark", "dark", 1280}, {"in 320 pixels", "light", 320},
+	{"in 320 pixels, dark", "dark", 320},
+}
 
 func (w *walker) see(m mode) error {
 	_, err := chromedp.Call(w.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -239,8 +248,10 @@ func (w *walker) paths() ([]string, error) {
 	}
 	consent, err := w.consent()
 	return []string{
-		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", change, "trash",
-		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group, "linked", "webhooks", "webhooks/new",
+		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps",
+		"apps/new", narrow, consent, "journal", change, "trash",
+		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete",
+		"people", "invite", "people/" + w.user, group, "linked", "webhooks", "webhooks/new",
 	}, err
 }
 
@@ -249,7 +260,8 @@ func (w *walker) found(page, link string) (string, error) {
 	if err := w.open(page); err != nil {
 		return "", err
 	}
-	path, err := ask[string](w, fmt.Sprintf(`document.querySelector(%q).getAttribute("href").replace(/^\/account\//, "")`, link))
+	path, err := ask[string](w,
+		fmt.Sprintf(`document.querySelector(%q).getAttribute("href").replace(/^\/account\//, "")`, link))
 	if err != nil {
 		return "", fmt.Errorf("/account/%s has no %s: %w", page, link, err)
 	}
@@ -277,7 +289,8 @@ func (w *walker) group() (string, error) {
 	if err := w.open("people"); err != nil {
 		return "", err
 	}
-	if err := w.follow(chromedp.SetValue("#group-name", "walkers"), chromedp.SetValue("#group-title", "Walkers"), chromedp.Click("#group-title ~ button")); err != nil {
+	if err := w.follow(chromedp.SetValue("#group-name", "walkers"), chromedp.SetValue("#group-title", "Walkers"),
+		chromedp.Click("#group-title ~ button")); err != nil {
 		return "", err
 	}
 	return path, w.follow(chromedp.SetValue("#members-wanted", w.user), chromedp.Click("#members-wanted ~ button"))
@@ -317,8 +330,10 @@ func (w *walker) look(path string) error {
 	})); err != nil {
 		return err
 	}
-	found, err := ask[string](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r =>
-		JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 120)).join(" | ")).concat(r.passes.length > 5 ? [] : ["axe looked at nothing"])))`)
+	found, err :=
+		ask[string](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r =>
+		JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 120)).join(" | "))
+			.concat(r.passes.length > 5 ? [] : ["axe looked at nothing"])))`)
 	if err != nil {
 		return fmt.Errorf("/account/%s: %w", path, err)
 	}
@@ -338,10 +353,12 @@ func (w *walker) passkey() error {
 	if _, err := chromedp.Call(w.tab, webauthn.Enable, webauthn.EnableParams{}); err != nil {
 		return err
 	}
-	_, err := chromedp.Call(w.tab, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-		Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal", HasResidentKey: true, HasUserVerification: true, IsUserVerified: true,
-		AutomaticPresenceSimulation: true, DefaultBackupEligibility: true, DefaultBackupState: true,
-	}})
+	_, err := chromedp.Call(w.tab, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{
+		Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal", HasResidentKey: true,
+			HasUserVerification: true, IsUserVerified: true,
+			AutomaticPresenceSimulation: true, DefaultBackupEligibility: true, DefaultBackupState: true,
+		}})
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,9 @@ func (r *release) archives(context.Context) error {
 		for i := range files {
 			files[i].name = base + "/" + files[i].name
 		}
-		if err := create(filepath.Join(r.out, base+ending), func(w io.Writer) error { return write(w, files, r.stamp.at) }); err != nil {
+		if err := create(filepath.Join(r.out, base+ending), func(w io.Writer) error {
+			return write(w, files, r.stamp.at)
+		}); err != nil {
 			return err
 		}
 	}
@@ -59,7 +61,9 @@ func tarred(w io.Writer, files []file, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		h := &tar.Header{Name: f.name, Mode: int64(f.mode), Size: int64(len(data)), ModTime: at, Format: tar.FormatUSTAR}
+		h := &tar.Header{
+			Name: f.name, Mode: int64(f.mode), Size: int64(len(data)), ModTime: at, Format: tar.FormatUSTAR,
+		}
 		if err := t.WriteHeader(h); err != nil {
 			return err
 		}

@@ -83,7 +83,8 @@ func (r *release) build(ctx context.Context, p platform) error {
 	c := exec.CommandContext(ctx, "make", "--no-print-directory", "build",
 		"COMMIT="+r.stamp.commit, "OUT="+filepath.Dir(r.binary(p))+"/")
 	c.Dir = r.root
-	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
+	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off",
+		"GOEXPERIMENT=")
 	c.Stdout, c.Stderr = r.log, r.log
 	return c.Run()
 }

@@ -43,7 +43,8 @@ func base() ([]entry, error) {
 		{"etc/", nil, 0o755, 0},
 		{"etc/group", []byte("root:x:0:\nnonroot:x:65532:\n"), 0o644, 0},
 		{"etc/nsswitch.conf", []byte("hosts: files dns\n"), 0o644, 0},
-		{"etc/passwd", []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/data:/sbin/nologin\n"), 0o644, 0},
+		{"etc/passwd", []byte("root:x:0:0:root:/:/sbin/nologin\n" +
+			"nonroot:x:65532:65532:nonroot:/data:/sbin/nologin\n"), 0o644, 0},
 		{"etc/ssl/", nil, 0o755, 0},
 		{"etc/ssl/certs/", nil, 0o755, 0},
 		{"etc/ssl/certs/ca-certificates.crt", roots, 0o644, 0},
@@ -195,5 +196,7 @@ func (r *release) pourImage() error {
 	if err != nil {
 		return err
 	}
-	return create(filepath.Join(r.out, name+"_"+r.stamp.packed+"_oci.tar"), func(w io.Writer) error { return tarred(w, list, r.stamp.at) })
+	return create(filepath.Join(r.out, name+"_"+r.stamp.packed+"_oci.tar"), func(w io.Writer) error {
+		return tarred(w, list, r.stamp.at)
+	})
 }

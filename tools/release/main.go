@@ -117,7 +117,8 @@ func (r *release) clear() error {
 	}
 	for _, e := range entries {
 		if !strings.HasPrefix(e.Name(), name) && e.Name() != sums {
-			return fmt.Errorf("%s has %s in it, which is of no release: name another directory with -out", r.out, e.Name())
+			return fmt.Errorf("%s has %s in it, which is of no release: name another directory with -out", r.out,
+				e.Name())
 		}
 	}
 	for _, e := range entries {

@@ -132,7 +132,9 @@ func (r *release) layout(f format, p platform) files.Contents {
 	}
 	papers, _ := filepath.Glob(source("docs/*.md"))
 	for _, paper := range papers {
-		all = append(all, &files.Content{Source: paper, Destination: doc + "docs/" + filepath.Base(paper), FileInfo: r.info(0o644)})
+		all = append(all, &files.Content{
+			Source: paper, Destination: doc + "docs/" + filepath.Base(paper), FileInfo: r.info(0o644),
+		})
 	}
 	// The unit has the same mode. The directory is readable: secrets in it are separate files with their own owners.
 	return append(all, &files.Content{Destination: "/etc/" + name, Type: "dir", FileInfo: r.info(0o755)})
@@ -158,7 +160,10 @@ func (r *release) pack(f format, p platform) error {
 			Scripts: nfpm.Scripts{
 				PostInstall: script("postinstall"), PreRemove: script("preremove"), PostRemove: script("postremove"),
 			},
-			RPM: nfpm.RPM{BuildHost: "localhost", Compression: "gzip", Summary: "Calendar server for apps (CalDAV) and assistants (MCP)"},
+			RPM: nfpm.RPM{
+				BuildHost: "localhost", Compression: "gzip",
+				Summary: "Calendar server for apps (CalDAV) and assistants (MCP)",
+			},
 			Deb: nfpm.Deb{Compression: "xz"},
 		},
 	})
@@ -169,5 +174,7 @@ func (r *release) pack(f format, p platform) error {
 	if err != nil {
 		return err
 	}
-	return create(filepath.Join(r.out, packager.ConventionalFileName(info)), func(w io.Writer) error { return packager.Package(info, w) })
+	return create(filepath.Join(r.out, packager.ConventionalFileName(info)), func(w io.Writer) error {
+		return packager.Package(info, w)
+	})
 }

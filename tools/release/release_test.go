@@ -50,7 +50,8 @@ func TestImageIsTheDockerfiles(t *testing.T) {
 		regexp.MustCompile(`(?m)^EXPOSE 5232 5233$`),
 		regexp.MustCompile(`(?m)^ENTRYPOINT \["` + regexp.QuoteMeta(c.Entrypoint[0]) + `"\]$`),
 		regexp.MustCompile(`(?m)^CMD \["` + c.Cmd[0] + `"\]$`),
-		regexp.MustCompile(`CMD \["` + regexp.QuoteMeta(c.Healthcheck.Test[1]) + `", "` + c.Healthcheck.Test[2] + `"\]`),
+		regexp.MustCompile(`CMD \["` + regexp.QuoteMeta(c.Healthcheck.Test[1]) + `", "` + c.Healthcheck.Test[2] +
+			`"\]`),
 		regexp.MustCompile(`HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3`),
 		regexp.MustCompile(`--chown=65532:65532`),
 	} {

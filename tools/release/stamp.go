@@ -80,7 +80,8 @@ func output(ctx context.Context, dir, command string, args ...string) (string, e
 	said, err := c.Output()
 	if err != nil {
 		if failed, ok := err.(*exec.ExitError); ok {
-			return "", fmt.Errorf("%s %s: %w: %s", command, strings.Join(args, " "), err, strings.TrimSpace(string(failed.Stderr)))
+			return "", fmt.Errorf("%s %s: %w: %s", command, strings.Join(args, " "), err,
+				strings.TrimSpace(string(failed.Stderr)))
 		}
 		return "", err
 	}

@@ -84,14 +84,16 @@ func (r *release) unpackDeb(ctx context.Context, p platform, root string) error 
 	if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 		return err
 	}
-	if _, err := output(ctx, root, "dpkg", "--root="+root, "--force-depends", "--force-script-chrootless", "--install", path); err != nil {
+	if _, err := output(ctx, root, "dpkg", "--root="+root, "--force-depends", "--force-script-chrootless", "--install",
+		path); err != nil {
 		return err
 	}
 	users, err := os.ReadFile(filepath.Join(root, "etc/passwd"))
 	if err != nil || !bytes.Contains(users, []byte("caldav-mcp:")) {
 		return errors.Join(err, errors.New("the installation made no user caldav-mcp"))
 	}
-	if _, err := os.Lstat(filepath.Join(root, "etc/systemd/system/multi-user.target.wants", name+".service")); err != nil {
+	if _, err := os.Lstat(filepath.Join(root, "etc/systemd/system/multi-user.target.wants", name+".service")); err !=
+		nil {
 		return fmt.Errorf("the installation did not enable the unit: %w", err)
 	}
 	// Removing the package removes its files but keeps the configuration.
@@ -99,7 +101,8 @@ func (r *release) unpackDeb(ctx context.Context, p platform, root string) error 
 	if _, err := output(ctx, root, "cp", "-a", root, again); err != nil {
 		return err
 	}
-	if _, err := output(ctx, again, "dpkg", "--root="+again, "--force-script-chrootless", "--remove", name); err != nil {
+	if _, err := output(ctx, again, "dpkg", "--root="+again, "--force-script-chrootless", "--remove", name); err !=
+		nil {
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(again, "usr/bin", name)); !os.IsNotExist(err) {

@@ -130,7 +130,9 @@ func (e Exporter) Send(ctx context.Context, batch []trace.Ended) (refused int, e
 
 func (e Exporter) message(batch []trace.Ended) message {
 	var all resourceSpans
-	all.Resource.Attributes = []keyValue{text("service.name", e.Service), text("service.version", e.Version), text("service.instance.id", e.Instance)}
+	all.Resource.Attributes = []keyValue{
+		text("service.name", e.Service), text("service.version", e.Version), text("service.instance.id", e.Instance),
+	}
 	var scope scopeSpans
 	scope.Scope.Name, scope.Scope.Version = "caldav-mcp-server", e.Version
 	for _, s := range batch {

@@ -141,7 +141,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Service) take(r *http.Request) (Message, error) {
-	m := Message{Path: r.URL.Path, Topic: r.Header.Get("Topic"), TTL: r.Header.Get("TTL"), Urgency: r.Header.Get("Urgency")}
+	m := Message{
+		Path: r.URL.Path, Topic: r.Header.Get("Topic"), TTL: r.Header.Get("TTL"), Urgency: r.Header.Get("Urgency"),
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, 1<<16))
 	s.mu.Lock()
 	p := s.programs[r.URL.Path]

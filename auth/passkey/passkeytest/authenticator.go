@@ -64,10 +64,12 @@ func (a *Authenticator) Make(options string) (string, error) {
 	data = append(data, id...)
 	data = append(data, cose(public.Bytes())...)
 	// {"fmt": "none", "attStmt": {}, "authData": …} in CBOR
-	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"), binary.BigEndian.AppendUint16(nil, uint16(len(data)))...)
+	object := append([]byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59"),
+		binary.BigEndian.AppendUint16(nil, uint16(len(data)))...)
 	object = append(object, data...)
 	return a.answer(id, map[string]string{
-		"clientDataJSON": b64.EncodeToString(a.client("webauthn.create", asked.Challenge)), "attestationObject": b64.EncodeToString(object),
+		"clientDataJSON":    b64.EncodeToString(a.client("webauthn.create", asked.Challenge)),
+		"attestationObject": b64.EncodeToString(object),
 	})
 }
 
@@ -115,13 +117,16 @@ func (a *Authenticator) data(flags byte) []byte {
 }
 
 func (a *Authenticator) client(what, challenge string) []byte {
-	text, _ := json.Marshal(map[string]any{"type": what, "challenge": challenge, "origin": a.Origin, "crossOrigin": false})
+	text, _ := json.Marshal(map[string]any{
+		"type": what, "challenge": challenge, "origin": a.Origin, "crossOrigin": false,
+	})
 	return text
 }
 
 func (a *Authenticator) answer(id []byte, response map[string]string) (string, error) {
 	text, err := json.Marshal(map[string]any{
-		"id": b64.EncodeToString(id), "rawId": b64.EncodeToString(id), "type": "public-key", "response": response, "clientExtensionResults": struct{}{},
+		"id": b64.EncodeToString(id), "rawId": b64.EncodeToString(id), "type": "public-key", "response": response,
+		"clientExtensionResults": struct{}{},
 	})
 	return string(text), err
 }

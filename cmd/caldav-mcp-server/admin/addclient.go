@@ -15,9 +15,9 @@ import (
 )
 
 const addClientDetails = `
-OAuth clients (assistants that users authorize in a browser) publish a description of themselves, or register themselves.
-Add a client here if it can do neither, for example behind a firewall. Enter the printed id there, and the secret if it
-needs one. The secret is printed once.
+OAuth clients (assistants that users authorize in a browser) publish a description of themselves, or register
+themselves. Add a client here if it can do neither, for example behind a firewall. Enter the printed id there, and the
+secret if it needs one. The secret is printed once.
 
 The redirect URL receives the browser after the user has decided; the assistant's documentation names it. Claude's is
 https://claude.ai/api/mcp/auth_callback. For a program on the user's machine it is http://127.0.0.1/… or
@@ -32,10 +32,11 @@ func AddClientCommand() command.Command {
 		Summary: "add an OAuth client (assistant) that does not register itself", Details: addClientDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&n.Name, "name", "", "`TEXT` that users see (needed)")
-			f.Func("redirect", "redirect `URL` for the response (needed); may be given more than once", func(v string) error {
-				n.Redirects = append(n.Redirects, v)
-				return nil
-			})
+			f.Func("redirect",
+				"redirect `URL` for the response (needed); may be given more than once", func(v string) error {
+					n.Redirects = append(n.Redirects, v)
+					return nil
+				})
 			f.BoolVar(&n.Secret, "secret", false, "create a secret, for a client that can keep one")
 		},
 		Run: func(ctx context.Context, d *command.Context, _ []string) error {

@@ -13,10 +13,10 @@ import (
 )
 
 const addWebhookDetails = `
-After each change in a calendar that the user reads, the server posts a JSON message to URL. It contains the calendar, the
-kind of change, and the UIDs; titles only with --titles. Messages are signed as in Standard Webhooks, with the secret that
-is printed. set-webhook --rotate creates a new secret.
-  caldav-mcp-server add-webhook --user alice --url https://automation.example.org/hooks/calendar --kinds "created deleted"
+After each change in a calendar that the user reads, the server posts a JSON message to URL. It contains the calendar,
+the kind of change, and the UIDs; titles only with --titles. Messages are signed as in Standard Webhooks, with the
+secret that is printed. set-webhook --rotate creates a new secret.
+  caldav-mcp-server add-webhook --user alice --url https://automation.example.org/hooks --kinds "created deleted"
 `
 
 // addWebhookOptions are the flags of add-webhook.
@@ -29,7 +29,8 @@ type addWebhookOptions struct {
 func AddWebhookCommand() command.Command {
 	var o addWebhookOptions
 	return command.Command{
-		Name: "add-webhook", User: "`NAME` of the user whose changes are sent", Settings: settings.StoreGroup, JSON: true,
+		Name: "add-webhook", User: "`NAME` of the user whose changes are sent", Settings: settings.StoreGroup,
+		JSON:    true,
 		Summary: "send a program messages about changes in a user's calendars", Details: addWebhookDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.url, "url", "", "https `URL` that gets the messages (needed)")
@@ -63,5 +64,6 @@ func printWebhookSecret(ctx context.Context, d *command.Context, u calendar.User
 	return d.Done(struct {
 		listedWebhook
 		Secret string `json:"secret"`
-	}{webhookJSON(hookOf{u, w}), secret}, "The webhook of %s to %s\n\n  id      %s\n  secret  %s\n", u.Name, console.Shown(w.URL), w.ID, secret)
+	}{webhookJSON(hookOf{u, w}), secret}, "The webhook of %s to %s\n\n  id      %s\n  secret  %s\n", u.Name,
+		console.Shown(w.URL), w.ID, secret)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const answerShareDetails = `
-CALENDAR is its name or its id, as list-shares --with shows them. A user can decline a calendar that they accepted before.
-A declined calendar can be accepted until its owner ends the share.
+CALENDAR is its name or its id, as list-shares --with shows them. A user can decline a calendar that they accepted
+before. A declined calendar can be accepted until its owner ends the share.
 `
 
 // AnswerShareCommand is the command answer-share.
@@ -40,7 +40,8 @@ func AnswerShareCommand() command.Command {
 			if err != nil {
 				return err
 			}
-			if _, err = d.Calendars.Answer(ctx, d.Caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
+			if _, err = d.Calendars.Answer(ctx, d.Caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err !=
+				nil {
 				return err
 			}
 			done := "declined"
@@ -49,7 +50,8 @@ func AnswerShareCommand() command.Command {
 			}
 			said, _ := offer.Answered(calendar.Reply{Accept: accept})
 			said.User = d.Who
-			return d.Done(shareLine(said, offer.From), "%s %s the calendar %q of %s\n", d.Who.Name, done, offer.From.Name, offer.From.OwnerName)
+			return d.Done(shareLine(said, offer.From), "%s %s the calendar %q of %s\n", d.Who.Name, done,
+				offer.From.Name, offer.From.OwnerName)
 		},
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const blockSharerDetails = `
-All calendars that SHARER shares with the user are declined, and new shares are refused. The user also loses the calendars
-that SHARER shares with the user's groups. SHARER sees that the calendars were declined, but not the block. On the web
-pages, the user can do the same with a button next to each shared calendar.
+All calendars that SHARER shares with the user are declined, and new shares are refused. The user also loses the
+calendars that SHARER shares with the user's groups. SHARER sees that the calendars were declined, but not the block. On
+the web pages, the user can do the same with a button next to each shared calendar.
   caldav-mcp-server block-sharer --user bob alice
 `
 

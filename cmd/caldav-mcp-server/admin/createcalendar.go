@@ -53,9 +53,12 @@ func warnOfNamesake(ctx context.Context, d *command.Context, cal calendar.Calend
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
+	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool {
+		return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name)
+	})
 	if len(others) > 0 {
-		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.Who.Name, console.Shown(cal.Name), app.NameAll(append(others, cal)))
+		d.Say("%s now has several calendars %q; use their addresses in commands: %s\n", d.Who.Name,
+			console.Shown(cal.Name), app.NameAll(append(others, cal)))
 	}
 	return nil
 }
@@ -71,7 +74,8 @@ func (o *calendarOptions) declare(f *flag.FlagSet) {
 
 // check refuses an address that does not survive in a URL; the service checks the rest.
 func (o *calendarOptions) check(*command.Context, []string) error {
-	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." || (o.address != "" && o.address != console.Shown(o.address)) {
+	if strings.Contains(o.address, "/") || o.address == "." || o.address == ".." ||
+		(o.address != "" && o.address != console.Shown(o.address)) {
 		return fmt.Errorf("--address: %q cannot be the last part of a URL", o.address)
 	}
 	return nil
@@ -79,7 +83,9 @@ func (o *calendarOptions) check(*command.Context, []string) error {
 
 // calendar converts the flags for the service.
 func (o *calendarOptions) calendar() calendar.NewCalendar {
-	n := calendar.NewCalendar{Segment: calendar.Segment(o.address), Properties: calendar.Properties{Name: o.name, Timezone: o.timezone}}
+	n := calendar.NewCalendar{
+		Segment: calendar.Segment(o.address), Properties: calendar.Properties{Name: o.name, Timezone: o.timezone},
+	}
 	for kind := range strings.SplitSeq(o.kinds, ",") {
 		n.Kinds = append(n.Kinds, calendar.Kind(strings.ToUpper(strings.TrimSpace(kind))))
 	}

@@ -16,8 +16,9 @@ import (
 )
 
 const createLinkDetails = `
-The link is a secret URL that any calendar program can subscribe to without an account here. Everyone who has it can read
-the calendar. Private events appear as "Busy", and attendees, reminders, attachments and links to calls are left out. With
+The link is a secret URL that any calendar program can subscribe to without an account here. Everyone who has it can
+read the calendar. Private events appear as "Busy", and attendees, reminders, attachments and links to calls are left
+out. With
 --freebusy the link shows only busy times.
 
 The link is printed once. If it has leaked, revoke it and create another. CALENDAR is its name, its address or its id.

@@ -14,7 +14,8 @@ import (
 
 const createDetails = `
 An assistant authenticates with a token. The token acts for one user, within its scopes, on all calendars of the user or
-only those named. CalDAV clients can use it as a password. It is printed once; if it is lost, revoke it and create another.
+only those named. CalDAV clients can use it as a password. It is printed once; if it is lost, revoke it and create
+another.
 
 --tools limits the tools that an assistant gets. "core" stands for the fifteen tools for everyday work: models choose
 better from a short list. --tools=-search,-fetch means all tools except these. The token keeps only the scopes that its
@@ -47,10 +48,11 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of scopes")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of tools, such as core; default all")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; default never")
-	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
-		o.calendars = append(o.calendars, v)
-		return nil
-	})
+	f.Func("calendar",
+		"only this `CALENDAR`, by name, address or id; may be given more than once; default all", func(v string) error {
+			o.calendars = append(o.calendars, v)
+			return nil
+		})
 }
 
 // check validates the flags as far as possible without the store.

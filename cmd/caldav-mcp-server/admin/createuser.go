@@ -13,8 +13,8 @@ import (
 )
 
 const createUserDetails = `
-The password is typed twice at the terminal, or is the first line of standard input with --password-stdin. The user gets a
-calendar "Personal" and a task list "Tasks".
+The password is typed twice at the terminal, or is the first line of standard input with --password-stdin. The user gets
+a calendar "Personal" and a task list "Tasks".
 `
 
 // CreateUserCommand is the command create-user.

@@ -12,10 +12,10 @@ import (
 )
 
 const deleteCalendarDetails = `
-CALENDAR is its name, its address or its id. The calendar moves to the trash with its content, for all users who share it.
-trash restore brings it back, including its shares, for JOURNAL_DAYS. Its public links show nothing in the meantime. Its
-meetings are cancelled and its invitations declined, as if each event was deleted. The default calendar of a user cannot
-be deleted: choose another one first, with set-calendar --default.
+CALENDAR is its name, its address or its id. The calendar moves to the trash with its content, for all users who share
+it. trash restore brings it back, including its shares, for JOURNAL_DAYS. Its public links show nothing in the meantime.
+Its meetings are cancelled and its invitations declined, as if each event was deleted. The default calendar of a user
+cannot be deleted: choose another one first, with set-calendar --default.
 `
 
 // DeleteCalendarCommand is the command delete-calendar.
@@ -34,13 +34,17 @@ func DeleteCalendarCommand() command.Command {
 			}
 			told, err := d.Calendars.DeleteCalendarTelling(ctx, d.Caller(), cal.ID, calendar.TellAll)
 			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
-				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program, d.Who.Name)
+				return fmt.Errorf("%w; to do so: %s set-calendar CALENDAR --user %s --default", err, console.Program,
+					d.Who.Name)
 			}
 			if err != nil {
 				return err
 			}
-			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.Who.Name, Deleted: true, Told: calendar.People(told)}
-			return d.Done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
+			made := deletedCalendarJSON{
+				ID: string(cal.ID), Name: cal.Name, Owner: d.Who.Name, Deleted: true, Told: calendar.People(told),
+			}
+			return d.Done(made,
+				"moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
 				console.Shown(cal.Name), d.Who.Name, toldOf(told, "cancelled or declined"), console.Program, d.Who.Name,
 				console.BriefID(cal.ID))
 		},
@@ -66,6 +70,7 @@ func toldOf(told []calendar.Told, became string) string {
 
 // errOthersCalendar refuses to delete another user's calendar, and says how to leave the share.
 func errOthersCalendar(u calendar.User, cal calendar.Calendar) error {
-	return fmt.Errorf("%q is the calendar of %s, who shares it with %s: to end that, %s unshare --user %s --calendar %s --with %s",
+	return fmt.Errorf("%q is the calendar of %s, who shares it with %s: to end that, %s unshare --user %s --calendar "+
+		"%s --with %s",
 		console.Shown(cal.Name), cal.OwnerName, u.Name, console.Program, cal.OwnerName, cal.ID, u.Name)
 }

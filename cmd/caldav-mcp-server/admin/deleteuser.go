@@ -16,9 +16,9 @@ import (
 )
 
 const deleteUserDetails = `
-It deletes the user and all their data for good, without the trash: their calendars, also for users who share them, their
-trash, tokens and public links. Their entries in other users' calendars stay. The command lists what it will delete, and
-asks for the user's name; --yes skips the question.
+It deletes the user and all their data for good, without the trash: their calendars, also for users who share them,
+their trash, tokens and public links. Their entries in other users' calendars stay. The command lists what it will
+delete, and asks for the user's name; --yes skips the question.
 
 With --export the calendars are first written to a directory, one file per object, as export --objects does. If that
 fails, nothing is deleted.
@@ -128,5 +128,7 @@ func holdings(ctx context.Context, h *app.App, u calendar.User, cal calendar.Cal
 		return text, nil
 	}
 	shares, err := h.Calendars.Shares(ctx, app.Caller(u), cal.ID)
-	return text + ", shared with " + strings.Join(console.Each(shares, func(s calendar.Share) string { return s.User.Name }), ", "), err
+	return text + ", shared with " + strings.Join(console.Each(shares, func(s calendar.Share) string {
+		return s.User.Name
+	}), ", "), err
 }

@@ -27,7 +27,8 @@ func EndAccessCommand() command.Command {
 			if err := d.Auth.EndAccess(ctx, user); err != nil {
 				return err
 			}
-			return d.Done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n", user.Name)
+			return d.Done(map[string]string{"user": user.Name}, "ended all access of %s except the password\n",
+				user.Name)
 		},
 	}
 }

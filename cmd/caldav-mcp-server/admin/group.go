@@ -69,7 +69,10 @@ func ListGroupsCommand() command.Command {
 		JSON:    groupJSON,
 		Heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
 		Row: func(g auth.Group, _ time.Time) []string {
-			return []string{g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "), console.ShownTime(g.Created)}
+			return []string{
+				g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "),
+				console.ShownTime(g.Created),
+			}
 		},
 	}.AsCommand()
 }
@@ -83,14 +86,15 @@ type groupDone struct {
 // AddMembersCommand is the command add-members.
 func AddMembersCommand() command.Command {
 	return groupCommand("add-members", "add users to a group", `
-The users get all calendars that are shared with the group. If one of them does not exist, none is added. Existing members
-stay.
+The users get all calendars that are shared with the group. If one of them does not exist, none is added. Existing
+members stay.
 `, func(ctx context.Context, d *command.Context, group string, users []string) error {
 		added, err := d.Auth.AddMembers(ctx, group, users)
 		if err != nil {
 			return err
 		}
-		return d.Done(groupDone{group, console.Each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
+		return d.Done(groupDone{group, console.Each(added, func(s string) string { return s })},
+			"added to the group %s: %d\n", group, len(added))
 	})
 }
 
@@ -132,7 +136,10 @@ func DeleteGroupCommand() command.Command {
 		},
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			if !yes {
-				if err := d.Confirm(ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it", operands[0]), operands[0]); err != nil {
+				if err := d.Confirm(
+					ctx, fmt.Sprintf("this deletes the group %s, and its members lose their access through it",
+						operands[0]), operands[0],
+				); err != nil {
 					return err
 				}
 			}

@@ -22,10 +22,10 @@ FILE is a CSV table with a header line, or JSON lines; - is standard input. The 
 display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty field changes
 nothing.
 
-A new user is created as by invite-user; the link for choosing a password is printed once. An existing user is changed as
-by set-user. No user is deleted. Errors are reported with the line number, and the other lines are processed anyway. If you
-run the command again, it does only the rest. --dry-run only shows the result. --new-links also creates new links for
-listed users who have no password yet; their old links end.
+A new user is created as by invite-user; the link for choosing a password is printed once. An existing user is changed
+as by set-user. No user is deleted. Errors are reported with the line number, and the other lines are processed anyway.
+If you run the command again, it does only the rest. --dry-run only shows the result. --new-links also creates new links
+for listed users who have no password yet; their old links end.
   caldav-mcp-server import-users staff.csv --dry-run
 `
 
@@ -50,7 +50,8 @@ type userOutcome struct {
 func ImportUsersCommand() command.Command {
 	var o importUsersOptions
 	return command.Command{
-		Name: "import-users", Operands: []string{"FILE"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Name: "import-users", Operands: []string{"FILE"}, Settings: settings.StoreGroup | settings.AddressGroup,
+		JSON:    true,
 		Summary: "create or change the users in a list", Details: importUsersDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.dry, "dry-run", false, "only show the result")
@@ -117,13 +118,15 @@ func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) er
 		return nil
 	}
 	if _, err := i.CreateUser(ctx, auth.NewUser{
-		Name: w.name, DisplayName: or(w.edit.DisplayName), Email: or(w.edit.Email), Timezone: or(w.edit.Timezone), Admin: or(w.edit.Admin), Invited: true,
+		Name: w.name, DisplayName: or(w.edit.DisplayName), Email: or(w.edit.Email), Timezone: or(w.edit.Timezone),
+		Admin: or(w.edit.Admin), Invited: true,
 	}); err != nil {
 		return err
 	}
 	// The fields that CreateUser does not take.
 	if rest := (auth.UserEdit{
-		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
+		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects,
+		QuotaBytes: w.edit.QuotaBytes,
 	}); rest != (auth.UserEdit{}) {
 		if _, err := i.Auth.ChangeUser(ctx, w.name, rest); err != nil {
 			return err
@@ -177,11 +180,13 @@ func tellUsers(d *command.Context, all []userOutcome, dry bool) error {
 	if dry {
 		text += "dry run: "
 	}
-	if err := d.Done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
+	if err := d.Done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"],
+		counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
 		return err
 	}
 	if n := counts["failed"]; n > 0 {
-		return fmt.Errorf("%d of %d lines failed; the others are done, and are skipped if you run it again", n, len(all))
+		return fmt.Errorf("%d of %d lines failed; the others are done, and are skipped if you run it again", n,
+			len(all))
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 )
 
 const inviteUserDetails = `
-It creates a user without a password, and prints an invite link for choosing one. The link works once, within a week. It is
-printed once; a new link replaces it.
+It creates a user without a password, and prints an invite link for choosing one. The link works once, within a week. It
+is printed once; a new link replaces it.
 
 --reset creates a reset link for an existing user. It works once, within a day, and signs the user out everywhere.
 --no-second-factor also removes passkeys and one-time codes, for a user who has lost the device.
@@ -43,7 +43,8 @@ type invitedJSON struct {
 func InviteUserCommand() command.Command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
 	return command.Command{
-		Name: "invite-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.AddressGroup, JSON: true,
+		Name: "invite-user", Operands: []string{"NAME"}, Settings: settings.StoreGroup | settings.AddressGroup,
+		JSON:    true,
 		Begins:  true,
 		Summary: "create a link for a user to choose a password", Details: inviteUserDetails, Flags: o.declare,
 		Check: func(_ *command.Context, operands []string) (err error) {
@@ -81,7 +82,8 @@ func inviteUser(ctx context.Context, d *command.Context, o inviteOptions) error 
 	link := d.Config.PagesURL() + "key/" + string(secret)
 	defer sayLocal(d)
 	return d.Done(invitedJSON{v.User.Name, v.Kind, link, console.JSONTime(v.Expires)},
-		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires), link)
+		"with this link %s can choose a password, once and until %s:\n%s\n", v.User.Name, console.ShownTime(v.Expires),
+		link)
 }
 
 // makeInvited creates the invited user. For a reset, it only removes second factors if asked to.

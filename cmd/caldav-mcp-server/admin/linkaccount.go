@@ -15,17 +15,17 @@ import (
 )
 
 const linkAccountDetails = `
-Each calendar of the account becomes one of the user's own calendars here. Changes on the other server appear here within
-minutes. Changes made here are written there first: if the other server does not respond, nothing changes. URL is the name of
-the server, or the provider's URL for CalDAV; only HTTPS is used. Use an app password if the provider has them (iCloud,
-Fastmail, Nextcloud).
+Each calendar of the account becomes one of the user's own calendars here. Changes on the other server appear here
+within minutes. Changes made here are written there first: if the other server does not respond, nothing changes. URL is
+the name of the server, or the provider's URL for CalDAV; only HTTPS is used. Use an app password if the provider has
+them (iCloud, Fastmail, Nextcloud).
 
 The password is asked for, or is the first line of standard input with --password-stdin. It is encrypted with the master
 key (MASTER_KEY, or master.key in DATA_DIR).
 
-Accounts at Google and Microsoft (--provider google, --provider microsoft) have no password here, nor has the mail of Gmail
-accounts (--provider gmail), which assistants with the scope mail can read. The command prints a URL, where the account's
-owner signs in and agrees. The browser then shows an error page, whose URL begins with
+Accounts at Google and Microsoft (--provider google, --provider microsoft) have no password here, nor has the mail of
+Gmail accounts (--provider gmail), which assistants with the scope mail can read. The command prints a URL, where the
+account's owner signs in and agrees. The browser then shows an error page, whose URL begins with
 ` + app.AgreedAt + `. Paste that whole URL into the command, within ten
 minutes. docs/linked-providers.md explains how to enable these providers.
 `
@@ -52,7 +52,8 @@ func (o *linkAccountOptions) check(*command.Context, []string) error {
 	case slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider):
 		return nil
 	case o.provider != "caldav":
-		return fmt.Errorf("--provider must be %q, google, gmail or microsoft, not %q; for a published feed use link-calendar", "caldav", o.provider)
+		return fmt.Errorf("--provider must be %q, google, gmail or microsoft, not %q; for a published feed use "+
+			"link-calendar", "caldav", o.provider)
 	case o.url == "" || o.username == "":
 		return errors.New("it needs --user, --url and --username")
 	}
@@ -76,7 +77,8 @@ func LinkAccountCommand() command.Command {
 				return err
 			}
 			return linkNew(ctx, d, mirror.NewAccount{
-				Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
+				Provider: o.provider, Name: o.name, Every: o.every,
+				Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
 			})
 		},
 	}

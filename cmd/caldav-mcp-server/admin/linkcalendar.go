@@ -16,13 +16,13 @@ import (
 )
 
 const linkCalendarDetails = `
-The calendar at the URL (https: or webcal:, in iCalendar format) becomes a read-only calendar of the user, in every app and
-assistant. The server refreshes it as often as the feed says, by default every 12 hours; --every sets another interval, at
-least 15m.
+The calendar at the URL (https: or webcal:, in iCalendar format) becomes a read-only calendar of the user, in every app
+and assistant. The server refreshes it as often as the feed says, by default every 12 hours; --every sets another
+interval, at least 15m.
 
-The URL is stored as a secret, encrypted with the master key (MASTER_KEY, or master.key in DATA_DIR). Other users of this
-machine can see a command's arguments. If the URL itself is secret, use --ics -, which reads it from the first line of
-standard input, or asks for it at a terminal. Only public addresses are fetched; FETCH_ALLOW allows others.
+The URL is stored as a secret, encrypted with the master key (MASTER_KEY, or master.key in DATA_DIR). Other users of
+this machine can see a command's arguments. If the URL itself is secret, use --ics -, which reads it from the first line
+of standard input, or asks for it at a terminal. Only public addresses are fetched; FETCH_ALLOW allows others.
 `
 
 // linkCalendarOptions are the flags of link-calendar.
@@ -35,9 +35,10 @@ type linkCalendarOptions struct {
 func LinkCalendarCommand() command.Command {
 	var o linkCalendarOptions
 	return command.Command{
-		Name: "link-calendar", User: "`NAME` of the user who gets it", Settings: settings.StoreGroup | settings.LinkGroup,
-		JSON:    true,
-		Summary: "link a calendar feed that is published elsewhere", Details: linkCalendarDetails,
+		Name: "link-calendar", User: "`NAME` of the user who gets it",
+		Settings: settings.StoreGroup | settings.LinkGroup,
+		JSON:     true,
+		Summary:  "link a calendar feed that is published elsewhere", Details: linkCalendarDetails,
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
 			f.StringVar(&o.name, "name", "", "name `TEXT`; default the feed's own name")
@@ -74,11 +75,13 @@ func linkNew(ctx context.Context, d *command.Context, n mirror.NewAccount) error
 	}
 	account := accountJSON(ownedAccount{linked, d.Who})
 	if linked.Mail {
-		return d.Done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n", console.Shown(linked.Address), d.Who.Name, linked.ID)
+		return d.Done(account, "tokens of %[2]s with the scope mail can now read the mail of %[1]s (account %[3]s)\n",
+			console.Shown(linked.Address), d.Who.Name, linked.ID)
 	}
 	for _, c := range linked.Calendars {
 		if !d.JSON {
-			d.Say("the calendar %q of %s is linked to %s (account %s)\n", console.Shown(c.Name), d.Who.Name, console.Shown(linked.Address), linked.ID)
+			d.Say("the calendar %q of %s is linked to %s (account %s)\n", console.Shown(c.Name), d.Who.Name,
+				console.Shown(linked.Address), linked.ID)
 		}
 	}
 	return d.Done(account, "%s\n", arrivedText(arrived))
@@ -172,9 +175,9 @@ func pickAccounts(ctx context.Context, d *command.Context, operands []string) ([
 }
 
 const rotateKeyDetails = `
-If MASTER_KEY is set: put a new key before the old one, separated by a comma, restart the server, and run this command. All
-secrets are then encrypted with the new key, and you can remove the old one. If it is not set: the file master.key in
-DATA_DIR gets a new key, and the old one is removed at the end. A running server reads the new key by itself.
+If MASTER_KEY is set: put a new key before the old one, separated by a comma, restart the server, and run this command.
+All secrets are then encrypted with the new key, and you can remove the old one. If it is not set: the file master.key
+in DATA_DIR gets a new key, and the old one is removed at the end. A running server reads the new key by itself.
 `
 
 // RotateKeyCommand is the command rotate-key.

@@ -29,10 +29,12 @@ const (
 func linkByConsent(ctx context.Context, d *command.Context, o linkAccountOptions) error {
 	kind, offered := app.ConsentsOf(d.Console, d.Config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
-		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
+		return console.WrongUsage("linking the mail of Gmail accounts is not enabled: GMAIL is not true, or " +
+			"GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
-		return console.WrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
+		return console.WrongUsage("linking such accounts is not enabled: %s_CLIENT_ID is not set (see "+
+			"docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
 	n, err := agree(ctx, d.Console, kind, o.provider)
 	if err != nil {
@@ -47,7 +49,8 @@ func agree(ctx context.Context, p *console.Console, kind app.Consent, provider s
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.Say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ", kind.Address(app.AgreedAt, state, verifier))
+	p.Say("Open this URL, sign in and agree:\n\n%s\n\nThen paste the URL of the page that the browser ends on: ",
+		kind.Address(app.AgreedAt, state, verifier))
 	code, err := codeOf(p.Stdin, state)
 	if err != nil {
 		return mirror.NewAccount{}, err
@@ -81,7 +84,8 @@ func codeOf(in io.Reader, state string) (code string, err error) {
 		return "", fmt.Errorf("that URL contains no code; it should begin with %s/?code= or %s?state=", app.AgreedAt,
 			app.AgreedAt)
 	case q.Get("state") != state:
-		return "", errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
+		return "",
+			errors.New("that URL belongs to another attempt; open the URL above and paste the one that it leads to")
 	}
 	return q.Get("code"), nil
 }

@@ -49,7 +49,8 @@ func accountJSON(a ownedAccount) listedAccount {
 		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, c.State.Error})
 	}
 	return listedAccount{
-		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, console.JSONTime(a.Checked), console.JSONTime(a.Due), all,
+		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, console.JSONTime(a.Checked),
+		console.JSONTime(a.Due), all,
 	}
 }
 
@@ -82,7 +83,10 @@ func accountRow(a ownedAccount, _ time.Time) []string {
 	if refused > 0 {
 		state += fmt.Sprintf(" (%d skipped)", refused)
 	}
-	return []string{console.BriefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, console.ShownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
+	return []string{
+		console.BriefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, console.ShownTime(a.Checked),
+		cmp.Or(strings.Join(names, ", "), "-"), state,
+	}
 }
 
 // linkedOf returns the linked accounts of a user, or of all users.

@@ -28,7 +28,8 @@ type listedCalendar struct {
 
 func calendarJSON(c calendar.Calendar) listedCalendar {
 	return listedCalendar{
-		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), c.Access.Word(), c.Timezone, c.Version, console.JSONTime(c.Created),
+		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), c.Access.Word(), c.Timezone,
+		c.Version, console.JSONTime(c.Created),
 	}
 }
 

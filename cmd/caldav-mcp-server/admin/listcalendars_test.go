@@ -12,7 +12,10 @@ import (
 
 func TestSubscriptionsAreListedAsSuch(t *testing.T) {
 	t.Parallel()
-	feed := calendar.Calendar{OwnerName: "ann", Segment: "feed", Properties: calendar.Properties{Name: "Holidays"}, Access: calendar.OwnerAccess}
+	feed := calendar.Calendar{
+		OwnerName: "ann", Segment: "feed", Properties: calendar.Properties{Name: "Holidays"},
+		Access: calendar.OwnerAccess,
+	}
 	if row := calendarRow(feed, time.Time{}); !slices.Contains(row, "(subscription)") {
 		t.Errorf("%q", row)
 	}

@@ -24,7 +24,9 @@ type listedClient struct {
 }
 
 func clientJSON(c oauth.Client) listedClient {
-	return listedClient{c.ID, c.Name, c.Kind, c.Redirects, c.Method, console.JSONTime(c.Created), console.JSONTime(c.Used)}
+	return listedClient{
+		c.ID, c.Name, c.Kind, c.Redirects, c.Method, console.JSONTime(c.Created), console.JSONTime(c.Used),
+	}
 }
 
 // ListClientsCommand is the command list-clients.
@@ -35,7 +37,10 @@ func ListClientsCommand() command.Command {
 		JSON:    clientJSON,
 		Heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
 		Row: func(c oauth.Client, _ time.Time) []string {
-			return []string{shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), console.ShownTime(c.Created), console.ShownTime(c.Used)}
+			return []string{
+				shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), console.ShownTime(c.Created),
+				console.ShownTime(c.Used),
+			}
 		},
 	}.AsCommand()
 }

@@ -29,7 +29,8 @@ type listedLink struct {
 func linkJSON(l auth.Link) listedLink {
 	return listedLink{
 		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, l.Access.Word(), l.Name,
-		console.JSONTime(l.Created), console.JSONTime(l.Expires), console.JSONTime(l.LastUsed), console.JSONTime(l.Revoked),
+		console.JSONTime(l.Created), console.JSONTime(l.Expires), console.JSONTime(l.LastUsed),
+		console.JSONTime(l.Revoked),
 	}
 }
 
@@ -39,7 +40,9 @@ func ListLinksCommand() command.Command {
 	return command.Listing[auth.Link, listedLink]{
 		Command: command.Command{
 			Name: "list-links", Summary: "list public links, never their secrets",
-			Flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`") },
+			Flags: func(f *flag.FlagSet) {
+				f.StringVar(&user, "user", "", "only links to calendars of the user `NAME`")
+			},
 		},
 		Find:  func(ctx context.Context, h *app.App) ([]auth.Link, error) { return h.Auth.Links(ctx, user) },
 		JSON:  linkJSON,

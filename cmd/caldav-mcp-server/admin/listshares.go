@@ -12,8 +12,8 @@ import (
 )
 
 const listSharesDetails = `
-STATUS is accepted; pending, if the user has not responded yet; or declined, if the user did not want the calendar or left
-it.
+STATUS is accepted; pending, if the user has not responded yet; or declined, if the user did not want the calendar or
+left it.
 `
 
 // listedShare is a share in JSON.
@@ -30,7 +30,10 @@ type listedShare struct {
 }
 
 func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
-	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, console.JSONTime(s.Created), s.Maker.Agent}
+	return listedShare{
+		of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, console.JSONTime(s.Created),
+		s.Maker.Agent,
+	}
 }
 
 // sharesOf returns the shares of a user's calendars, or of all users' calendars if user is "".
@@ -93,7 +96,9 @@ func ListSharesCommand() command.Command {
 		JSON:  func(s listedShare) listedShare { return s },
 		Heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},
 		Row: func(s listedShare, _ time.Time) []string {
-			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), console.BriefID(s.CalendarID), s.MadeBy}
+			return []string{
+				s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), console.BriefID(s.CalendarID), s.MadeBy,
+			}
 		},
 	}.AsCommand()
 }

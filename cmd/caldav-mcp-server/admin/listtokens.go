@@ -34,7 +34,8 @@ type listedToken struct {
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
 		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.Client,
-		console.JSONTime(t.Created), console.JSONTime(t.Expires), console.JSONTime(t.LastUsed), console.JSONTime(t.Revoked),
+		console.JSONTime(t.Created), console.JSONTime(t.Expires), console.JSONTime(t.LastUsed),
+		console.JSONTime(t.Revoked),
 	}
 }
 
@@ -59,7 +60,8 @@ func tokenRow(t auth.Token, now time.Time) []string {
 		reach = strconv.Itoa(len(t.Calendars))
 	}
 	return []string{
-		console.BriefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools), console.ShownTime(t.LastUsed), console.ShownTime(t.Expires), tokenState(t, now),
+		console.BriefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools),
+		console.ShownTime(t.LastUsed), console.ShownTime(t.Expires), tokenState(t, now),
 	}
 }
 

@@ -36,7 +36,10 @@ type usageJSON struct {
 }
 
 func userJSON(u calendar.User) listedUser {
-	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, console.JSONTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
+	return listedUser{
+		u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, console.JSONTime(u.Created), u.Admin, u.Disabled,
+		asQuotaJSON(u.Quota), nil,
+	}
 }
 
 // userUsed is a user with their usage.
@@ -73,7 +76,8 @@ func ListUsersCommand() command.Command {
 		Heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
 		Row: func(u userUsed, _ time.Time) []string {
 			return []string{
-				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), console.ShownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
+				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), console.ShownTime(u.Created),
+				strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
 			}
 		},
 	}.AsCommand()

@@ -31,7 +31,8 @@ func RevokeLinkCommand() command.Command {
 			if err := d.Auth.RevokeLink(ctx, link.ID); err != nil {
 				return err
 			}
-			return d.Done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)
+			return d.Done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n",
+				console.BriefID(link.ID), console.Shown(link.CalendarName), link.Owner.Name)
 		},
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 const revokeDetails = `
 ID is the id in list-tokens, or a prefix of it, not the token itself. The token ends at once, also on a running server.
-Webhooks, shares and linked calendars that the token created stay, and are listed. --undo removes them, even if the token
-has already ended.
+Webhooks, shares and linked calendars that the token created stay, and are listed. --undo removes them, even if the
+token has already ended.
 `
 
 // RevokeTokenCommand is the command revoke-token.
@@ -28,7 +28,8 @@ func RevokeTokenCommand() command.Command {
 		Name: "revoke-token", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
 		Summary: "end an access token", Details: revokeDetails,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&undo, "undo", false, "remove the webhooks, shares and linked calendars that were set up with the token")
+			f.BoolVar(&undo, "undo", false,
+				"remove the webhooks, shares and linked calendars that were set up with the token")
 		},
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			all, err := d.Auth.Tokens(ctx, "")
@@ -54,7 +55,8 @@ func RevokeTokenCommand() command.Command {
 			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", console.BriefID(token.ID), console.Shown(token.Name),
 				token.UserName)
 			for _, m := range made {
-				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], console.Shown(m))
+				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo],
+					console.Shown(m))
 			}
 			if len(made) > 0 && !undo {
 				fmt.Fprintf(&text, "to remove all of this: revoke-token --undo %s\n", console.BriefID(token.ID))
@@ -89,7 +91,8 @@ func madeWords(m service.Made) string {
 	case m.Webhook != nil:
 		return "the webhook " + m.Webhook.URL
 	case m.Share != nil:
-		return fmt.Sprintf("the share of %q with %s, who may %s", m.Share.From.Name, m.Share.User.Name, m.Share.Access.Word())
+		return fmt.Sprintf("the share of %q with %s, who may %s", m.Share.From.Name, m.Share.User.Name,
+			m.Share.Access.Word())
 	}
 	return fmt.Sprintf("the linked calendar %q", m.Account.Name)
 }

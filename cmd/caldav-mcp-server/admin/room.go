@@ -19,8 +19,8 @@ import (
 )
 
 const createRoomDetails = `
-A room is invited by its mail address, like an attendee, and responds by itself: it accepts if it is free and declines if
-it is taken, for each instance of a series. No one can sign in as a room. It can be booked up to two years ahead.
+A room is invited by its mail address, like an attendee, and responds by itself: it accepts if it is free and declines
+if it is taken, for each instance of a series. No one can sign in as a room. It can be booked up to two years ahead.
 
 BOOKERS can book it: users (everyone with an account here), anybody (also by mail from outside), or one user or group.
 Users who can write to its calendar can always book it. They see all its bookings, and can overrule its responses.
@@ -52,8 +52,10 @@ func CreateRoomCommand() command.Command {
 			f.StringVar(&room.Timezone, "timezone", "", "its time `ZONE`, such as Europe/Berlin")
 			f.StringVar(&said.kind, "kind", string(calendar.RoomToMeet), "its `KIND`: room or resource")
 			f.Int64Var(&said.capacity, "capacity", 0, "how many `PEOPLE` fit; 0 for no limit")
-			f.StringVar(&said.bookers, "bookers", "users", "`WHO` can book it: users, anybody, or the name of a user or a group")
-			f.BoolVar(&said.byHand, "by-hand", false, "it does not respond by itself: users who can write to its calendar do")
+			f.StringVar(&said.bookers, "bookers", "users",
+				"`WHO` can book it: users, anybody, or the name of a user or a group")
+			f.BoolVar(&said.byHand, "by-hand", false,
+				"it does not respond by itself: users who can write to its calendar do")
 		},
 		Check: func(*command.Context, []string) error {
 			if kind := calendar.RoomKind(said.kind); kind != calendar.RoomToMeet && kind != calendar.Resource {
@@ -67,7 +69,9 @@ func CreateRoomCommand() command.Command {
 			if err != nil {
 				return err
 			}
-			room.Room = calendar.Room{Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
+			room.Room = calendar.Room{
+				Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand,
+			}
 			made, err := createRoom(ctx, d.App, room)
 			if err != nil {
 				return err
@@ -84,7 +88,11 @@ func createRoom(ctx context.Context, h *app.App, n auth.NewUser) (calendar.User,
 	if err != nil {
 		return room, err
 	}
-	at := calendar.NewCalendar{Segment: "bookings", Properties: calendar.Properties{Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone}}
+	at := calendar.NewCalendar{
+		Segment: "bookings", Properties: calendar.Properties{
+			Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone,
+		},
+	}
 	if _, err := h.Calendars.CreateCalendar(ctx, app.Caller(room), at); err != nil {
 		undone := h.Auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
 		return room, errors.Join(fmt.Errorf("creating its calendar: %w", err), undone)
@@ -216,7 +224,10 @@ type listedRoom struct {
 }
 
 func roomJSON(r roomListed) listedRoom {
-	return listedRoom{r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand, console.JSONTime(r.Created)}
+	return listedRoom{
+		r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand,
+		console.JSONTime(r.Created),
+	}
 }
 
 // ListRoomsCommand is the command list-rooms.
@@ -234,7 +245,10 @@ func ListRoomsCommand() command.Command {
 			if r.Room.ByHand {
 				answers = "by hand"
 			}
-			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, console.ShownTime(r.Created)}
+			return []string{
+				r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers,
+				console.ShownTime(r.Created),
+			}
 		},
 	}.AsCommand()
 }

@@ -13,9 +13,9 @@ import (
 )
 
 const setCalendarDetails = `
-CALENDAR is its name, its address or its id. Omitted values stay; an empty --color or --description removes the value, and
-an empty --timezone means the user's. The address stays, so that clients keep working. For a calendar that another user
-shares, the name, color and description apply only to this user; an empty --name restores the owner's.
+CALENDAR is its name, its address or its id. Omitted values stay; an empty --color or --description removes the value,
+and an empty --timezone means the user's. The address stays, so that clients keep working. For a calendar that another
+user shares, the name, color and description apply only to this user; an empty --name restores the owner's.
   caldav-mcp-server set-calendar Work --user alice --name Office --color '#0E61B9'
 `
 

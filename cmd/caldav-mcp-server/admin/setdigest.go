@@ -14,9 +14,9 @@ import (
 )
 
 const setDigestDetails = `
-The mail is sent once a day, at an hour in the user's time zone, to their main mail address. It lists tomorrow's events and
-the changes by assistants, with links to undo them. An empty mail is not sent. Parts that are not named are turned off.
-Each mail has a link to unsubscribe.
+The mail is sent once a day, at an hour in the user's time zone, to their main mail address. It lists tomorrow's events
+and the changes by assistants, with links to undo them. An empty mail is not sent. Parts that are not named are turned
+off. Each mail has a link to unsubscribe.
   caldav-mcp-server set-digest alice --agenda --changes --hour 18
   caldav-mcp-server set-digest alice --off
 `

@@ -10,8 +10,8 @@ import (
 )
 
 const setPasswordDetails = `
-The old password ends at once, also on a running server. Access tokens stay valid: revoke-token ends them. The new password
-is typed twice at the terminal, or is the first line of standard input with --password-stdin.
+The old password ends at once, also on a running server. Access tokens stay valid: revoke-token ends them. The new
+password is typed twice at the terminal, or is the first line of standard input with --password-stdin.
 `
 
 // SetPasswordCommand is the command set-password.

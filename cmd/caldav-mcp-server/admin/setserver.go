@@ -18,8 +18,8 @@ const setServerDetails = `
 These settings apply to the whole service. They are in the database, and all servers and commands that use it follow a
 change within five seconds, without a restart. The value "default" resets a setting. Omitted settings stay.
 
-A setting that serve was started with, in its environment or by a flag, takes precedence, and set-server refuses to change
-it. show-server shows the current settings and their source.
+A setting that serve was started with, in its environment or by a flag, takes precedence, and set-server refuses to
+change it. show-server shows the current settings and their source.
   caldav-mcp-server set-server --journal-days 90 --shares-need-acceptance default
 `
 

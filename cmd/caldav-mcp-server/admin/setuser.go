@@ -11,12 +11,12 @@ import (
 )
 
 const setUserDetails = `
-Omitted values stay; an empty text removes a value. The change applies at once, also on a running server. A new time zone
-also applies to the user's calendars that were in the old one, so that all-day events and floating times stay right.
-Calendars in other zones keep them.
+Omitted values stay; an empty text removes a value. The change applies at once, also on a running server. A new time
+zone also applies to the user's calendars that were in the old one, so that all-day events and floating times stay
+right. Calendars in other zones keep them.
 
-A quota limits the user's own calendars, including those in the trash. A user who exceeds a new quota keeps their data, but
-can only reduce it.
+A quota limits the user's own calendars, including those in the trash. A user who exceeds a new quota keeps their data,
+but can only reduce it.
   caldav-mcp-server set-user alice --timezone Europe/Berlin
   caldav-mcp-server set-user alice --quota-bytes 500MB --quota-calendars none
 `
@@ -36,7 +36,8 @@ func SetUserCommand() command.Command {
 			textFlag(f, &edit.WorkingHours, "working-hours", "working `HOURS`, such as 09:00-17:00")
 			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user is an administrator")
 			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: the account is locked")
-			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars", "most own calendars: `N`, none for no limit, or default for the server's setting")
+			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars",
+				"most own calendars: `N`, none for no limit, or default for the server's setting")
 			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them: `N`, none or default")
 			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them: a `SIZE` such as 500MB, none or default")
 		},

@@ -44,7 +44,8 @@ func ShareCommand() command.Command {
 			f.BoolVar(&ask, "ask", false, "the user must accept it first, if SHARES_NEED_ACCEPTANCE=true")
 		},
 		Check: func(*command.Context, []string) error {
-			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess || access == calendar.OwnerAccess {
+			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess ||
+				access == calendar.OwnerAccess {
 				return fmt.Errorf("--permission: %q is none of freebusy, read and read-write", o.permission)
 			}
 			return nil

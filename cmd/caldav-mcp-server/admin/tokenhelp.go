@@ -54,7 +54,8 @@ func appLines(url string, t auth.Token) string {
 	if t.Tools != nil {
 		return ""
 	}
-	return fmt.Sprintf("\n  Calendar apps\n    address %s, user name %s, and the token as the password\n", url, t.UserName)
+	return fmt.Sprintf("\n  Calendar apps\n    address %s, user name %s, and the token as the password\n", url,
+		t.UserName)
 }
 
 // ClaudeLine is the command that adds the server to Claude Code.

@@ -83,7 +83,8 @@ func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 	i := slices.IndexFunc(all, func(t mcp.ToolInfo) bool { return string(t.Name) == word })
 	if i < 0 {
 		words := append(toolWords(all), coreWord)
-		return nil, fmt.Errorf("%.60q is not a tool%s (there are %s)", word, console.DidYouMean("", console.Nearest(word, words)), strings.Join(words, ", "))
+		return nil, fmt.Errorf("%.60q is not a tool%s (there are %s)", word,
+			console.DidYouMean("", console.Nearest(word, words)), strings.Join(words, ", "))
 	}
 	if lacks := all[i].Scope &^ scopes; lacks != 0 {
 		return nil, fmt.Errorf("%s needs the scope %s, which --scope leaves out", word, auth.ScopeList(lacks))

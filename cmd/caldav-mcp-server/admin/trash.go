@@ -58,7 +58,8 @@ var trashActions = map[string]struct {
 	items    int
 	needUser bool
 }{
-	"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
+	"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true},
+	"empty": {(*trashBin).empty, 0, true},
 }
 
 // check validates the action and its arguments.
@@ -142,7 +143,8 @@ func (b *trashBin) list(ctx context.Context, _ []string) error {
 	if b.JSON {
 		return b.PrintJSON(all)
 	}
-	return b.PrintTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"}, console.Each(all, discarded.row))
+	return b.PrintTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"},
+		console.Each(all, discarded.row))
 }
 
 func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
@@ -243,7 +245,8 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 		return discarded{}, err
 	}
 	all = slices.DeleteFunc(all, func(d discarded) bool {
-		return d.Item != word && d.brief() != strings.TrimSuffix(word, "…") && string(d.Name) != word && (d.Type != "calendar" || d.Place != word)
+		return d.Item != word && d.brief() != strings.TrimSuffix(word, "…") && string(d.Name) != word &&
+			(d.Type != "calendar" || d.Place != word)
 	})
 	switch len(all) {
 	case 1:
@@ -255,7 +258,8 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 	words := console.Each(all, func(d discarded) string {
 		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, console.Shown(d.Title), console.Shown(d.Place), d.Item)
 	})
-	return discarded{}, fmt.Errorf("several items are called %q; give the ITEM, or use --calendar: %s", word, strings.Join(words, ", "))
+	return discarded{},
+		fmt.Errorf("several items are called %q; give the ITEM, or use --calendar: %s", word, strings.Join(words, ", "))
 }
 
 func (b *trashBin) empty(ctx context.Context, _ []string) error {
@@ -268,7 +272,8 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !b.yes && len(all) > 0 {
-		if err := b.Confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name), u.Name); err != nil {
+		if err := b.Confirm(ctx, fmt.Sprintf("this deletes %d items in the trash of %s, for good", len(all), u.Name),
+			u.Name); err != nil {
 			return err
 		}
 	}

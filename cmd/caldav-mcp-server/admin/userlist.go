@@ -77,9 +77,11 @@ func known(field string) error {
 	case userFields[field] != nil:
 		return nil
 	case strings.Contains(field, "password"):
-		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are printed", field)
+		return fmt.Errorf("the field %q is not allowed: users choose their own passwords, with the links that are "+
+			"printed", field)
 	}
-	return fmt.Errorf("there is no field %q; the fields are %s", field, strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
+	return fmt.Errorf("there is no field %q; the fields are %s", field,
+		strings.Join(slices.Sorted(maps.Keys(userFields)), ", "))
 }
 
 // mostListed limits a list of users, in bytes.

@@ -71,7 +71,10 @@ type listedWebhook struct {
 }
 
 func webhookJSON(w hookOf) listedWebhook {
-	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, console.JSONTime(w.Failing), console.JSONTime(w.Created), w.Maker.Agent}
+	return listedWebhook{
+		w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, console.JSONTime(w.Failing),
+		console.JSONTime(w.Created), w.Maker.Agent,
+	}
 }
 
 // ListWebhooksCommand is the command list-webhooks.
@@ -88,7 +91,8 @@ func ListWebhooksCommand() command.Command {
 		Row: func(w hookOf, _ time.Time) []string {
 			kinds := "all"
 			if len(w.Kinds) > 0 {
-				kinds = strings.Join(console.Each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
+				kinds = strings.Join(console.Each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }),
+					" ")
 			}
 			return []string{
 				console.BriefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), console.ShownTime(w.Failing),
@@ -117,7 +121,10 @@ func deliveryJSON(d calendar.Delivery) listedDelivery {
 	if d.State != calendar.DeliveryWaiting {
 		d.Due = time.Time{}
 	}
-	return listedDelivery{d.ID, d.Calendar, d.State, d.Tries, d.Answer, console.JSONTime(d.Made), console.JSONTime(d.Due), console.JSONTime(d.Ended)}
+	return listedDelivery{
+		d.ID, d.Calendar, d.State, d.Tries, d.Answer, console.JSONTime(d.Made), console.JSONTime(d.Due),
+		console.JSONTime(d.Ended),
+	}
 }
 
 // ListDeliveriesCommand is the command list-deliveries.
@@ -144,15 +151,18 @@ func ListDeliveriesCommand() command.Command {
 			if d.State == calendar.DeliveryWaiting {
 				next = console.ShownTime(d.Due)
 			}
-			return []string{string(d.ID), console.BriefID(d.Calendar), console.ShownTime(d.Made), string(d.State), strconv.FormatInt(d.Tries, 10), d.Answer, next}
+			return []string{
+				string(d.ID), console.BriefID(d.Calendar), console.ShownTime(d.Made), string(d.State),
+				strconv.FormatInt(d.Tries, 10), d.Answer, next,
+			}
 		},
 	}.AsCommand()
 }
 
 const setWebhookDetails = `
 ID is the id in list-webhooks, or a prefix of it. --rotate creates a new secret and prints it; for a day, messages are
-signed with both. --resume turns a webhook on again that was turned off, and sends it the changes since then. --test sends
-an empty message; list-deliveries shows the result.
+signed with both. --resume turns a webhook on again that was turned off, and sends it the changes since then. --test
+sends an empty message; list-deliveries shows the result.
 `
 
 // SetWebhookCommand is the command set-webhook.
@@ -167,7 +177,8 @@ func SetWebhookCommand() command.Command {
 			f.BoolVar(&test, "test", false, "send it an empty message")
 		},
 		Check: func(*command.Context, []string) error {
-			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
+			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) !=
+				1 {
 				return errors.New("it needs one of --rotate and --resume, or else --test")
 			}
 			return nil
@@ -199,14 +210,16 @@ func SetWebhookCommand() command.Command {
 
 // webhookDone prints the action on a webhook.
 func webhookDone(d *command.Context, done string, w hookOf) error {
-	return d.Done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
+	return d.Done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done,
+		console.BriefID(w.ID), w.owner.Name, console.Shown(w.URL))
 }
 
 // RemoveWebhookCommand is the command remove-webhook.
 func RemoveWebhookCommand() command.Command {
 	return command.Command{
 		Name: "remove-webhook", Operands: []string{"ID"}, Settings: settings.StoreGroup, JSON: true,
-		Summary: "delete a webhook", Details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
+		Summary: "delete a webhook",
+		Details: "\nID is the id in list-webhooks, or a prefix of it. Pending messages are not sent.\n",
 		Run: func(ctx context.Context, d *command.Context, operands []string) error {
 			w, err := findWebhook(ctx, d.App, operands[0])
 			if err != nil {

@@ -13,14 +13,19 @@ func TestAllowedMemory(t *testing.T) {
 		want  int64
 	}{
 		{"no control groups", nil, 0},
-		{"a container", map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "67108864\n"}, 64 << 20},
-		{"a container without a limit", map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, 0},
+		{"a container", map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "67108864\n"}, 64 <<
+			20},
+		{"a container without a limit", map[string]string{
+			"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n",
+		}, 0},
 		{"a service in a slice with less", map[string]string{
 			"proc/self/cgroup": "0::/system.slice/calendar.service\n",
-			"sys/fs/cgroup/system.slice/calendar.service/memory.max": "134217728\n", "sys/fs/cgroup/system.slice/memory.max": "100000000\n",
+			"sys/fs/cgroup/system.slice/calendar.service/memory.max": "134217728\n",
+			"sys/fs/cgroup/system.slice/memory.max":                  "100000000\n",
 		}, 100000000},
 		{"version 1", map[string]string{
-			"proc/self/cgroup": "5:cpu:/\n4:memory:/docker/1f\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "50000000\n",
+			"proc/self/cgroup":                           "5:cpu:/\n4:memory:/docker/1f\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": "50000000\n",
 		}, 50000000},
 		{"version 1 without a limit", map[string]string{
 			"proc/self/cgroup": "4:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",

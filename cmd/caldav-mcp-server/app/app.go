@@ -65,8 +65,9 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 		OAuth: newOAuth(p, c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		Calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.Now, NewID: p.NewID, Home: c.CalDAVURL(),
-			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c), Logger: o.Logger,
-			Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
+			Policy: c.Service.Policy, Mailed: c.Mail.Sends(), Providers: providers(p, c), Sealer: sealerOf(c),
+			Logger: o.Logger,
+			Task:   trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.Follows.Store(&c.Service)
@@ -74,7 +75,8 @@ func Open(ctx context.Context, p *console.Console, c settings.Config, o store.Op
 }
 
 // noDatabase is the advice of a command that creates no database and found none.
-const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR? serve and create-user create a new database"
+const noDatabase = "does the command have the server's DATABASE_URL or DATA_DIR? serve and create-user create a new " +
+	"database"
 
 // With opens the store for a command, and closes it afterwards. It creates the tables in an empty database only if
 // mayMake is set. A command without the server's settings would otherwise write to a database that no server uses.
@@ -192,7 +194,8 @@ func Pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 	case 0:
 		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, NameAll(all))
 	}
-	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, NameAll(named))
+	return calendar.Calendar{},
+		fmt.Errorf("%s has several calendars %q; give the address or the id: %s", u.Name, word, NameAll(named))
 }
 
 // isCalled reports whether a word is a calendar's name. For a shared calendar, the owner's name for it counts too.

@@ -56,7 +56,8 @@ func ConsentsOf(p *console.Console, c settings.Config, zones *zone.DB) map[strin
 		all["gmail"] = Consent{client, gmail.Provider(client, gmail.API), whose}
 	}
 	if c.Linked.MicrosoftID != "" {
-		client := microsoft.Client(c.Linked.MicrosoftID, c.Linked.MicrosoftSecret, c.Linked.MicrosoftTenantID, ask, p.Now)
+		client := microsoft.Client(c.Linked.MicrosoftID, c.Linked.MicrosoftSecret, c.Linked.MicrosoftTenantID, ask,
+			p.Now)
 		all["microsoft"] = Consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
 	}
 	return all
@@ -82,10 +83,12 @@ func (k Consent) Account(ctx context.Context, redirect, code, verifier string) (
 		return n, err
 	}
 	n.Scopes, n.Secret = key.Scopes, mirror.Secret{Token: raw}
-	source, err := k.Offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
-		n.Secret = next
-		return nil
-	}})
+	source, err := k.Offer.Open(mirror.Opening{
+		Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
+			n.Secret = next
+			return nil
+		},
+	})
 	if err != nil {
 		return n, err
 	}

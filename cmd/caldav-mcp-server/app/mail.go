@@ -25,7 +25,9 @@ func AnswersOf(ctx context.Context, p *console.Console, c settings.Config, h *Ap
 		return nil, nil
 	}
 	key, err := h.MailKey(ctx)
-	return &mail.Answers{Store: h.Store, Middle: h.Calendars, Key: key, Page: c.BaseURL.JoinPath(web.AnswerPath), Now: p.Now}, err
+	return &mail.Answers{
+		Store: h.Store, Middle: h.Calendars, Key: key, Page: c.BaseURL.JoinPath(web.AnswerPath), Now: p.Now,
+	}, err
 }
 
 // ProofsOf verifies users' mail addresses, under the same conditions.
@@ -35,7 +37,10 @@ func ProofsOf(ctx context.Context, p *console.Console, c settings.Config, h *App
 		return nil, err
 	}
 	key, err := h.MailKey(ctx)
-	return &mail.Proofs{Relay: relay, Post: c.Mail.Post(), Key: key, Page: c.BaseURL.JoinPath(web.ProofPath), Now: p.Now, NewID: p.NewID}, err
+	return &mail.Proofs{
+		Relay: relay, Post: c.Mail.Post(), Key: key, Page: c.BaseURL.JoinPath(web.ProofPath), Now: p.Now,
+		NewID: p.NewID,
+	}, err
 }
 
 // PasslinksOf mails password links, under the same conditions.
@@ -68,8 +73,9 @@ func DigestsOf(ctx context.Context, p *console.Console, c settings.Config, h *Ap
 	key, err := h.MailKey(ctx)
 	day := &digest.Maker{Service: h.Calendars, Journal: c.BaseURL.JoinPath(web.JournalPath)}
 	return &mail.Digests{
-		Store: h.Store, Day: day.Note, Key: key, Page: c.BaseURL.JoinPath(web.StopPath), Settings: c.BaseURL.JoinPath(web.SettingsPath),
-		Most: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID, Task: trace.Task,
+		Store: h.Store, Day: day.Note, Key: key, Page: c.BaseURL.JoinPath(web.StopPath),
+		Settings: c.BaseURL.JoinPath(web.SettingsPath),
+		Most:     h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID, Task: trace.Task,
 	}, err
 }
 
@@ -79,7 +85,8 @@ func EndingsOf(p *console.Console, c settings.Config, h *App) *mail.Endings {
 		return nil
 	}
 	return &mail.Endings{
-		Store: h.Store, Host: c.BaseURL.Host, Page: c.BaseURL.JoinPath(web.WebhooksPath), Most: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
+		Store: h.Store, Host: c.BaseURL.Host, Page: c.BaseURL.JoinPath(web.WebhooksPath),
+		Most: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
 	}
 }
 
@@ -89,6 +96,7 @@ func OffersOf(p *console.Console, c settings.Config, h *App) *mail.Offers {
 		return nil
 	}
 	return &mail.Offers{
-		Store: h.Store, Host: c.BaseURL.Host, Page: c.BaseURL.JoinPath(web.OffersPath), Most: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
+		Store: h.Store, Host: c.BaseURL.Host, Page: c.BaseURL.JoinPath(web.OffersPath),
+		Most: h.Calendars.Limits().Outbox, Now: p.Now, NewID: p.NewID,
 	}
 }

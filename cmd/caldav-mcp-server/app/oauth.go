@@ -19,7 +19,9 @@ const (
 
 // newOAuth returns the authorization server.
 func newOAuth(p *console.Console, c settings.Config, s oauth.Store, log *slog.Logger) *oauth.Service {
-	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client"})
+	guard := outbound.New(outbound.Config{
+		Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "client",
+	})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
 	return oauth.New(oauth.Config{
 		Store: s, Now: p.Now, Limits: oauth.DefaultLimits(), Logger: log,

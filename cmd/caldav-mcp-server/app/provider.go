@@ -39,7 +39,9 @@ func sealerOf(c settings.Config) mirror.Sealer {
 
 // providers are the kinds of accounts that can be linked.
 func providers(p *console.Console, c settings.Config) map[string]mirror.Provider {
-	guard := outbound.New(outbound.Config{Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked"})
+	guard := outbound.New(outbound.Config{
+		Allow: c.FetchAllow, Agent: console.Program + "/" + p.Version, Whom: "linked",
+	})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
 	for kind, one := range ConsentsOf(p, c, zone.NewDB()) {
 		all[kind] = one.Offer

@@ -28,7 +28,8 @@ func (h *App) Prune(ctx context.Context, now time.Time, log *slog.Logger) {
 	before := h.Store.Done()
 	err := h.forget(ctx, now)
 	after := h.Store.Done()
-	end(err != nil, slog.Int64("bodies", after.Bodies-before.Bodies), slog.Int64("tombstones", after.Tombstones-before.Tombstones))
+	end(err != nil, slog.Int64("bodies", after.Bodies-before.Bodies),
+		slog.Int64("tombstones", after.Tombstones-before.Tombstones))
 	switch {
 	case err == nil:
 		h.Pruned.Store(now.Unix())

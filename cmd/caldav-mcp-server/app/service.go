@@ -130,10 +130,14 @@ func (h *App) ChangeService(ctx context.Context, set map[string]string, forget [
 		return err
 	}
 	wanted := slices.Concat(slices.Collect(maps.Keys(set)), forget)
-	held := slices.DeleteFunc(all, func(s ServerSetting) bool { return s.From != byServer || !slices.Contains(wanted, s.Env) })
+	held := slices.DeleteFunc(all, func(s ServerSetting) bool {
+		return s.From != byServer || !slices.Contains(wanted, s.Env)
+	})
 	if len(held) > 0 {
-		names := strings.Join(console.Each(held, func(s ServerSetting) string { return s.Env + "=" + s.Value }), " and ")
-		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the server; nothing was changed", names)
+		names := strings.Join(console.Each(held, func(s ServerSetting) string { return s.Env + "=" + s.Value }),
+			" and ")
+		return fmt.Errorf("the server was started with %s, which takes precedence: change it there and restart the "+
+			"server; nothing was changed", names)
 	}
 	return h.Store.ChangeSettings(ctx, set, forget)
 }

@@ -44,10 +44,11 @@ func (h *App) moveToZone(ctx context.Context, u calendar.User, zone string) (str
 		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
 			continue
 		}
-		err := h.Calendars.PatchCalendar(ctx, Caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
-			p.Timezone = zone
-			return nil, nil
-		})
+		err := h.Calendars.PatchCalendar(ctx, Caller(u),
+			cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+				p.Timezone = zone
+				return nil, nil
+			})
 		if err != nil {
 			return "", err
 		}

@@ -33,7 +33,8 @@ var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "
 func audit(p *console.Console, c Command, config settings.Config, flags *flag.FlagSet, operands []string,
 	failed error,
 ) error {
-	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.Name) || strings.HasPrefix(c.Name, "list-") {
+	if config.AuditLog == "" || config.AuditLog == toStdout || slices.Contains(reading, c.Name) ||
+		strings.HasPrefix(c.Name, "list-") {
 		return nil
 	}
 	a, err := OpenAudit(p, config, p.Logger(slog.LevelWarn, false))

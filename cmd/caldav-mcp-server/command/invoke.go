@@ -88,7 +88,8 @@ func betterFlagError(flags *flag.FlagSet, err error) error {
 	}
 	var names []string
 	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), console.DidYouMean("--", console.Nearest(strings.TrimLeft(unknown, "-"), names)))
+	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"),
+		console.DidYouMean("--", console.Nearest(strings.TrimLeft(unknown, "-"), names)))
 }
 
 // plainFlagError explains an invalid flag value in plain words.

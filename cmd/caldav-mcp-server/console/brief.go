@@ -39,5 +39,6 @@ func ByID[T any](all []T, id func(T) string, what, word string) (T, error) {
 	case 1:
 		return found[0], nil
 	}
-	return none, fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(Each(found, id), ", "))
+	return none,
+		fmt.Errorf("several ids begin with %q (%s): type more letters", word, strings.Join(Each(found, id), ", "))
 }

@@ -75,7 +75,8 @@ func pace(done, left int, took time.Duration) string {
 
 func barText(done, total int, what string) string {
 	full := barWidth * min(done, total) / total
-	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total, Shown(what))
+	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done,
+		total, Shown(what))
 }
 
 // Clear removes the bar from the screen.

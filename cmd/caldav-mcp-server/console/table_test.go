@@ -47,7 +47,8 @@ func TestByID(t *testing.T) {
 	all := []string{"abcd1234", "abcd5678", "ffff"}
 	self := func(s string) string { return s }
 	for word, want := range map[string]string{
-		"abcd1234": "abcd1234", "abcd5": "abcd5678", "abcd5…": "abcd5678", "ffff": "ffff", "abcd": "", "abc": "", "ff": "", "": "", "zzzz": "",
+		"abcd1234": "abcd1234", "abcd5": "abcd5678", "abcd5…": "abcd5678", "ffff": "ffff", "abcd": "", "abc": "",
+		"ff": "", "": "", "zzzz": "",
 	} {
 		got, err := ByID(all, self, "thing", word)
 		if got != want || (err == nil) != (want != "") {

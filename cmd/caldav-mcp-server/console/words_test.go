@@ -9,8 +9,9 @@ func TestNearest(t *testing.T) {
 	t.Parallel()
 	names := []string{"create-user", "create-token", "list-users", "list-tokens", "serve", "version"}
 	for word, want := range map[string]string{
-		"crate-user": "create-user", "create-usre": "create-user", "createtoken": "create-token", "list-user": "list-users",
-		"srve": "serve", "Version": "version", "x": "", "kubectl": "", "": "",
+		"crate-user": "create-user", "create-usre": "create-user", "createtoken": "create-token",
+		"list-user": "list-users",
+		"srve":      "serve", "Version": "version", "x": "", "kubectl": "", "": "",
 	} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("%q: offered %q, want %q", word, got, want)
@@ -23,7 +24,9 @@ func TestDistance(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "xbc", 1}, {"kitten", "sitting", 3}} {
+	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abc", "xbc", 1}, {
+		"kitten", "sitting", 3,
+	}} {
 		if got := distance(test.a, test.b); got != test.want {
 			t.Errorf("%q to %q: %d, want %d", test.a, test.b, got, test.want)
 		}

@@ -59,7 +59,9 @@ func New(home *url.URL, user, password string) *Client {
 
 // NewTransport returns the transport of a new client. The doctor adds certificate authorities to it.
 func NewTransport() *http.Transport {
-	return &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout,
+	}
 }
 
 // Do implements the HTTP client of go-webdav.
@@ -99,7 +101,8 @@ func (c *Client) redirected(r *http.Request, answer *http.Response) (*http.Reque
 		return nil, errors.Join(err, answer.Body.Close())
 	}
 	if !c.Trusts(to) {
-		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which must not get the password: give the URL of that server instead",
+		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which must not get the password: give the URL "+
+			"of that server instead",
 			r.URL.Host, to.Scheme, to.Host), answer.Body.Close())
 	}
 	next := r.Clone(r.Context())

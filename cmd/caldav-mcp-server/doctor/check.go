@@ -52,20 +52,25 @@ func appChecks() []check {
 		{itself, "it can tell its clients apart", (*Examination).whoAsks},
 		{apple, "OPTIONS promises calendars", optionsAt(func(x *Examination) *url.URL { return x.principal })},
 		{apple, "delegates are asked for", (*Examination).delegates},
-		{apple, "calendars are listed", listed("d:displayname", "d:resourcetype", "a:calendar-color", "a:calendar-order", "s:getctag", "d:owner",
-			"d:current-user-privilege-set", "c:supported-calendar-component-set", "d:supported-report-set", "d:sync-token", "d:quota-available-bytes")},
+		{apple, "calendars are listed", listed("d:displayname", "d:resourcetype", "a:calendar-color",
+			"a:calendar-order", "s:getctag", "d:owner",
+			"d:current-user-privilege-set", "c:supported-calendar-component-set", "d:supported-report-set",
+			"d:sync-token", "d:quota-available-bytes")},
 		{apple, "events of a time are found", query(`<c:time-range start="20260101T000000Z" end="20260201T000000Z"/>`)},
 		{thunderbird, "the URL leads to the user", (*Examination).thunderbirdStart},
-		{thunderbird, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:current-user-privilege-set", "a:calendar-color")},
+		{thunderbird, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:current-user-privilege-set",
+			"a:calendar-color")},
 		{thunderbird, "changes are synchronized", (*Examination).synchronize},
 		{thunderbird, "a wrong If-Match is refused", (*Examination).ifMatch},
 		{thunderbird, "a large event gets through", (*Examination).largeBody},
 		{davx5, "OPTIONS promises calendars", optionsAt((*Examination).calendar)},
-		{davx5, "calendars are listed", listed("d:current-user-privilege-set", "d:displayname", "d:owner", "d:resourcetype", "a:calendar-color",
+		{davx5, "calendars are listed", listed("d:current-user-privilege-set", "d:displayname", "d:owner",
+			"d:resourcetype", "a:calendar-color",
 			"c:calendar-description", "c:calendar-timezone", "c:supported-calendar-component-set", "s:source")},
 		{davx5, "changes since are synchronized", (*Examination).synchronizeAgain},
 		{davx5, "a stale sync token is refused", (*Examination).staleToken},
-		{evolution, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:getetag", "s:getctag", "c:supported-calendar-component-set", "a:calendar-color")},
+		{evolution, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:getetag", "s:getctag",
+			"c:supported-calendar-component-set", "a:calendar-color")},
 		{evolution, "all events are found", query("")},
 		{assistant, "the endpoint asks for a token", (*Examination).mcpChallenge},
 		{assistant, "it takes the token", (*Examination).mcpInitialize},
@@ -125,7 +130,9 @@ func (x *Examination) challenge(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", err
 	case answer.status == http.StatusNotFound:
-		return "", x.strayed(ctx, &davclient.StatusError{Method: "PROPFIND", URL: x.base.String(), Status: answer.status})
+		return "", x.strayed(ctx, &davclient.StatusError{
+			Method: "PROPFIND", URL: x.base.String(), Status: answer.status,
+		})
 	case answer.status != http.StatusUnauthorized:
 		return "", &davclient.StatusError{Method: "PROPFIND", URL: x.base.String(), Status: answer.status}
 	}
@@ -139,7 +146,8 @@ func (x *Examination) challenge(ctx context.Context) (string, error) {
 	}
 	return "", &checkError{
 		"the answer is 401, but does not offer Basic authentication",
-		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps support only Basic",
+		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps " +
+			"support only Basic",
 	}
 }
 
@@ -148,7 +156,8 @@ func (x *Examination) login(ctx context.Context) (string, error) {
 	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusNotFound {
 		err = x.strayed(ctx, s)
 	}
-	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
+	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusForbidden &&
+		x.withoutDepth(ctx) {
 		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing or everything"}
 	}
 	return "as " + x.dav.User, err
@@ -156,7 +165,8 @@ func (x *Examination) login(ctx context.Context) (string, error) {
 
 // principalAt asks a URL for the user's principal.
 func (x *Examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
-	found, err := x.dav.Ask(ctx, "PROPFIND", at, "0", davclient.PropfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
+	found, err := x.dav.Ask(ctx, "PROPFIND", at, "0",
+		davclient.PropfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +175,10 @@ func (x *Examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, e
 			return x.place(found.From, href)
 		}
 	}
-	return nil, &checkError{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+	return nil, &checkError{
+		"the answer names no current-user-principal",
+		"another program answers there: does the proxy pass this path to the CalDAV port?",
+	}
 }
 
 // place resolves an href, and checks that clients can reach it. Most broken setups have hrefs without the proxy's path,
@@ -185,7 +198,8 @@ func (x *Examination) place(base *url.URL, href string) (*url.URL, error) {
 	case !strings.HasPrefix(to.Path, prefix+"/"):
 		return nil, &checkError{
 			fmt.Sprintf("the server redirects apps to %s, which is not below %s/", to.Path, prefix),
-			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.root.String(), "/")),
+			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at",
+				strings.TrimRight(x.root.String(), "/")),
 		}
 	}
 	return to, nil
@@ -199,7 +213,9 @@ func (x *Examination) wellKnown(ctx context.Context) (string, error) {
 		_, known := errors.AsType[*checkError](err)
 		if _, status := errors.AsType[*davclient.StatusError](err); !known && status {
 			target := strings.TrimRight(x.root.Path, "/") + "/dav/"
-			return "", &checkError{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
+			return "", &checkError{
+				err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target,
+			}
 		}
 		return "", err
 	}
@@ -224,8 +240,10 @@ func (x *Examination) appleHome(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
-	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", davclient.PropfindBody("c:calendar-home-set", "c:calendar-user-address-set",
-		"d:current-user-principal", "d:displayname", "s:email-address-set", "d:principal-collection-set", "d:principal-URL", "d:supported-report-set"))
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal,
+		"0", davclient.PropfindBody("c:calendar-home-set", "c:calendar-user-address-set",
+			"d:current-user-principal", "d:displayname", "s:email-address-set", "d:principal-collection-set",
+			"d:principal-URL", "d:supported-report-set"))
 	if err != nil {
 		return "", err
 	}
@@ -238,7 +256,10 @@ func (x *Examination) appleHome(ctx context.Context) (string, error) {
 			return x.home.Path, nil
 		}
 	}
-	return "", &checkError{"the user has no calendar-home-set", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+	return "", &checkError{
+		"the user has no calendar-home-set",
+		"another program answers there: does the proxy pass this path to the CalDAV port?",
+	}
 }
 
 // calendar is a calendar for events if one is known, else any calendar, or nil.
@@ -364,7 +385,10 @@ func (x *Examination) synchronize(ctx context.Context) (string, error) {
 	}
 	x.syncToken = found.SyncToken
 	if x.syncToken == "" {
-		return "", &checkError{"the answer has no sync-token", "the response was cut off on the way: raise the proxy's limits and timeouts"}
+		return "", &checkError{
+			"the answer has no sync-token",
+			"the response was cut off on the way: raise the proxy's limits and timeouts",
+		}
 	}
 	return fmt.Sprintf("%d objects", len(found.Responses)), nil
 }
@@ -386,7 +410,8 @@ func (x *Examination) staleToken(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it is accepted", "the server is not caldav-mcp-server, or has a bug: apps would miss changes"}
+		return "",
+			&checkError{"it is accepted", "the server is not caldav-mcp-server, or has a bug: apps would miss changes"}
 	case refused && (status.Status == http.StatusForbidden || status.Status == http.StatusConflict):
 		return fmt.Sprintf("%d", status.Status), nil
 	}

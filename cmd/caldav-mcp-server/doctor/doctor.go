@@ -26,20 +26,20 @@ import (
 
 const doctorDetails = `
 It sends a running server the requests that Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants send during
-setup. Run it on another machine to test the same path, including all proxies. It reports each failure with a remedy, and
-stops if the server cannot be reached. It changes nothing on a working server. If a proxy drops a condition so that
+setup. Run it on another machine to test the same path, including all proxies. It reports each failure with a remedy,
+and stops if the server cannot be reached. It changes nothing on a working server. If a proxy drops a condition so that
 something is left behind, it says so.
   caldav-mcp-server doctor --url https://cal.example.com --user alice
-It asks for the password, or reads it from the first line of standard input with --password-stdin. With --token-file it also
-tests an access token on the MCP endpoint, which it looks for below the URL and, on this machine, at the MCP port. --ca
-names the certificate of a private certificate authority. The exit code is 1 if a check fails.
+It asks for the password, or reads it from the first line of standard input with --password-stdin. With --token-file it
+also tests an access token on the MCP endpoint, which it looks for below the URL and, on this machine, at the MCP port.
+--ca names the certificate of a private certificate authority. The exit code is 1 if a check fails.
 
-Finally it connects like claude.ai: it registers, signs in as the user, obtains access and renews it. It then revokes the
-access. The client stays in list-clients for a day, and the revoked token in list-tokens.
+Finally it connects like claude.ai: it registers, signs in as the user, obtains access and renews it. It then revokes
+the access. The client stays in list-clients for a day, and the revoked token in list-tokens.
 
-With the server's mail settings (SMTP_URL, IMAP_URL …) it sends a test mail to the server's own mailbox, waits for it and
-deletes it; --mail-to sends it to another address instead. With the database settings (DATABASE_URL and DATABASE_READ_URL)
-it checks that the read replica is up to date.
+With the server's mail settings (SMTP_URL, IMAP_URL …) it sends a test mail to the server's own mailbox, waits for it
+and deletes it; --mail-to sends it to another address instead. With the database settings (DATABASE_URL and
+DATABASE_READ_URL) it checks that the read replica is up to date.
 `
 
 // Options are the flags of doctor.
@@ -199,7 +199,8 @@ func trusting(file string) (http.RoundTripper, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM([]byte(pem)) {
-		return nil, fmt.Errorf("--ca names %s, which contains no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
+		return nil,
+			fmt.Errorf("--ca names %s, which contains no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
 	}
 	transport := davclient.NewTransport()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
@@ -275,7 +276,8 @@ func (x *Examination) report(findings []Finding, json bool) error {
 	all := len(x.checks())
 	switch {
 	case failed > 0 && len(findings) < all:
-		return fmt.Errorf("%d of %d checks failed, and %d were not tried: fix this first", failed, all, all-len(findings))
+		return fmt.Errorf("%d of %d checks failed, and %d were not tried: fix this first", failed, all,
+			all-len(findings))
 	case failed > 0:
 		return fmt.Errorf("%d of %d checks failed", failed, all)
 	case json:
@@ -284,10 +286,12 @@ func (x *Examination) report(findings []Finding, json bool) error {
 	assistants := fmt.Sprintf("%s with a token (%s create-token creates one)", console.Shown(x.mcp.String()),
 		console.Program)
 	if x.walk != nil {
-		assistants = fmt.Sprintf("%s, which users authorize in a browser, or with a token (%s create-token creates one)",
+		assistants = fmt.Sprintf(
+			"%s, which users authorize in a browser, or with a token (%s create-token creates one)",
 			console.Shown(x.mcp.String()), console.Program)
 	}
-	_, err := fmt.Fprintf(x.Stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
+	_, err := fmt.Fprintf(x.Stdout,
+		"\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
 		console.Shown(x.root.String()), console.Shown(x.dav.User), assistants)
 	return err
 }
@@ -297,7 +301,8 @@ func printFindings(p *console.Console, findings []Finding, json bool) error {
 		return p.PrintJSON(findings)
 	}
 	rows := console.Each(findings, func(f Finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
-	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}}, console.Each(rows, func(row []string) []string { return console.Each(row, console.Shown) })...)
+	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}},
+		console.Each(rows, func(row []string) []string { return console.Each(row, console.Shown) })...)
 	if _, err := io.WriteString(p.Stdout, console.Columns(table)); err != nil {
 		return err
 	}

@@ -49,14 +49,19 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // that handshakes fail is what is tested
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	trusting := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, MinVersion: tls.VersionTLS12}}
+	trusting := &http.Transport{
+		TLSClientConfig: &tls.Config{
+			RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, MinVersion: tls.VersionTLS12,
+		},
+	}
 	for _, test := range []struct {
 		name, at, want string
 		transport      http.RoundTripper
 	}{
 		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the port speaks no TLS", nil},
 		{"its own authority", secure.URL, "from an authority that this machine does not trust", nil},
-		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "the certificate is for another name", trusting},
+		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost",
+			1), "the certificate is for another name", trusting},
 		{"TLS asked without", strings.Replace(secure.URL, "https:", "http:", 1), "use https: " + secure.URL, nil},
 		{"nobody", "https://127.0.0.1:1", "no program accepts connections there", nil},
 		{"no name", "https://nowhere.invalid", "the name does not resolve", nil},
@@ -99,7 +104,9 @@ func TestMCPPlaces(t *testing.T) {
 // TestDoctorSaysACauseOnce lets nothing through a wall, and reads no word of a programmer's.
 func TestDoctorSaysACauseOnce(t *testing.T) {
 	t.Parallel()
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+	}))
 	t.Cleanup(silent.Close)
 	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
 		p := &console.Console{Now: time.Now, NewID: uuid.NewString}
@@ -127,7 +134,8 @@ func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := &console.Console{Now: time.Now, NewID: uuid.NewString}

@@ -43,7 +43,8 @@ func (x *Examination) tryRelay(ctx context.Context) (string, error) {
 	if err == nil {
 		err = relay.Try(ctx)
 	}
-	return relay.Addr, withMend(err, "check SMTP_URL: host, port, user, password, and whether it is smtps:// (TLS from the start) or smtp:// (STARTTLS)")
+	return relay.Addr, withMend(err, "check SMTP_URL: host, port, user, password, and whether it is smtps:// (TLS "+
+		"from the start) or smtp:// (STARTTLS)")
 }
 
 func (x *Examination) tryMailbox(ctx context.Context) (string, error) {
@@ -52,7 +53,8 @@ func (x *Examination) tryMailbox(ctx context.Context) (string, error) {
 		err = box.Try(ctx)
 	}
 	if err != nil {
-		return "", withMend(err, "check IMAP_URL: host, port, user, password, the folder's name, and whether it is imaps:// or imap:// (STARTTLS)")
+		return "", withMend(err, "check IMAP_URL: host, port, user, password, the folder's name, and whether it is "+
+			"imaps:// or imap:// (STARTTLS)")
 	}
 	return box.Folder, nil
 }
@@ -76,11 +78,14 @@ func (x *Examination) sendMail(ctx context.Context) (string, error) {
 	post := x.mail.Post()
 	relay.Hello = letter.Domain(post.From)
 	x.testMail = x.NewID() + "@" + letter.Domain(post.From)
-	data, err := post.Plain(letter.Plain{To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.Now()})
+	data, err := post.Plain(letter.Plain{
+		To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.Now(),
+	})
 	if err == nil {
 		err = relay.Send(ctx, post.From, to, x.testMail, data)
 	}
-	return "to " + string(to), withMend(err, "the mail server must accept mail from MAIL_FROM to any recipient, for the user in SMTP_URL")
+	return "to " + string(to),
+		withMend(err, "the mail server must accept mail from MAIL_FROM to any recipient, for the user in SMTP_URL")
 }
 
 // lookEvery is how often the mailbox is checked.
@@ -106,7 +111,8 @@ func (x *Examination) receiveMail(ctx context.Context) (string, error) {
 		case <-ctx.Done():
 			timer.Stop()
 			return "", withMend(errors.New("the mail did not arrive in time"),
-				fmt.Sprintf("is IMAP_URL the mailbox of %s, or of an address that its mail goes on to? Mail may be slow: --timeout 10m waits longer", x.mail.From))
+				fmt.Sprintf("is IMAP_URL the mailbox of %s, or of an address that its mail goes on to? Mail may be "+
+					"slow: --timeout 10m waits longer", x.mail.From))
 		}
 	}
 }

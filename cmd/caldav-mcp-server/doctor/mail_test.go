@@ -40,7 +40,8 @@ func newPostbox(t *testing.T) *postbox {
 		NewSession: func(*imapserver.Conn) (imapserver.Session, *imapserver.GreetingData, error) {
 			return memory.NewSession(), nil, nil
 		},
-		Caps: imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapIMAP4rev2: {}}, InsecureAuth: true, Logger: log.New(io.Discard, "", 0),
+		Caps: imap.CapSet{imap.CapIMAP4rev1: {}, imap.CapIMAP4rev2: {}}, InsecureAuth: true,
+		Logger: log.New(io.Discard, "", 0),
 	})
 	mails := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return b, nil }))
 	listen := func() net.Listener {
@@ -92,10 +93,13 @@ func TestDoctorMail(t *testing.T) {
 			"failed ok failed failed", "check SMTP_URL",
 		},
 		{
-			"a wrong password", func(b *postbox, m *settings.Mail) { m.IMAPURL = "imap://calendar:wrong@" + b.imap }, "",
+			"a wrong password", func(b *postbox, m *settings.Mail) { m.IMAPURL = "imap://calendar:wrong@" + b.imap },
+			"",
 			"ok failed ok failed", "check IMAP_URL",
 		},
-		{"the mail is lost", func(b *postbox, _ *settings.Mail) { b.lost = true }, "", "ok ok ok failed", "Mail may be slow"},
+		{"the mail is lost", func(b *postbox, _ *settings.Mail) {
+			b.lost = true
+		}, "", "ok ok ok failed", "Mail may be slow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

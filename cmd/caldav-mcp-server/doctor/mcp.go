@@ -28,7 +28,8 @@ type rpcAnswer struct {
 	} `json:"error"`
 }
 
-const initializeCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+const initializeCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
+	`"capabilities":{},` +
 	`"clientInfo":{"name":"doctor","version":"1"}}}`
 
 // rpc calls the MCP endpoint as assistants do.
@@ -53,7 +54,9 @@ func (x *Examination) rpc(ctx context.Context, token, session, call string) (*rp
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, answer.Header, &davclient.StatusError{Method: r.Method, URL: x.mcp.String(), Status: answer.StatusCode}
+		return nil, answer.Header, &davclient.StatusError{
+			Method: r.Method, URL: x.mcp.String(), Status: answer.StatusCode,
+		}
 	}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, davclient.MaxAnswer))
 	if err != nil {
@@ -61,7 +64,10 @@ func (x *Examination) rpc(ctx context.Context, token, session, call string) (*rp
 	}
 	var said rpcAnswer
 	if err := json.Unmarshal(message(answer.Header.Get("Content-Type"), body), &said); err != nil {
-		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, with or without the path before /mcp?"}
+		return nil, nil, &checkError{
+			"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP " +
+				"port, with or without the path before /mcp?",
+		}
 	}
 	if said.Error != nil {
 		return nil, nil, fmt.Errorf("the server says: %s", console.Shown(said.Error.Message))
@@ -112,13 +118,21 @@ func (x *Examination) challengedAt(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*davclient.StatusError](err)
 	switch {
 	case err == nil:
-		return "", &checkError{"it responds without a token", "another program answers there, or the proxy adds a token of its own: remove that"}
+		return "", &checkError{
+			"it responds without a token",
+			"another program answers there, or the proxy adds a token of its own: remove that",
+		}
 	case !refused || status.Status != http.StatusUnauthorized:
 		return "", err
 	case strings.Contains(strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ",")), "basic "):
-		return "", &checkError{"it asks for a password, not for a token", "the CalDAV port answers there: let the proxy pass this path to the MCP port"}
+		return "", &checkError{
+			"it asks for a password, not for a token",
+			"the CalDAV port answers there: let the proxy pass this path to the MCP port",
+		}
 	case header.Get("WWW-Authenticate") == "":
-		return "", &checkError{"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through"}
+		return "", &checkError{
+			"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through",
+		}
 	}
 	x.offer = strings.Join(header.Values("WWW-Authenticate"), ", ")
 	return x.mcp.String(), nil
@@ -159,7 +173,10 @@ func (x *Examination) mcpTools(ctx context.Context) (string, error) {
 // tokenError adds the remedy for a refused token, which differs from that for a password.
 func tokenError(err error) error {
 	if s, ok := errors.AsType[*davclient.StatusError](err); ok && s.Status == http.StatusUnauthorized {
-		return &checkError{err.Error(), "the token is refused: is it complete and not revoked (list-tokens), and does the proxy pass on the Authorization header?"}
+		return &checkError{
+			err.Error(), "the token is refused: is it complete and not revoked (list-tokens), and does the proxy " +
+				"pass on the Authorization header?",
+		}
 	}
 	return err
 }

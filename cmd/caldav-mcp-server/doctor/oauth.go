@@ -46,7 +46,8 @@ const walkRedirect = "http://127.0.0.1/doctor"
 // maxWalkAnswer is larger than any page or document of the flow.
 const maxWalkAnswer = 1 << 20
 
-const wellKnownMend = "hosts look for OAuth metadata at the root of the host, even if the server has a path: the proxy must pass /.well-known/oauth-protected-resource, " +
+const wellKnownMend = "hosts look for OAuth metadata at the root of the host, even if the server has a path: the " +
+	"proxy must pass /.well-known/oauth-protected-resource, " +
 	"/.well-known/oauth-authorization-server and all paths below them to either port"
 
 const addressMend = "BASE_URL is the URL for apps, MCP_URL the URL for assistants: set them to the URLs that users get"
@@ -96,14 +97,18 @@ func (x *Examination) discover(ctx context.Context) (string, error) {
 	}
 	found := metadataParameter.FindStringSubmatch(x.offer)
 	if found == nil {
-		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the doctor runs on another machine"}
+		return "",
+			skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the doctor runs on another machine"}
 	}
 	w := &walk{}
 	if err := x.fetch(ctx, found[1], &w.resource); err != nil {
 		return "", err
 	}
 	if w.resource.Resource != x.mcp.String() {
-		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there", console.Shown(w.resource.Resource), x.mcp), addressMend}
+		return "", &checkError{
+			fmt.Sprintf("the endpoint calls itself %s, but was called at %s: hosts stop there",
+				console.Shown(w.resource.Resource), x.mcp), addressMend,
+		}
 	}
 	if len(w.resource.Servers) == 0 {
 		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
@@ -113,7 +118,10 @@ func (x *Examination) discover(ctx context.Context) (string, error) {
 			return "", err
 		}
 		if w.server.Issuer != w.resource.Servers[0] {
-			return "", &checkError{fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, console.Shown(w.server.Issuer), console.Shown(w.resource.Servers[0])), addressMend}
+			return "", &checkError{
+				fmt.Sprintf("%s calls itself %s, but the endpoint calls it %s", at, console.Shown(w.server.Issuer),
+					console.Shown(w.resource.Servers[0])), addressMend,
+			}
 		}
 	}
 	for _, at := range []string{w.server.Authorize, w.server.Token, w.server.Register} {
@@ -165,7 +173,10 @@ func (x *Examination) submit(ctx context.Context, at, kind string, body []byte, 
 		return nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return &checkError{at + " does not respond with JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
+		return &checkError{
+			at + " does not respond with JSON",
+			"another program answers there: does the proxy pass /oauth/ on to the CalDAV port?",
+		}
 	}
 	return nil
 }
@@ -181,7 +192,10 @@ func (x *Examination) register(ctx context.Context) (string, error) {
 	var made struct {
 		ID string `json:"client_id"`
 	}
-	body := fmt.Appendf(nil, `{"client_name":"doctor","application_type":"native","redirect_uris":[%q],"token_endpoint_auth_method":"none"}`, walkRedirect)
+	body := fmt.Appendf(
+		nil, `{"client_name":"doctor","application_type":"native","redirect_uris":[%q],`+
+			`"token_endpoint_auth_method":"none"}`, walkRedirect,
+	)
 	if err := x.submit(ctx, x.walk.server.Register, "application/json", body, http.StatusCreated, &made); err != nil {
 		return "", err
 	}
@@ -198,24 +212,31 @@ func (x *Examination) signInPage(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	x.walk.browser = &http.Client{Jar: jar, Transport: x.bare.Transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
-		if strings.HasPrefix(r.URL.String(), walkRedirect) {
-			return http.ErrUseLastResponse
-		}
-		return nil
-	}}
+	x.walk.browser = &http.Client{
+		Jar: jar, Transport: x.bare.Transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+			if strings.HasPrefix(r.URL.String(), walkRedirect) {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
 	x.walk.verifier = rand.Text() + rand.Text()
 	sum := sha256.Sum256([]byte(x.walk.verifier))
 	ask := url.Values{
-		"response_type": {"code"}, "client_id": {x.walk.client}, "redirect_uri": {walkRedirect}, "scope": {"read"}, "state": {"doctor"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {x.walk.resource.Resource},
+		"response_type": {"code"}, "client_id": {x.walk.client}, "redirect_uri": {walkRedirect}, "scope": {"read"},
+		"state":          {"doctor"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+		"resource": {x.walk.resource.Resource},
 	}
 	page, at, err := x.browse(ctx, http.MethodGet, x.walk.server.Authorize+"?"+ask.Encode(), nil)
 	if err != nil {
 		return "", err
 	}
 	if !strings.Contains(page, `name="password"`) {
-		return "", &checkError{"there is no sign-in at " + console.Shown(at.String()), "another program answers there: does the proxy pass /oauth/ and /account/ on to the CalDAV port?"}
+		return "", &checkError{
+			"there is no sign-in at " + console.Shown(at.String()),
+			"another program answers there: does the proxy pass /oauth/ and /account/ on to the CalDAV port?",
+		}
 	}
 	x.walk.code = at.String()
 	return at.Scheme + "://" + at.Host + at.Path, nil
@@ -223,7 +244,9 @@ func (x *Examination) signInPage(ctx context.Context) (string, error) {
 
 // browse opens a page like a browser, and returns its content and final URL. If it redirects to the host's own URL, it
 // returns that URL instead.
-func (x *Examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
+func (x *Examination) browse(ctx context.Context, method, at string,
+	form url.Values,
+) (page string, found *url.URL, err error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", nil, err
@@ -281,7 +304,10 @@ func (x *Examination) consent(ctx context.Context) (string, error) {
 	fields := hiddenFields(page)
 	switch {
 	case strings.HasSuffix(at.Path, "/sign-in"):
-		return "", &checkError{"the browser has lost its session", "the proxy drops cookies, or users reach it by http although BASE_URL has https"}
+		return "", &checkError{
+			"the browser has lost its session",
+			"the proxy drops cookies, or users reach it by http although BASE_URL has https",
+		}
 	case fields.Get("seal") == "":
 		return "", skippedError{"the user has a second factor: try it in a browser"}
 	}
@@ -292,11 +318,16 @@ func (x *Examination) consent(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" || to.Query().Get("iss") != x.walk.server.Issuer {
-		return "", &checkError{"the answer is " + console.Shown(to.String()), "the Location header was changed on the way: the proxy must not change it"}
+	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" ||
+		to.Query().Get("iss") != x.walk.server.Issuer {
+		return "", &checkError{
+			"the answer is " + console.Shown(to.String()),
+			"the Location header was changed on the way: the proxy must not change it",
+		}
 	}
 	x.walk.code = to.Query().Get("code")
-	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out", url.Values{})
+	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out",
+		url.Values{})
 	return "the answer went to " + to.Host + to.Path, err
 }
 
@@ -312,7 +343,8 @@ func (x *Examination) exchange(ctx context.Context) (string, error) {
 	}
 	var got walkTokens
 	err := x.submitForm(ctx, x.walk.server.Token, url.Values{
-		"grant_type": {"authorization_code"}, "code": {x.walk.code}, "redirect_uri": {walkRedirect}, "client_id": {x.walk.client},
+		"grant_type": {"authorization_code"}, "code": {x.walk.code}, "redirect_uri": {walkRedirect},
+		"client_id":     {x.walk.client},
 		"code_verifier": {x.walk.verifier}, "resource": {x.walk.resource.Resource},
 	}, &got)
 	if err != nil {
@@ -331,7 +363,9 @@ func (x *Examination) renew(ctx context.Context) (string, error) {
 		return "", tokenError(err)
 	}
 	var got walkTokens
-	err := x.submitForm(ctx, x.walk.server.Token, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {x.walk.refresh}, "client_id": {x.walk.client}}, &got)
+	err := x.submitForm(ctx, x.walk.server.Token, url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {x.walk.refresh}, "client_id": {x.walk.client},
+	}, &got)
 	if err != nil {
 		return "", err
 	}
@@ -347,13 +381,16 @@ func (x *Examination) revoke(ctx context.Context) (string, error) {
 	if x.walk == nil || x.walk.access == "" {
 		return "", errNotSoFar
 	}
-	err := x.submitForm(ctx, x.walk.server.Revoke, url.Values{"token": {x.walk.refresh}, "client_id": {x.walk.client}}, nil)
+	err := x.submitForm(ctx, x.walk.server.Revoke, url.Values{"token": {x.walk.refresh}, "client_id": {x.walk.client}},
+		nil)
 	if err != nil {
 		return "", err
 	}
 	_, _, err = x.rpc(ctx, x.walk.access, "", initializeCall)
 	if s, ok := errors.AsType[*davclient.StatusError](err); !ok || s.Status != http.StatusUnauthorized {
-		return "", &checkError{"it still has access", "the proxy answers from a cache, or adds a token of its own: remove that"}
+		return "", &checkError{
+			"it still has access", "the proxy answers from a cache, or adds a token of its own: remove that",
+		}
 	}
 	return "401", nil
 }

@@ -26,7 +26,8 @@ func (x *Examination) askItself(ctx context.Context) error {
 	if x.itself != nil {
 		return nil
 	}
-	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+
+		ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,10 @@ func (x *Examination) ownURL(ctx context.Context) (string, error) {
 	case x.itself.base == "" && !x.proxied() && here(x.root):
 		return "not set, and not needed on this machine", nil
 	case x.itself.base == "":
-		return "", &checkError{"the server does not know the URL for apps", "set BASE_URL=" + want + ": until then, links, tokens and invitations contain this machine's own address"}
+		return "", &checkError{
+			"the server does not know the URL for apps", "set BASE_URL=" + want +
+				": until then, links, tokens and invitations contain this machine's own address",
+		}
 	case err == nil && sameURL(base, x.root):
 		return x.itself.base, nil
 	case !x.proxied() && here(x.root):
@@ -83,7 +87,8 @@ func here(u *url.URL) bool {
 }
 
 func sameURL(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && davclient.PortAt(a) == davclient.PortAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) &&
+		davclient.PortAt(a) == davclient.PortAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
 }
 
 // whoAsks checks whether the server can tell its clients apart.
@@ -92,7 +97,10 @@ func (x *Examination) whoAsks(ctx context.Context) (string, error) {
 		return "", err
 	}
 	const elseways = ": the server cannot tell clients apart, so wrong passwords from one client lock out all others"
-	untrusted := &checkError{"a proxy sends requests from " + x.itself.peer + ", but is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
+	untrusted := &checkError{
+		"a proxy sends requests from " + x.itself.peer + ", but is not trusted",
+		"set TRUSTED_PROXIES=" + x.itself.peer + elseways,
+	}
 	switch {
 	case x.itself.way == server.WayBelieved:
 		return "through a proxy that forwards the client's address", nil
@@ -101,7 +109,10 @@ func (x *Examination) whoAsks(ctx context.Context) (string, error) {
 	case !x.proxied():
 		return "without a proxy", nil
 	case x.itself.way == server.WayUnsaid:
-		return "", &checkError{"the proxy at " + x.itself.peer + " does not forward the client's address", "let the proxy set X-Forwarded-For" + elseways}
+		return "", &checkError{
+			"the proxy at " + x.itself.peer + " does not forward the client's address",
+			"let the proxy set X-Forwarded-For" + elseways,
+		}
 	}
 	untrusted.mend = "let the proxy set X-Forwarded-For, and set TRUSTED_PROXIES=" + x.itself.peer + elseways
 	return "", untrusted
@@ -145,7 +156,8 @@ func (x *Examination) mcpStream(ctx context.Context) (string, error) {
 
 // withoutDepth reports whether a PROPFIND was refused because its Depth header got lost on the way.
 func (x *Examination) withoutDepth(ctx context.Context) bool {
-	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(davclient.PropfindBody("d:current-user-principal")))
+	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(),
+		strings.NewReader(davclient.PropfindBody("d:current-user-principal")))
 	if err != nil {
 		return false
 	}

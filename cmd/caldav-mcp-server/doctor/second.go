@@ -31,7 +31,8 @@ func TrySecond(ctx context.Context, c settings.Config) (detail string, err error
 	defer func() { err = errors.Join(err, s.Close()) }()
 	bytes, err := s.SecondBehind(ctx)
 	if err != nil {
-		return "", withMend(err, "the server works without it; DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
+		return "", withMend(err,
+			"the server works without it; DATABASE_READ_URL must name a replica of the Postgres at DATABASE_URL")
 	}
 	return fmt.Sprintf("%d bytes behind the primary", bytes), nil
 }

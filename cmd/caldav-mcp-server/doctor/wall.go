@@ -36,7 +36,8 @@ func (x *Examination) speaksTLS(ctx context.Context) bool {
 // errAssistantsOnly is the finding at the MCP port, and below the path of the endpoint.
 var errAssistantsOnly = &checkError{
 	"the MCP endpoint answers there, not the CalDAV server",
-	"this is the MCP port, or the proxy has no route for apps: the URL for apps must lead to the CalDAV port (5232, or CALDAV_PORT), without /mcp",
+	"this is the MCP port, or the proxy has no route for apps: the URL for apps must lead to the CalDAV port (5232, " +
+		"or CALDAV_PORT), without /mcp",
 }
 
 // asksForToken recognizes a refusal by the MCP endpoint. The CalDAV port offers passwords too.
@@ -51,7 +52,8 @@ func (x *Examination) strayed(ctx context.Context, missing *davclient.StatusErro
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
 		return errAssistantsOnly
 	}
-	found, err := x.dav.Ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0", davclient.PropfindBody("d:current-user-principal"))
+	found, err := x.dav.Ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0",
+		davclient.PropfindBody("d:current-user-principal"))
 	if err != nil {
 		return missing
 	}
@@ -60,12 +62,16 @@ func (x *Examination) strayed(ctx context.Context, missing *davclient.StatusErro
 		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
 			continue
 		}
-		return &checkError{missing.Error(), "the server has nothing at this path: is the path spelled right? The server calls itself " + rootOf(to).String()}
+		return &checkError{
+			missing.Error(), "the server has nothing at this path: is the path spelled right? The server calls " +
+				"itself " + rootOf(to).String(),
+		}
 	}
 	return missing
 }
 
 // ping calls the MCP endpoint without credentials.
 func (x *Examination) ping(ctx context.Context, at *url.URL) (reply, error) {
-	return x.send(ctx, x.bare, http.MethodPost, at, initializeCall, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	return x.send(ctx, x.bare, http.MethodPost, at, initializeCall, "Content-Type", "application/json", "Accept",
+		"application/json, text/event-stream")
 }

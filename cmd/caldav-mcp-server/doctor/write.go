@@ -14,9 +14,10 @@ import (
 const (
 	// probeHead and probeEnd together are no valid event: a calendar refuses them, so they leave no trace.
 	probeHead  = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\n"
-	probeEvent = "BEGIN:VEVENT\r\nUID:doctor-%s\r\nDTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\n"
-	probeLine  = "X-DOCTOR:a line that is here for its length\r\n"
-	probeEnd   = "END:VCALENDAR\r\n"
+	probeEvent = "BEGIN:VEVENT\r\nUID:doctor-%s\r\nDTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\n" +
+		"SUMMARY:Doctor\r\nEND:VEVENT\r\n"
+	probeLine = "X-DOCTOR:a line that is here for its length\r\n"
+	probeEnd  = "END:VCALENDAR\r\n"
 	// largeProbe is larger than the default limit of proxies (nginx: 1 MB), in bytes.
 	largeProbe = 2 << 20
 )
@@ -27,7 +28,8 @@ func (x *Examination) write(ctx context.Context, body string) (int, *url.URL, er
 		return 0, nil, skippedError{"no calendar was found"}
 	}
 	at := x.calendar().JoinPath("doctor-" + x.NewID() + ".ics")
-	answer, err := x.send(ctx, x.dav, http.MethodPut, at, body, "If-Match", `"none has this"`, "Content-Type", "text/calendar")
+	answer, err := x.send(ctx, x.dav, http.MethodPut, at, body, "If-Match", `"none has this"`, "Content-Type",
+		"text/calendar")
 	return answer.status, at, err
 }
 
@@ -44,7 +46,8 @@ func (x *Examination) ifMatch(ctx context.Context) (string, error) {
 	trace := ""
 	if status < 300 {
 		trace = `; the event "Doctor" that it made stays in the trash and in the journal, by ` + doctorAgent
-		if gone, err := x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, ""); err != nil || gone.status >= 300 {
+		if gone, err := x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, ""); err != nil ||
+			gone.status >= 300 {
 			trace = "; the event that it made could not be deleted: delete " + at.String()
 		}
 	}

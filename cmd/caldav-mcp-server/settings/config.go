@@ -186,7 +186,8 @@ func checkArgument(s Setting, value string) error {
 		return fmt.Errorf("--%s is malformed: it is not a URL", s.Flag())
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
-		return fmt.Errorf("--%s contains a password, which every user of this machine could see: use %s, %s_FILE or --%s-file",
+		return fmt.Errorf("--%s contains a password, which every user of this machine could see: use %s, %s_FILE or "+
+			"--%s-file",
 			s.Flag(), s.Env, s.Env, s.Flag())
 	}
 	return nil
@@ -239,7 +240,8 @@ func under(root string, elements ...string) string {
 // Database returns the URL of the store.
 func (c Config) Database() (string, error) {
 	if c.SecondURL != "" && !isPostgres(c.DatabaseURL) {
-		return "", console.WrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
+		return "",
+			console.WrongUsage("DATABASE_READ_URL needs a DATABASE_URL for Postgres: SQLite has no read replicas")
 	}
 	if c.DatabaseURL != "" {
 		return c.DatabaseURL, nil

@@ -17,7 +17,8 @@ func (s Setting) Help() string {
 	text := fmt.Sprintf("  %s%s\n", s.Env, flag) +
 		console.Folded(strings.Repeat(" ", indent)+s.About+ShownDefault(s.Fallback), indent)
 	if s.secret {
-		text += console.Folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "", s.Env, s.Flag()), indent)
+		text += console.Folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that contains it", indent, "",
+			s.Env, s.Flag()), indent)
 	}
 	return text
 }

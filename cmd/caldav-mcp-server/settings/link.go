@@ -22,12 +22,15 @@ func linkRows() []Setting {
 	const groups = ServeGroup | LinkGroup
 	return []Setting{
 		{
-			Env: "GOOGLE_CLIENT_ID", Placeholder: "ID", Groups: groups, About: "client id of this server at Google; it enables linking Google accounts",
-			Set: text(func(c *Config) *string { return &c.Linked.GoogleID }),
+			Env: "GOOGLE_CLIENT_ID", Placeholder: "ID", Groups: groups,
+			About: "client id of this server at Google; it enables linking Google accounts",
+			Set:   text(func(c *Config) *string { return &c.Linked.GoogleID }),
 		},
 		{
 			Env: "GOOGLE_CLIENT_SECRET", Placeholder: "SECRET", Groups: groups, secret: true, Hidden: true,
-			About: "client secret of this server at Google", Set: text(func(c *Config) *string { return &c.Linked.GoogleSecret }),
+			About: "client secret of this server at Google", Set: text(func(c *Config) *string {
+				return &c.Linked.GoogleSecret
+			}),
 		},
 		{
 			Env: "GMAIL", Placeholder: "BOOL", Fallback: "false", Groups: groups,
@@ -35,8 +38,9 @@ func linkRows() []Setting {
 			Set:   setSwitch(func(c *Config) *bool { return &c.Linked.Gmail }),
 		},
 		{
-			Env: "MICROSOFT_CLIENT_ID", Placeholder: "ID", Groups: groups, About: "client id of this server at Microsoft; it enables linking Microsoft accounts",
-			Set: text(func(c *Config) *string { return &c.Linked.MicrosoftID }),
+			Env: "MICROSOFT_CLIENT_ID", Placeholder: "ID", Groups: groups,
+			About: "client id of this server at Microsoft; it enables linking Microsoft accounts",
+			Set:   text(func(c *Config) *string { return &c.Linked.MicrosoftID }),
 		},
 		{
 			Env: "MICROSOFT_CLIENT_SECRET", Placeholder: "SECRET", Groups: groups, secret: true, Hidden: true,
@@ -45,8 +49,9 @@ func linkRows() []Setting {
 		},
 		{
 			Env: "MICROSOFT_TENANT", Placeholder: "ID", Fallback: "common", Groups: groups,
-			About: "the Microsoft accounts that can be linked: a tenant id, organizations, consumers, or common for all",
-			Set:   text(func(c *Config) *string { return &c.Linked.MicrosoftTenantID }),
+			About: "the Microsoft accounts that can be linked: a tenant id, organizations, consumers, or common for " +
+				"all",
+			Set: text(func(c *Config) *string { return &c.Linked.MicrosoftTenantID }),
 		},
 	}
 }

@@ -38,8 +38,9 @@ func mailRows() []Setting {
 	return []Setting{
 		{ //nolint:gosec // a URL pattern without a real password
 			Env: "SMTP_URL", Placeholder: "URL", Groups: MailGroup | PostGroup, secret: true,
-			Set:   setText(func(c *Config) *string { return &c.Mail.SMTPURL }, checkSMTP),
-			About: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the mail server for invitations to people without an account; no mail is sent if not set",
+			Set: setText(func(c *Config) *string { return &c.Mail.SMTPURL }, checkSMTP),
+			About: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the mail server for invitations to people " +
+				"without an account; no mail is sent if not set",
 		},
 		{
 			Env: "MAIL_FROM", Placeholder: "ADDRESS", Groups: MailGroup, Set: setMailFrom,
@@ -47,16 +48,19 @@ func mailRows() []Setting {
 		},
 		{
 			Env: "MAIL_FROM_DOMAINS", Placeholder: "LIST", Groups: MailGroup, Set: setMailDomains,
-			About: "domains that the server of SMTP_URL signs for: mail may have users' own addresses there as the sender",
+			About: "domains that the server of SMTP_URL signs for: mail may have users' own addresses there as the " +
+				"sender",
 		},
 		{
 			Env: "MAIL_PER_HOUR", Placeholder: "N", Fallback: "500", Groups: MailGroup,
-			About: "mails that one user may send per hour; further mails wait", Set: setNumber(1, 1_000_000, func(c *Config) *int { return &c.Mail.PerHour }),
+			About: "mails that one user may send per hour; further mails wait",
+			Set:   setNumber(1, 1_000_000, func(c *Config) *int { return &c.Mail.PerHour }),
 		},
 		{ //nolint:gosec // a URL pattern without a real password
 			Env: "IMAP_URL", Placeholder: "URL", Groups: MailGroup, secret: true,
-			Set:   setText(func(c *Config) *string { return &c.Mail.IMAPURL }, checkIMAP),
-			About: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox for incoming responses and invitations",
+			Set: setText(func(c *Config) *string { return &c.Mail.IMAPURL }, checkIMAP),
+			About: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox for incoming responses and " +
+				"invitations",
 		},
 		{
 			Env: "LMTP_ADDR", Placeholder: "ADDR", Groups: MailGroup,
@@ -65,8 +69,9 @@ func mailRows() []Setting {
 		},
 		{
 			Env: "MAIL_AUTHSERV_ID", Placeholder: "NAME", Groups: MailGroup,
-			Set:   setText(func(c *Config) *string { return &c.Mail.AuthServer }, checkAuthServer),
-			About: "your mail server's name in its Authentication-Results headers, which are then trusted; without it, the server checks DKIM signatures itself",
+			Set: setText(func(c *Config) *string { return &c.Mail.AuthServer }, checkAuthServer),
+			About: "your mail server's name in its Authentication-Results headers, which are then trusted; without " +
+				"it, the server checks DKIM signatures itself",
 		},
 	}
 }

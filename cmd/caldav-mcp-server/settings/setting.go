@@ -59,23 +59,29 @@ func All(environ []string) []Setting {
 	return slices.Concat([]Setting{
 		{
 			Env: "CALDAV_HOST", Placeholder: "HOST", Fallback: "127.0.0.1", Groups: DoorGroup | AddressGroup,
-			About: "address that the CalDAV server listens on; 0.0.0.0 or :: for all", Set: setHost(func(c *Config) *string { return &c.CalDAV.host }),
+			About: "address that the CalDAV server listens on; 0.0.0.0 or :: for all",
+			Set:   setHost(func(c *Config) *string { return &c.CalDAV.host }),
 		},
 		{
 			Env: "CALDAV_PORT", Placeholder: "PORT", Fallback: "5232", Groups: DoorGroup | AddressGroup,
-			About: "its port; 0 chooses a free one", Set: setText(func(c *Config) *string { return &c.CalDAV.Port }, checkPort),
+			About: "its port; 0 chooses a free one",
+			Set:   setText(func(c *Config) *string { return &c.CalDAV.Port }, checkPort),
 		},
 		{
 			Env: "MCP_HOST", Placeholder: "HOST", Fallback: "127.0.0.1", Groups: DoorGroup | AddressGroup,
-			About: "address that the MCP server listens on", Set: setHost(func(c *Config) *string { return &c.MCP.host }),
+			About: "address that the MCP server listens on", Set: setHost(func(c *Config) *string {
+				return &c.MCP.host
+			}),
 		},
 		{
 			Env: "MCP_PORT", Placeholder: "PORT", Fallback: "5233", Groups: DoorGroup | AddressGroup,
-			About: "its port; 0 chooses a free one", Set: setText(func(c *Config) *string { return &c.MCP.Port }, checkPort),
+			About: "its port; 0 chooses a free one",
+			Set:   setText(func(c *Config) *string { return &c.MCP.Port }, checkPort),
 		},
 		{ //nolint:gosec // a URL pattern without a real password
 			Env: "DATABASE_URL", Placeholder: "URL", Groups: StoreGroup, secret: true,
-			About: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", Set: setDatabase,
+			About: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR",
+			Set:   setDatabase,
 		},
 		{
 			Env: "DATABASE_READ_URL", Placeholder: "URL", Groups: SecondGroup, secret: true,
@@ -87,7 +93,8 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "DB_MAX_CONNS", Placeholder: "N", Groups: StoreGroup,
-			About: "most connections to Postgres (default 16), or readers of the SQLite file (default 4)", Set: setNumber(1, 1000, func(c *Config) *int { return &c.MaxConns }),
+			About: "most connections to Postgres (default 16), or readers of the SQLite file (default 4)",
+			Set:   setNumber(1, 1000, func(c *Config) *int { return &c.MaxConns }),
 		},
 		{
 			Env: "BASE_URL", Placeholder: "URL", Groups: AddressGroup,
@@ -99,19 +106,25 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "OAUTH", Placeholder: "ON|OFF", Fallback: "on", Groups: ServeGroup,
-			About: "off disables OAuth: all assistants need access tokens", Set: setOnOff(func(c *Config) *bool { return &c.OAuth }),
+			About: "off disables OAuth: all assistants need access tokens", Set: setOnOff(func(c *Config) *bool {
+				return &c.OAuth
+			}),
 		},
 		{
 			Env: "PUSH", Placeholder: "ON|OFF", Fallback: "on", Groups: ServeGroup,
-			About: "off sends no push messages and no webhook messages", Set: setOnOff(func(c *Config) *bool { return &c.Push }),
+			About: "off sends no push messages and no webhook messages", Set: setOnOff(func(c *Config) *bool {
+				return &c.Push
+			}),
 		},
 		{
 			Env: "FETCH_ALLOW", Placeholder: "LIST", Groups: ServeGroup | LinkGroup,
-			About: "private addresses or networks that the server may send requests to, for URLs that users give", Set: setNetworks(func(c *Config) *server.Proxies { return &c.FetchAllow }),
+			About: "private addresses or networks that the server may send requests to, for URLs that users give",
+			Set:   setNetworks(func(c *Config) *server.Proxies { return &c.FetchAllow }),
 		},
 		{
 			Env: "MASTER_KEY", Placeholder: "KEY", Groups: ServeGroup | LinkGroup, secret: true, Hidden: true,
-			About: "32 random bytes in base64 that encrypt the secrets of linked accounts; default master.key in DATA_DIR", Set: setMasterKey,
+			About: "32 random bytes in base64 that encrypt the secrets of linked accounts; default master.key in " +
+				"DATA_DIR", Set: setMasterKey,
 		},
 		{
 			Env: "ALLOWED_ORIGINS", Placeholder: "LIST", Groups: ServeGroup,
@@ -119,7 +132,8 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "TRUSTED_PROXIES", Placeholder: "LIST", Groups: ServeGroup,
-			About: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are trusted", Set: setNetworks(func(c *Config) *server.Proxies { return &c.Proxies }),
+			About: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are trusted",
+			Set:   setNetworks(func(c *Config) *server.Proxies { return &c.Proxies }),
 		},
 		{
 			Env: "TLS_CERT", Placeholder: "FILE", Groups: DoorGroup,
@@ -132,12 +146,15 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "ACME", Placeholder: "ON|OFF|URL", Fallback: "off", Groups: DoorGroup,
-			About: "on gets certificates for the names in BASE_URL and MCP_URL from Let's Encrypt, whose terms you accept; a URL is the ACME directory of another authority",
-			Set:   setACME,
+			About: "on gets certificates for the names in BASE_URL and MCP_URL from Let's Encrypt, whose terms you " +
+				"accept; a URL is the ACME directory of another authority",
+			Set: setACME,
 		},
 		{
 			Env: "ACME_EMAIL", Placeholder: "ADDRESS", Groups: ServeGroup,
-			About: "your contact address for the authority", Set: setText(func(c *Config) *string { return &c.ACME.Email }),
+			About: "your contact address for the authority", Set: setText(func(c *Config) *string {
+				return &c.ACME.Email
+			}),
 		},
 		{
 			Env: "ACME_HTTP_ADDR", Placeholder: "HOST:PORT", Groups: ServeGroup,
@@ -151,7 +168,8 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "METRICS_ADDR", Placeholder: "HOST:PORT", Groups: ServeGroup,
-			About: "address for Prometheus metrics at /metrics; off if not set", Set: setText(func(c *Config) *string { return &c.MetricsAddr }, checkListen),
+			About: "address for Prometheus metrics at /metrics; off if not set",
+			Set:   setText(func(c *Config) *string { return &c.MetricsAddr }, checkListen),
 		},
 		{
 			Env: "AUDIT_LOG", Placeholder: "FILE", Groups: StoreGroup,
@@ -160,7 +178,9 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "JOURNAL_DAYS", Placeholder: "N", Fallback: "30", Groups: ServiceGroup,
-			About: "days to keep old versions and deleted objects", Set: setNumber(1, 36500, func(c *Config) *int { return &c.Service.JournalDays }),
+			About: "days to keep old versions and deleted objects", Set: setNumber(1, 36500, func(c *Config) *int {
+				return &c.Service.JournalDays
+			}),
 		},
 		{
 			Env: "JOURNAL_LINE_DAYS", Placeholder: "N", Fallback: "0", Groups: ServiceGroup,
@@ -169,8 +189,9 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "STOP_DELAY", Placeholder: "SECONDS", Fallback: "0", Groups: ServeGroup,
-			About: "how long the server keeps running after a signal to stop, while /readyz reports that it is stopping",
-			Set:   setNumber(0, 600, func(c *Config) *int { return &c.StopDelay }),
+			About: "how long the server keeps running after a signal to stop, while /readyz reports that it is " +
+				"stopping",
+			Set: setNumber(0, 600, func(c *Config) *int { return &c.StopDelay }),
 		},
 		{
 			Env: "USER_DIRECTORY", Placeholder: "BOOL", Fallback: "false", Groups: ServiceGroup,
@@ -184,7 +205,8 @@ func All(environ []string) []Setting {
 		},
 		{
 			Env: "MCP_CALLS_PER_MINUTE", Placeholder: "N", Fallback: "600", Groups: ServeGroup,
-			About: "requests per minute that one access token may send to the MCP server", Set: setNumber(1, 1_000_000, func(c *Config) *int { return &c.MCPCalls }),
+			About: "requests per minute that one access token may send to the MCP server",
+			Set:   setNumber(1, 1_000_000, func(c *Config) *int { return &c.MCPCalls }),
 		},
 		{
 			Env: "LOG_LEVEL", Placeholder: "LEVEL", Fallback: "info", Groups: ServeGroup,
@@ -239,7 +261,8 @@ func checkUnknown(environ []string) error {
 		env, value, _ := strings.Cut(entry, "=")
 		ours := strings.HasPrefix(env, "CALDAV_") || strings.HasPrefix(env, "MCP_")
 		if ours && value != "" && !known[env] {
-			return fmt.Errorf("%s in the environment is not a setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
+			return fmt.Errorf("%s in the environment is not a setting of this program%s (%s serve --help lists them; "+
+				"unset it if it is another program's)",
 				env, console.DidYouMean("", console.Nearest(env, names)), console.Program)
 		}
 	}

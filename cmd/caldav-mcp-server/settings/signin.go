@@ -17,7 +17,8 @@ func signInRows() []Setting {
 	return []Setting{
 		{
 			Env: "OIDC_ISSUER", Placeholder: "URL", Groups: ServeGroup,
-			About: "issuer URL of an OpenID Connect provider for signing in, such as https://id.example.org", Set: setIssuer,
+			About: "issuer URL of an OpenID Connect provider for signing in, such as https://id.example.org",
+			Set:   setIssuer,
 		},
 		{
 			Env: "OIDC_CLIENT_ID", Placeholder: "ID", Groups: ServeGroup, About: "client id of this server there",

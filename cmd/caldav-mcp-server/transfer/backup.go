@@ -21,9 +21,10 @@ import (
 )
 
 const backupDetails = `
-It writes the whole database to one file, as of one moment, while servers keep running: users with their password hashes,
-tokens, calendars, objects, shares, links, trash and journal. The format is the same for SQLite and Postgres, and restore
-accepts it on either. Only your user of this machine can read the file; keep it in a place that is just as safe.
+It writes the whole database to one file, as of one moment, while servers keep running: users with their password
+hashes, tokens, calendars, objects, shares, links, trash and journal. The format is the same for SQLite and Postgres,
+and restore accepts it on either. Only your user of this machine can read the file; keep it in a place that is just as
+safe.
 --out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
 `
 
@@ -137,13 +138,16 @@ func tellBackup(d *command.Context, path string, size int64, m backup.Manifest) 
 	for _, t := range m.Tables {
 		rows[t.Name] = t.Rows
 	}
-	return d.Done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m), size)
+	return d.Done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m),
+		size)
 }
 
 // holds describes the content of a backup.
 func holds(m backup.Manifest) string {
-	return fmt.Sprintf("%d users, %d calendars, %d objects with their tombstones and %d changes of the journal, as of %s",
-		m.Table("users").Rows, m.Table("calendars").Rows, m.Table("objects").Rows, m.Table("journal").Rows, m.Made.Format(time.RFC3339))
+	return fmt.Sprintf("%d users, %d calendars, %d objects with their tombstones and %d changes of the journal, as "+
+		"of %s",
+		m.Table("users").Rows, m.Table("calendars").Rows, m.Table("objects").Rows, m.Table("journal").Rows,
+		m.Made.Format(time.RFC3339))
 }
 
 // rowsOf returns a progress bar in the form that package backup takes.

@@ -20,8 +20,8 @@ import (
 )
 
 const exportDetails = `
---out is a directory, which gets a file ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or - for
-standard output. Such a file contains each time zone once. With --objects the directory gets a subdirectory for each
+--out is a directory, which gets a file ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or -
+for standard output. Such a file contains each time zone once. With --objects the directory gets a subdirectory for each
 calendar, with one file for each object, byte for byte as clients see it.
 
 Without --calendar all calendars that the user owns are exported. Existing files are overwritten.
@@ -55,10 +55,11 @@ func ExportAll(ctx context.Context, d *command.Context, dir string) error {
 
 func (o *exportOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
-	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given more than once", func(v string) error {
-		o.calendars = append(o.calendars, v)
-		return nil
-	})
+	f.Func("calendar",
+		"only this `CALENDAR`, by name, address or id; may be given more than once", func(v string) error {
+			o.calendars = append(o.calendars, v)
+			return nil
+		})
 	f.BoolVar(&o.objects, "objects", false, "one file for each object")
 }
 
@@ -106,7 +107,8 @@ func (e *exporting) run(ctx context.Context) error {
 		if where == "-" {
 			where = "standard output"
 		}
-		return fmt.Errorf("%s is one file, but there are %d calendars: choose one with --calendar, or give a directory", where, len(cals))
+		return fmt.Errorf("%s is one file, but there are %d calendars: choose one with --calendar, or give a directory",
+			where, len(cals))
 	}
 	e.names = fileNames{}
 	all := []exported{}
@@ -124,10 +126,12 @@ func (e *exporting) run(ctx context.Context) error {
 // wants returns an error if objects are missing from the export.
 func (e *exporting) wants() (err error) {
 	if e.unreadable > 0 {
-		err = fmt.Errorf("%d objects cannot be parsed and are not in the file; --objects exports them unchanged", e.unreadable)
+		err = fmt.Errorf("%d objects cannot be parsed and are not in the file; --objects exports them unchanged",
+			e.unreadable)
 	}
 	if e.lost > 0 {
-		err = errors.Join(err, fmt.Errorf("%d objects are in no file, because the database has lost their text", e.lost))
+		err = errors.Join(err,
+			fmt.Errorf("%d objects are in no file, because the database has lost their text", e.lost))
 	}
 	return err
 }
@@ -169,7 +173,8 @@ func (e *exporting) tell(all []exported) error {
 		return nil
 	}
 	for _, x := range all {
-		if _, err := fmt.Fprintf(e.Stdout, "%q: %d objects to %s\n", console.Shown(x.Name), x.Objects, x.File); err != nil {
+		if _, err := fmt.Fprintf(e.Stdout, "%q: %d objects to %s\n", console.Shown(x.Name), x.Objects, x.File); err !=
+			nil {
 			return err
 		}
 	}
@@ -268,7 +273,9 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 }
 
 func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
-	for o, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.Who), cal, calendar.ObjectQuery{WithData: true}) {
+	for o, err := range e.App.Calendars.Objects(ctx, nil, app.Caller(e.Who), cal, calendar.ObjectQuery{
+		WithData: true,
+	}) {
 		switch {
 		case errors.Is(err, calendar.ErrNoText):
 			e.leave(cal, o, err)

@@ -17,16 +17,16 @@ import (
 
 const importDetails = `
 From a file: FILE.ics, or - for standard input. A file with many events becomes one object for each UID, with the time
-zones that it needs. Everything goes into --calendar. Without it, each object goes into the first of the user's calendars
-that takes its type. Known mistakes of other programs are corrected, and each correction is reported.
+zones that it needs. Everything goes into --calendar. Without it, each object goes into the first of the user's
+calendars that takes its type. Known mistakes of other programs are corrected, and each correction is reported.
 
-From a directory: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its name,
-color, time zone and types. Missing calendars are created; a calendar that was never used takes its properties from the
-file. A file without a calendar name is imported like a single file. With --calendar everything goes there.
+From a directory: each .ics file with a calendar name, such as the files of export, becomes that calendar, with its
+name, color, time zone and types. Missing calendars are created; a calendar that was never used takes its properties
+from the file. A file without a calendar name is imported like a single file. With --calendar everything goes there.
 
 From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one named by --calendar, are
-copied with names, colors and content, byte for byte. Missing calendars are created. The password is asked for, or is the
-first line of standard input with --password-stdin.
+copied with names, colors and content, byte for byte. Missing calendars are created. The password is asked for, or is
+the first line of standard input with --password-stdin.
 
 An import can be repeated, and continued after an interruption: existing objects stay, unless --replace overwrites them.
 --dry-run only shows the result. The report says how to undo the whole import. The exit code is 1 if something was
@@ -52,7 +52,8 @@ func ImportCommand() command.Command {
 			if o.from == "" {
 				return i.finish(ctx, i.files(ctx, operands[0]))
 			}
-			password, err := d.OldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser))
+			password, err := d.OldPassword(ctx, o.fromStdin,
+				fmt.Sprintf("password of %s on the other server: ", o.fromUser))
 			if err != nil {
 				return err
 			}

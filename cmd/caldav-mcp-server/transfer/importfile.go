@@ -58,7 +58,9 @@ type fileToImport struct {
 }
 
 // fileAt imports a file. dirs maps directories to their calendars.
-func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calendar.Calendar, dirs map[string]calendar.Calendar) error {
+func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calendar.Calendar,
+	dirs map[string]calendar.Calendar,
+) error {
 	opened, err := os.Open(f.name)
 	if err != nil {
 		return unread(f.name, err)
@@ -86,7 +88,9 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	if filepath.Base(f.name) == calendarFile {
 		dirs[dir] = cal
 	}
-	i.report.Calendars = append(i.report.Calendars, importedCalendar{From: f.name, Name: cal.Name, Address: cal.Segment, Created: made})
+	i.report.Calendars = append(i.report.Calendars, importedCalendar{
+		From: f.name, Name: cal.Name, Address: cal.Segment, Created: made,
+	})
 	return i.contents(ctx, f, file, []calendar.Calendar{cal})
 }
 
@@ -107,7 +111,8 @@ func calendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
 		n.Timezone = z.Name()
 	}
 	if b := h.Backup; b != nil {
-		n.Segment, n.Order, n.Transparent, n.Hidden, n.Kinds = safeSegment(b.Address), b.Order, b.Transparent, b.Hidden, nil
+		n.Segment, n.Order, n.Transparent, n.Hidden, n.Kinds = safeSegment(b.Address), b.Order, b.Transparent, b.Hidden,
+			nil
 		for _, word := range b.Kinds {
 			n.Kinds = append(n.Kinds, calendar.Kind(word))
 		}
@@ -135,7 +140,8 @@ func calendarFiles(operand string) ([]fileToImport, error) {
 		return nil, fmt.Errorf("there is no .ics file in %s", operand)
 	}
 	slices.SortStableFunc(files, func(a, b fileToImport) int {
-		return cmp.Or(cmp.Compare(filepath.Dir(a.name), filepath.Dir(b.name)), -cmp.Compare(ofDirectory(a), ofDirectory(b)))
+		return cmp.Or(cmp.Compare(filepath.Dir(a.name), filepath.Dir(b.name)),
+			-cmp.Compare(ofDirectory(a), ofDirectory(b)))
 	})
 	return files, nil
 }
@@ -192,7 +198,9 @@ func (i *importing) openFile(name string, from io.Reader) (*archive.File, error)
 	return file, nil
 }
 
-func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.File, targets []calendar.Calendar) error {
+func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.File,
+	targets []calendar.Calendar,
+) error {
 	i.report.mend(source{name: f.name}, file.Mends())
 	parts := slices.Collect(file.Parts(zonesOf(targets)))
 	if len(parts) == 0 && !file.IsCalendar() {
@@ -237,7 +245,9 @@ func zonesOf(targets []calendar.Calendar) func(kind string) archive.Zone {
 		if at < 0 {
 			return archive.Zone{}
 		}
-		return archive.Zone{Name: targets[at].Timezone, Of: fmt.Sprintf("the zone of the calendar %q", targets[at].Name)}
+		return archive.Zone{
+			Name: targets[at].Timezone, Of: fmt.Sprintf("the zone of the calendar %q", targets[at].Name),
+		}
 	}
 }
 

@@ -73,7 +73,9 @@ func (c remoteServer) calendars(ctx context.Context, base *url.URL) ([]remoteCal
 	}
 	var all []remoteCalendar
 	for _, l := range listed {
-		r := remoteCalendar{at: home.ResolveReference(&url.URL{Path: l.Path}), properties: calendar.Properties{Name: l.Name}}
+		r := remoteCalendar{
+			at: home.ResolveReference(&url.URL{Path: l.Path}), properties: calendar.Properties{Name: l.Name},
+		}
 		if l.Description != "" {
 			r.properties.Description = &l.Description
 		}
@@ -121,7 +123,8 @@ func (c remoteServer) homeOf(ctx context.Context, principal *url.URL) (*url.URL,
 		if href := r.PropHref(davclient.CalDAV, "calendar-home-set"); href != "" {
 			home, err := davclient.Resolve(principal, href)
 			if err == nil && !c.Trusts(home) {
-				err = fmt.Errorf("the calendars are at %s, which must not get the password: give that server's URL", home.Host)
+				err = fmt.Errorf("the calendars are at %s, which must not get the password: give that server's URL",
+					home.Host)
 			}
 			return home, err
 		}
@@ -131,7 +134,8 @@ func (c remoteServer) homeOf(ctx context.Context, principal *url.URL) (*url.URL,
 
 // describe reads the properties that go-webdav does not: color, order and time zone.
 func (c remoteServer) describe(ctx context.Context, r *remoteCalendar) error {
-	found, err := c.Ask(ctx, "PROPFIND", r.at, "0", davclient.PropfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
+	found, err := c.Ask(ctx, "PROPFIND", r.at, "0",
+		davclient.PropfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
 	if err != nil {
 		return err
 	}
@@ -139,7 +143,8 @@ func (c remoteServer) describe(ctx context.Context, r *remoteCalendar) error {
 		if color, err := calendar.ParseColor(answer.Prop(davclient.Apple, "calendar-color").Trimmed()); err == nil {
 			r.properties.Color = &color
 		}
-		if order, err := strconv.ParseInt(answer.Prop(davclient.Apple, "calendar-order").Trimmed(), 10, 64); err == nil {
+		if order, err := strconv.ParseInt(answer.Prop(davclient.Apple, "calendar-order").Trimmed(), 10, 64); err ==
+			nil {
 			r.properties.Order = &order
 		}
 		if text := answer.Prop(davclient.CalDAV, "calendar-timezone").Trimmed(); text != "" {
@@ -173,7 +178,9 @@ func (i *importing) remote(ctx context.Context, client remoteServer, from remote
 	if len(from.properties.Kinds) == 0 {
 		from.properties.Kinds = calendar.AllKinds()
 	}
-	cal, made, err := i.into.Calendar(ctx, calendar.NewCalendar{Segment: addressOf(from.at), Properties: from.properties})
+	cal, made, err := i.into.Calendar(ctx, calendar.NewCalendar{
+		Segment: addressOf(from.at), Properties: from.properties,
+	})
 	if err != nil {
 		return err
 	}
@@ -206,7 +213,8 @@ func (i *importing) remote(ctx context.Context, client remoteServer, from remote
 func addressOf(at *url.URL) calendar.Segment { return safeSegment(davclient.LastSegment(at)) }
 
 func safeSegment(segment string) calendar.Segment {
-	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || strings.Contains(segment, "/") || len(segment) > 200 || segment != console.Shown(segment) {
+	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) ||
+		strings.Contains(segment, "/") || len(segment) > 200 || segment != console.Shown(segment) {
 		return "imported"
 	}
 	return calendar.Segment(segment)

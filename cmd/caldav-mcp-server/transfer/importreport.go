@@ -80,7 +80,8 @@ func (r *importReport) refuse(from source, why error) {
 		if from.part.Err == nil {
 			entry.Reason = from.part.InFile(entry.Reason)
 		}
-		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line)) // the output already starts with it
+		// the output already starts with it
+		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line))
 	}
 	r.Refused = append(r.Refused, entry)
 }
@@ -149,7 +150,8 @@ func (r *importReport) write(to io.Writer, user string) error {
 	}
 	b.WriteString("\n")
 	if r.Change != "" {
-		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", console.Program, user, briefChange(r.Change))
+		fmt.Fprintf(&b, "to undo all of it: %s journal undo --user %s %s\n", console.Program, user,
+			briefChange(r.Change))
 	}
 	_, err := io.WriteString(to, b.String())
 	return err

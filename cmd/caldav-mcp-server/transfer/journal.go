@@ -111,7 +111,9 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 		until, err := console.ParseExpiry(word, now)
 		return now.Add(now.Sub(until)), err
 	}
-	return time.Time{}, fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00, 2027-01-31T09:00:00Z)", word)
+	return time.Time{},
+		fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00, "+
+			"2027-01-31T09:00:00Z)", word)
 }
 
 // logbook is the journal as a user may see it.
@@ -157,8 +159,10 @@ func inQuotes(text string) string { return fmt.Sprintf("%q", console.Shown(text)
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: describe.Program(c.Agent), Did: c.Did, What: describe.Change(c, time.UTC, inQuotes), Type: c.Subject(),
-		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
+		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: describe.Program(c.Agent),
+		Did: c.Did, What: describe.Change(c, time.UTC, inQuotes), Type: c.Subject(),
+		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary,
+		Lost: c.Forgotten(),
 	}
 	switch c.Subject() {
 	case calendar.AboutObject:
@@ -214,7 +218,9 @@ func (l journalLine) state() string {
 }
 
 func (l journalLine) row() []string {
-	return []string{console.ShownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change)}
+	return []string{
+		console.ShownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change),
+	}
 }
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
@@ -233,7 +239,8 @@ func (l *logbook) list(ctx context.Context, _ []string) error {
 	if l.JSON {
 		return l.PrintJSON(lines)
 	}
-	if err := l.PrintTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"}, console.Each(lines, journalLine.row)); err != nil {
+	if err := l.PrintTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"},
+		console.Each(lines, journalLine.row)); err != nil {
 		return err
 	}
 	if page.Cursor != "" {

@@ -43,9 +43,11 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 
 // undone prints the undone changes.
 func (l *logbook) undone(done calendar.Undone) error {
-	out := undoneJSON{console.Each(done.Steps, l.step), console.Each(done.Left, func(u calendar.UndoConflict) leftChange {
-		return leftChange{u.ID().String(), u.Why()}
-	})}
+	out := undoneJSON{
+		console.Each(done.Steps, l.step), console.Each(done.Left, func(u calendar.UndoConflict) leftChange {
+			return leftChange{u.ID().String(), u.Why()}
+		}),
+	}
 	if l.JSON {
 		return l.PrintJSON(out)
 	}
@@ -74,7 +76,9 @@ func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undo
 func (l *logbook) step(s calendar.Change) undoneStep {
 	step := undoneStep{
 		Did: s.Did, Calendar: s.In.ID, In: s.In.Name, Name: s.Object, UID: s.UID, Title: s.Summary,
-		Undoes: console.Each(s.Undoes, func(v calendar.Version) string { return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String() }),
+		Undoes: console.Each(s.Undoes, func(v calendar.Version) string {
+			return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String()
+		}),
 	}
 	if !l.dryRun {
 		step.Change = s.ID().String()
@@ -86,7 +90,8 @@ func (l *logbook) step(s calendar.Change) undoneStep {
 //
 //nolint:exhaustive // an undo has no other outcome
 var undoneWords = map[calendar.ChangeKind]string{
-	calendar.Created: "it exists again", calendar.Modified: "its earlier state is back", calendar.Deleted: "it is deleted again",
+	calendar.Created: "it exists again", calendar.Modified: "its earlier state is back",
+	calendar.Deleted: "it is deleted again",
 }
 
 // undoneMost is the highest number of objects that are listed. More, as after an import, are only counted.

@@ -17,10 +17,10 @@ import (
 const migrateDetails = `
 serve does this by itself when it starts. A database of a newer version is refused: the only way back is a backup.
 
-After you restored a backup of the database by other means, run migrate --restored before the server starts. Clients then
-synchronize from scratch. Otherwise they would miss changes, and bring back deleted events. The backup also brings back
-tokens, public links and shares that have ended since, and old passwords. --revoke-all ends all tokens and links in it. Use
-set-password for passwords, and list-shares and unshare for shares.
+After you restored a backup of the database by other means, run migrate --restored before the server starts. Clients
+then synchronize from scratch. Otherwise they would miss changes, and bring back deleted events. The backup also brings
+back tokens, public links and shares that have ended since, and old passwords. --revoke-all ends all tokens and links in
+it. Use set-password for passwords, and list-shares and unshare for shares.
 `
 
 // MigrateCommand is the command migrate.
@@ -30,12 +30,14 @@ func MigrateCommand() command.Command {
 		Name: "migrate", Settings: settings.StoreGroup, JSON: true, Alone: true,
 		Summary: "update the database's tables", Details: migrateDetails,
 		Flags: func(f *flag.FlagSet) {
-			f.BoolVar(&restored, "restored", false, "the database is a restored backup: make clients synchronize from scratch")
+			f.BoolVar(&restored, "restored", false,
+				"the database is a restored backup: make clients synchronize from scratch")
 			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links in the backup")
 		},
 		Check: func(*command.Context, []string) error {
 			if revoke && !restored {
-				return errors.New("--revoke-all needs --restored; to end one token or link use revoke-token or revoke-link")
+				return errors.New("--revoke-all needs --restored; to end one token or link use revoke-token or " +
+					"revoke-link")
 			}
 			return nil
 		},
@@ -49,7 +51,8 @@ func MigrateCommand() command.Command {
 			defer func() { err = errors.Join(err, d.Store.Close()) }()
 			if restored {
 				if err := d.Store.Check(ctx); err != nil {
-					return fmt.Errorf("%w; copy the backup again, and delete any -wal or -shm file of the old database", err)
+					return fmt.Errorf("%w; copy the backup again, and delete any -wal or -shm file of the old database",
+						err)
 				}
 			}
 			done := migrated{Context: d}
@@ -114,9 +117,11 @@ func revive(ctx context.Context, h *app.App, revoke bool) (revived, error) {
 func (r revived) words() string {
 	const others = "passwords and shares are as in the backup: change them with set-password and unshare\n"
 	if r.Ended {
-		return fmt.Sprintf("ended %d tokens and %d public links; create new ones with create-token and create-link\n", r.Tokens, r.Links) + others
+		return fmt.Sprintf("ended %d tokens and %d public links; create new ones with create-token and create-link\n",
+			r.Tokens, r.Links) + others
 	}
-	return fmt.Sprintf("%d tokens and %d public links of the backup are valid, including any that ended after it was made: "+
+	return fmt.Sprintf("%d tokens and %d public links of the backup are valid, including any that ended after it was "+
+		"made: "+
 		"see list-tokens and list-links, or end all with migrate --restored --revoke-all\n", r.Tokens, r.Links) + others
 }
 

@@ -19,13 +19,14 @@ import (
 )
 
 const restoreDetails = `
-restore FILE restores a backup into an empty database of either engine; this also moves data between SQLite and Postgres. It
-verifies the whole file before it changes anything, and updates the tables. Clients then synchronize from scratch. The
-backup brings back tokens and links that have ended since; --revoke-all ends all of them.
+restore FILE restores a backup into an empty database of either engine; this also moves data between SQLite and
+Postgres. It verifies the whole file before it changes anything, and updates the tables. Clients then synchronize from
+scratch. The backup brings back tokens and links that have ended since; --revoke-all ends all of them.
 
-restore --user NAME --calendar CALENDAR --as-of WHEN restores the objects and properties of one calendar from the journal,
-while servers keep running. The restore is one change in the journal, and can be undone. JOURNAL_DAYS limits how far back
-it can go. Objects that the journal has already forgotten are listed; --leave-forgotten keeps them unchanged.
+restore --user NAME --calendar CALENDAR --as-of WHEN restores the objects and properties of one calendar from the
+journal, while servers keep running. The restore is one change in the journal, and can be undone. JOURNAL_DAYS limits
+how far back it can go. Objects that the journal has already forgotten are listed; --leave-forgotten keeps them
+unchanged.
 
 WHEN is a span before now (2h, 7d), a date (2027-01-31, its start in UTC) or a time (2027-01-31T09:00 in UTC,
 2027-01-31T09:00:00+01:00). The journal has a precision of one second: changes within that second are undone too.
@@ -50,9 +51,12 @@ func RestoreCommand() command.Command {
 			f.BoolVar(&o.checkOnly, "check", false, "only verify the FILE, and describe its content")
 			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links in the FILE")
 			f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner")
-			f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR`, by name, address or id; one in the trash by its id")
-			f.StringVar(&o.asOf, "as-of", "", "`WHEN` the calendar had the state to restore: a span before now (2h, 7d), a date or a time")
-			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false, "with --as-of: keep objects that the journal has forgotten")
+			f.StringVar(&o.calendar, "calendar", "",
+				"the `CALENDAR`, by name, address or id; one in the trash by its id")
+			f.StringVar(&o.asOf, "as-of", "",
+				"`WHEN` the calendar had the state to restore: a span before now (2h, 7d), a date or a time")
+			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false,
+				"with --as-of: keep objects that the journal has forgotten")
 			f.BoolVar(&o.tryIt, "dry-run", false, "with --as-of: only show the result")
 		},
 		Check: o.check,
@@ -117,7 +121,8 @@ func restoreFile(ctx context.Context, d *command.Context, path string, o restore
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(d.Stdout, "restored %s; clients will synchronize from scratch\n", holds(file.Manifest)); err != nil {
+	if _, err := fmt.Fprintf(d.Stdout, "restored %s; clients will synchronize from scratch\n",
+		holds(file.Manifest)); err != nil {
 		return err
 	}
 	revived, err := revive(ctx, h, o.revoke)

@@ -70,7 +70,8 @@ func run(ctx context.Context, arguments []string, start starter) (code int, err 
 // execute runs the command with additional environment variables. An interrupt is passed on, so that the command can
 // clean up.
 func execute(ctx context.Context, arguments, environment []string) (int, error) {
-	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // G204: running a given command is its purpose
+	//nolint:gosec // G204: running a given command is its purpose
+	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

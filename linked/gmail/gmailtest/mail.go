@@ -19,7 +19,8 @@ import (
 func (s *Server) written(m mail, format string) map[string]any {
 	parsed, err := netmail.ReadMessage(strings.NewReader(m.raw))
 	out := map[string]any{
-		"id": m.id, "threadId": m.thread, "labelIds": anyOf(m.labels), "snippet": m.snippet(), "historyId": "1", "sizeEstimate": len(m.raw),
+		"id": m.id, "threadId": m.thread, "labelIds": anyOf(m.labels), "snippet": m.snippet(), "historyId": "1",
+		"sizeEstimate": len(m.raw),
 		"internalDate": fmt.Sprint(time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC).UnixMilli()),
 	}
 	if err != nil || format == "minimal" {
@@ -45,7 +46,8 @@ func anyOf(list []string) []any {
 // headersOf returns the header fields of a text in order.
 func headersOf(text string) []any {
 	var all []any
-	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n ", " "), "\r\n\t", " "), "\r\n") {
+	for line := range strings.SplitSeq(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n ", " "), "\r\n\t", " "),
+		"\r\n") {
 		if name, value, ok := strings.Cut(line, ":"); ok {
 			all = append(all, map[string]any{"name": name, "value": strings.TrimSpace(value)})
 		}
@@ -64,7 +66,9 @@ func (s *Server) part(id string, header textproto.MIMEHeader, headers []any, bod
 	if name == "" {
 		name = params["name"]
 	}
-	out := map[string]any{"partId": id, "mimeType": kind, "filename": name, "headers": headers, "body": map[string]any{"size": 0}}
+	out := map[string]any{
+		"partId": id, "mimeType": kind, "filename": name, "headers": headers, "body": map[string]any{"size": 0},
+	}
 	if strings.HasPrefix(kind, "multipart/") {
 		out["parts"] = s.parts(id, params["boundary"], body)
 		return out
@@ -101,7 +105,8 @@ func decoded(encoding string, body []byte) []byte {
 	var in io.Reader
 	switch strings.ToLower(encoding) {
 	case "base64":
-		in = base64.NewDecoder(base64.StdEncoding, strings.NewReader(strings.NewReplacer("\r", "", "\n", "").Replace(string(body))))
+		in = base64.NewDecoder(base64.StdEncoding,
+			strings.NewReader(strings.NewReplacer("\r", "", "\n", "").Replace(string(body))))
 	case "quoted-printable":
 		in = quotedprintable.NewReader(strings.NewReader(string(body)))
 	default:

@@ -50,7 +50,10 @@ type mail struct {
 
 // New makes an account without mail, with the refresh token "key".
 func New() *Server {
-	s := &Server{Owner: Address, key: "key", tokens: map[string]bool{}, fields: map[string]string{}, scope: "https://www.googleapis.com/auth/gmail.readonly"}
+	s := &Server{
+		Owner: Address, key: "key", tokens: map[string]bool{}, fields: map[string]string{},
+		scope: "https://www.googleapis.com/auth/gmail.readonly",
+	}
 	for line := range strings.Lines(fieldsText) {
 		words := strings.Fields(line)
 		switch {
@@ -98,7 +101,8 @@ func (s *Server) Grant(key, scope string) {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for method, answer := range map[string]func(*http.Request) (string, any, error){
-		"getProfile": s.profile, "messages.list": s.listMessages, "messages.get": s.getMessage, "threads.list": s.listThreads, "threads.get": s.getThread,
+		"getProfile": s.profile, "messages.list": s.listMessages, "messages.get": s.getMessage,
+		"threads.list": s.listThreads, "threads.get": s.getThread,
 	} {
 		mux.HandleFunc(s.fields[method], s.guarded(method, answer))
 	}
@@ -113,7 +117,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	ok := r.PostFormValue("grant_type") == "refresh_token" && r.PostFormValue("refresh_token") == s.key ||
-		r.PostFormValue("grant_type") == "authorization_code" && r.PostFormValue("code") == "code" && r.PostFormValue("code_verifier") != ""
+		r.PostFormValue("grant_type") == "authorization_code" && r.PostFormValue("code") == "code" &&
+			r.PostFormValue("code_verifier") != ""
 	if !ok || s.key == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		_, _ = w.Write([]byte(`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`))
@@ -149,7 +154,8 @@ func (s *Server) guarded(method string, answer func(*http.Request) (string, any,
 		if f, failed := err.(*failure); failed { //nolint:errorlint // made a line above, and never wrapped
 			w.WriteHeader(f.status)
 			body = map[string]any{"error": map[string]any{
-				"code": f.status, "message": f.detail, "errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
+				"code": f.status, "message": f.detail,
+				"errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
 			}}
 		}
 		_ = json.NewEncoder(w).Encode(body)
@@ -172,7 +178,8 @@ func (s *Server) answer(method string, r *http.Request, answer func(*http.Reques
 		if !known {
 			return nil, no(http.StatusBadRequest, "invalidParameter", method+" has no parameter "+name)
 		}
-		if _, words, listed := strings.Cut(kind, "string "); listed && !slices.Contains(strings.Split(words, ","), values[0]) {
+		if _, words, listed := strings.Cut(kind, "string "); listed &&
+			!slices.Contains(strings.Split(words, ","), values[0]) {
 			return nil, no(http.StatusBadRequest, "invalidArgument", "Invalid value at '"+name+"'")
 		}
 	}
@@ -190,7 +197,9 @@ func (s *Server) answer(method string, r *http.Request, answer func(*http.Reques
 }
 
 func (s *Server) profile(*http.Request) (string, any, error) {
-	return "Profile", map[string]any{"emailAddress": s.Owner, "messagesTotal": len(s.mails), "threadsTotal": len(s.mails), "historyId": "1"}, nil
+	return "Profile", map[string]any{
+		"emailAddress": s.Owner, "messagesTotal": len(s.mails), "threadsTotal": len(s.mails), "historyId": "1",
+	}, nil
 }
 
 // page returns a page of a list.

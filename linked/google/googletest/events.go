@@ -22,13 +22,15 @@ func (s *Server) list(r *http.Request, c *Calendar) (any, error) {
 		}
 		at, err := strconv.Atoi(strings.TrimPrefix(token, "sync"))
 		if err != nil || at < s.forgotten {
-			return nil, no(http.StatusGone, "fullSyncRequired", "Sync token is no longer valid, a full sync is required.")
+			return nil,
+				no(http.StatusGone, "fullSyncRequired", "Sync token is no longer valid, a full sync is required.")
 		}
 		since = at
 	}
 	var found []*stored
 	for _, one := range c.events {
-		if one.changed > since && (q.Get("iCalUID") == "" || one.event["iCalUID"] == q.Get("iCalUID")) && (since >= 0 || shown(one, q.Get("showDeleted"))) {
+		if one.changed > since && (q.Get("iCalUID") == "" || one.event["iCalUID"] == q.Get("iCalUID")) &&
+			(since >= 0 || shown(one, q.Get("showDeleted"))) {
 			found = append(found, one)
 		}
 	}
@@ -86,7 +88,10 @@ func (s *Server) body(r *http.Request) (Event, error) {
 		}
 		return nil
 	}
-	parts := map[string][]any{"Event": {e}, "EventDateTime": {e["start"], e["end"], e["originalStartTime"]}, "ConferenceData": {e["conferenceData"]}}
+	parts := map[string][]any{
+		"Event": {e}, "EventDateTime": {e["start"], e["end"], e["originalStartTime"]},
+		"ConferenceData": {e["conferenceData"]},
+	}
 	for name, schema := range map[string]string{"attendees": "EventAttendee", "attachments": "EventAttachment"} {
 		list, _ := e[name].([]any)
 		parts[schema] = append(parts[schema], list...)
@@ -299,7 +304,8 @@ func (s *Server) instance(c *Calendar, id string) (Event, error) {
 		e["start"] = map[string]any{"dateTime": at.Format(time.RFC3339), "timeZone": start["timeZone"]}
 		e["end"] = map[string]any{"dateTime": at.Add(to.Sub(from)).Format(time.RFC3339), "timeZone": end["timeZone"]}
 	}
-	e["id"], e["recurringEventId"], e["originalStartTime"], e["etag"] = id, series, e["start"], fmt.Sprintf("%q", "i"+fmt.Sprint(master.changed))
+	e["id"], e["recurringEventId"], e["originalStartTime"], e["etag"] = id, series, e["start"], fmt.Sprintf("%q",
+		"i"+fmt.Sprint(master.changed))
 	return e, nil
 }
 

@@ -60,7 +60,10 @@ type Server struct {
 
 // New makes a server without calendars. It accepts the access token "good".
 func New() *Server {
-	s := &Server{PageSize: 3, calendars: map[string]*Calendar{}, tokens: map[string]bool{"good": true}, fields: map[string]bool{}}
+	s := &Server{
+		PageSize: 3, calendars: map[string]*Calendar{}, tokens: map[string]bool{"good": true},
+		fields: map[string]bool{},
+	}
 	for line := range strings.Lines(fieldsText) {
 		words := strings.Fields(line)
 		if len(words) > 1 && !strings.HasPrefix(line, "#") {
@@ -80,7 +83,9 @@ func (s *Server) Has(field string) bool { return s.fields[field] }
 func (s *Server) Add(id, zone string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.calendars[id] = &Calendar{ID: id, Summary: "Calendar " + id, Zone: zone, Role: "owner", events: map[string]*stored{}}
+	s.calendars[id] = &Calendar{
+		ID: id, Summary: "Calendar " + id, Zone: zone, Role: "owner", events: map[string]*stored{},
+	}
 }
 
 // Allow replaces the accepted access tokens.
@@ -171,7 +176,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("PATCH "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.patch", s.patch))
 	mux.HandleFunc("PUT "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.update", s.replace))
 	mux.HandleFunc("DELETE "+base+"/calendars/{calendar}/events/{event}", s.guarded("events.delete", s.remove))
-	mux.HandleFunc("GET "+base+"/calendars/{calendar}/events/{event}/instances", s.guarded("events.instances", s.instances))
+	mux.HandleFunc("GET "+base+"/calendars/{calendar}/events/{event}/instances",
+		s.guarded("events.instances", s.instances))
 	return s.Before(mux)
 }
 
@@ -195,7 +201,8 @@ func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar
 		if f, failed := err.(*failure); failed { //nolint:errorlint // made a line above, and never wrapped
 			w.WriteHeader(f.status)
 			body = map[string]any{"error": map[string]any{
-				"code": f.status, "message": f.detail, "errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
+				"code": f.status, "message": f.detail,
+				"errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
 			}}
 		}
 		if body == nil {
@@ -206,7 +213,9 @@ func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar
 	}
 }
 
-func (s *Server) answer(method string, r *http.Request, answer func(*http.Request, *Calendar) (any, error)) (any, error) {
+func (s *Server) answer(method string, r *http.Request,
+	answer func(*http.Request, *Calendar) (any, error),
+) (any, error) {
 	access, good := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), s.Good
 	if good == nil {
 		good = func(access string) bool { return s.tokens[access] }
@@ -230,8 +239,10 @@ func (s *Server) answer(method string, r *http.Request, answer func(*http.Reques
 
 func (s *Server) entry(c *Calendar) map[string]any {
 	return map[string]any{
-		"kind": "calendar#calendarListEntry", "id": c.ID, "summary": c.Summary, "timeZone": c.Zone, "accessRole": c.Role,
-		"backgroundColor": "#9fe1e7", "defaultReminders": []any{map[string]any{"method": "popup", "minutes": 10}}, "primary": strings.Contains(c.ID, "@"),
+		"kind": "calendar#calendarListEntry", "id": c.ID, "summary": c.Summary, "timeZone": c.Zone,
+		"accessRole":      c.Role,
+		"backgroundColor": "#9fe1e7", "defaultReminders": []any{map[string]any{"method": "popup", "minutes": 10}},
+		"primary": strings.Contains(c.ID, "@"),
 	}
 }
 

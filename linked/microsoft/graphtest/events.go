@@ -44,7 +44,8 @@ func (s *Server) delta(r *http.Request) (any, error) {
 		}
 	}
 	slices.SortFunc(found, func(a, b *stored) int {
-		return cmp.Or(cmp.Compare(a.changed, b.changed), strings.Compare(fmt.Sprint(a.event["id"]), fmt.Sprint(b.event["id"])))
+		return cmp.Or(cmp.Compare(a.changed, b.changed),
+			strings.Compare(fmt.Sprint(a.event["id"]), fmt.Sprint(b.event["id"])))
 	})
 	end := min(from+s.PageSize, len(found))
 	value := []any{}
@@ -88,7 +89,10 @@ func (s *Server) row(one *stored) []any {
 	case one.gone:
 		return []any{map[string]any{"id": id, "@removed": map[string]any{"reason": "deleted"}}}
 	case one.event["type"] == "seriesMaster":
-		occurrence := map[string]any{"id": fmt.Sprint(id, "-o1"), "seriesMasterId": id, "type": "occurrence", "start": one.event["start"], "end": one.event["end"]}
+		occurrence := map[string]any{
+			"id": fmt.Sprint(id, "-o1"), "seriesMasterId": id, "type": "occurrence", "start": one.event["start"],
+			"end": one.event["end"],
+		}
 		return []any{one.event, occurrence}
 	}
 	return []any{one.event}
@@ -106,7 +110,10 @@ func (s *Server) view(r *http.Request) (any, error) {
 		switch {
 		case s.events[id].gone || !s.within(e, from, to):
 		case e["type"] == "seriesMaster":
-			occurrence := map[string]any{"id": id + "-o1", "seriesMasterId": id, "type": "occurrence", "iCalUId": e["iCalUId"], "start": e["start"], "end": e["end"]}
+			occurrence := map[string]any{
+				"id": id + "-o1", "seriesMasterId": id, "type": "occurrence", "iCalUId": e["iCalUId"],
+				"start": e["start"], "end": e["end"],
+			}
 			value = append(value, occurrence)
 		default:
 			value = append(value, e)
@@ -128,7 +135,8 @@ func (s *Server) list(r *http.Request) (any, error) {
 	value := []any{}
 	for _, id := range slices.Sorted(maps.Keys(s.events)) {
 		e := s.events[id].event
-		if changed, _ := e["lastModifiedDateTime"].(string); !s.events[id].gone && e["seriesMasterId"] == nil && changed >= since {
+		if changed, _ := e["lastModifiedDateTime"].(string); !s.events[id].gone && e["seriesMasterId"] == nil &&
+			changed >= since {
 			value = append(value, e)
 		}
 	}
@@ -173,7 +181,8 @@ func (s *Server) body(r *http.Request) (Event, error) {
 	if rec, _ := e["recurrence"].(map[string]any); rec != nil {
 		pattern, _ := rec["pattern"].(map[string]any)
 		span, _ := rec["range"].(map[string]any)
-		if !s.fields["recurrencePatternType="+fmt.Sprint(pattern["type"])] || !s.fields["recurrenceRangeType="+fmt.Sprint(span["type"])] {
+		if !s.fields["recurrencePatternType="+fmt.Sprint(pattern["type"])] ||
+			!s.fields["recurrenceRangeType="+fmt.Sprint(span["type"])] {
 			return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "bad recurrence")
 		}
 		for name := range pattern {
@@ -192,7 +201,8 @@ func (s *Server) insert(r *http.Request) (any, error) {
 	}
 	name := fmt.Sprint(e["transactionId"])
 	if s.names[name] {
-		return nil, no(http.StatusConflict, "ErrorDuplicateTransactionId", "Your request can't be completed. An item with the same transaction id exists.")
+		return nil, no(http.StatusConflict, "ErrorDuplicateTransactionId",
+			"Your request can't be completed. An item with the same transaction id exists.")
 	}
 	if e["start"] == nil || e["end"] == nil {
 		return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "start and end are required")
@@ -246,7 +256,9 @@ func (s *Server) occurrence(series Event, day string) (Event, error) {
 	e["id"], e["type"], e["seriesMasterId"] = fmt.Sprint(series["id"], "-d", day), "exception", series["id"]
 	e["originalStart"] = begin.Format(time.RFC3339)
 	e["start"] = map[string]any{"dateTime": begin.Format("2006-01-02T15:04:05"), "timeZone": "UTC"}
-	e["end"] = map[string]any{"dateTime": begin.Add(clockOf(series["end"]).Sub(at)).Format("2006-01-02T15:04:05"), "timeZone": "UTC"}
+	e["end"] = map[string]any{
+		"dateTime": begin.Add(clockOf(series["end"]).Sub(at)).Format("2006-01-02T15:04:05"), "timeZone": "UTC",
+	}
 	return e, nil
 }
 

@@ -144,9 +144,12 @@ func (s *Server) Events() map[string]Event {
 func (s *Server) put(from Event) Event {
 	s.clock++
 	e := Event{
-		"isAllDay": false, "sensitivity": "normal", "showAs": "busy", "importance": "normal", "categories": []any{}, "isReminderOn": false,
-		"reminderMinutesBeforeStart": 15, "responseRequested": true, "allowNewTimeProposals": true, "locations": []any{}, "isOrganizer": true,
-		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": "alice@example.com"}}, "attendees": []any{},
+		"isAllDay": false, "sensitivity": "normal", "showAs": "busy", "importance": "normal", "categories": []any{},
+		"isReminderOn":               false,
+		"reminderMinutesBeforeStart": 15, "responseRequested": true, "allowNewTimeProposals": true,
+		"locations": []any{}, "isOrganizer": true,
+		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": "alice@example.com"}},
+		"attendees": []any{},
 	}
 	maps.Copy(e, from)
 	e["body"] = asHTML(e["body"])
@@ -161,7 +164,8 @@ func (s *Server) put(from Event) Event {
 			e["type"] = "seriesMaster"
 		}
 	}
-	e["lastModifiedDateTime"], e["changeKey"], e["@odata.etag"] = s.at(), strconv.Itoa(s.clock), fmt.Sprintf("W/%q", strconv.Itoa(s.clock))
+	e["lastModifiedDateTime"], e["changeKey"], e["@odata.etag"] = s.at(), strconv.Itoa(s.clock), fmt.Sprintf("W/%q",
+		strconv.Itoa(s.clock))
 	for _, side := range []string{"start", "end"} {
 		s.inUTC(e, side)
 	}
@@ -237,7 +241,8 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 		}
 		switch {
 		case !good(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")):
-			err = no(http.StatusUnauthorized, "InvalidAuthenticationToken", "Access token has expired or is not yet valid.")
+			err = no(http.StatusUnauthorized, "InvalidAuthenticationToken",
+				"Access token has expired or is not yet valid.")
 		case !slices.Contains(r.Header.Values("Prefer"), `IdType="ImmutableId"`):
 			err = no(http.StatusBadRequest, "ErrorInvalidRequest", "the test wants immutable ids")
 		default:
