@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -19,18 +20,39 @@ const (
 	holdAsk = 100 * time.Millisecond
 )
 
+// leaseHolder takes leases on behalf of this process.
+type leaseHolder struct {
+	store calendar.Store
+	now   func() time.Time
+	// process names this process, count counts its leases.
+	process func() string
+	count   atomic.Int64
+	mu      sync.Mutex
+	// held contains the names of the leases that this process holds, see hold.
+	held map[string]chan struct{}
+	// syncing counts the accounts that this process is syncing, by user, see enter.
+	syncing map[calendar.UserID]int
+}
+
+func newLeaseHolder(c Config) *leaseHolder {
+	return &leaseHolder{
+		store: c.Store, now: c.Now, process: sync.OnceValue(c.NewID), held: map[string]chan struct{}{},
+		syncing: map[calendar.UserID]int{},
+	}
+}
+
 // hold takes the lease with this name: of a calendar, or of the feeds that a user follows. Until it is released, no
 // other process writes to the calendar, here or at its source, or applies changes from the source. hold waits until the
 // context ends. The returned context ends when another process may have the lease.
-func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease, error) {
+func (h *leaseHolder) hold(ctx context.Context, name string) (context.Context, *lease, error) {
 	mine := make(chan struct{})
 	for {
-		m.mu.Lock()
-		theirs := m.held[name]
+		h.mu.Lock()
+		theirs := h.held[name]
 		if theirs == nil {
-			m.held[name] = mine
+			h.held[name] = mine
 		}
-		m.mu.Unlock()
+		h.mu.Unlock()
 		if theirs == nil {
 			break
 		}
@@ -41,14 +63,14 @@ func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease
 		}
 	}
 	free := func() {
-		m.mu.Lock()
-		delete(m.held, name)
-		m.mu.Unlock()
+		h.mu.Lock()
+		delete(h.held, name)
+		h.mu.Unlock()
 		close(mine)
 	}
-	l := &lease{Mirror: m, Fence: calendar.Fence{Lease: name, Holder: m.nextHolder()}}
+	l := &lease{leaseHolder: h, Fence: calendar.Fence{Lease: name, Holder: h.nextHolder()}}
 	for {
-		ok, err := l.said(func(now time.Time) (bool, error) { return m.Store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor)) })
+		ok, err := l.said(func(now time.Time) (bool, error) { return h.store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor)) })
 		if err != nil {
 			free()
 			return nil, nil, err
@@ -69,7 +91,7 @@ func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease
 
 // lease is one hold of this process on one calendar. Each hold has its own holder name.
 type lease struct {
-	*Mirror
+	*leaseHolder
 	calendar.Fence
 	// lose cancels the work on the calendar, end stops the renewal of the lease, and free admits other goroutines of
 	// this process.
@@ -80,7 +102,7 @@ type lease struct {
 }
 
 // nextHolder returns a name for one hold that is unique among all processes.
-func (m *Mirror) nextHolder() string { return fmt.Sprint(m.holder(), " ", m.holds.Add(1)) }
+func (h *leaseHolder) nextHolder() string { return fmt.Sprint(h.process(), " ", h.count.Add(1)) }
 
 func leaseOf(id calendar.CalendarID) string { return "mirror " + string(id) }
 
@@ -89,7 +111,7 @@ func feedsOf(owner calendar.UserID) string { return "feeds " + string(owner) }
 
 // said calls ask and records the time of the call if the store confirmed the lease.
 func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error) {
-	now := l.Now()
+	now := l.now()
 	if ok, err = ask(now); ok {
 		l.mu.Lock()
 		l.heard = now
@@ -100,7 +122,7 @@ func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error)
 
 // renew prolongs the lease, unless another process has had it since.
 func (l *lease) renew(ctx context.Context) (bool, error) {
-	return l.said(func(now time.Time) (bool, error) { return l.Store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor)) })
+	return l.said(func(now time.Time) (bool, error) { return l.store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor)) })
 }
 
 // keep renews the lease until it is released or lost.
@@ -137,7 +159,7 @@ func (l *lease) keep(ctx context.Context) context.Context {
 // transaction that stores the result does, see [calendar.MirrorKeeper].
 func (l *lease) sure(held context.Context) error {
 	l.mu.Lock()
-	late := l.Now().Sub(l.heard) >= holdFor/2
+	late := l.now().Sub(l.heard) >= holdFor/2
 	l.mu.Unlock()
 	if late {
 		l.lose(errLost)
@@ -150,7 +172,7 @@ func (l *lease) sure(held context.Context) error {
 
 func (l *lease) release(ctx context.Context) {
 	l.end()
-	_ = l.Store.Release(context.WithoutCancel(ctx), l.Lease, l.Holder)
+	_ = l.store.Release(context.WithoutCancel(ctx), l.Lease, l.Holder)
 	l.free()
 }
 
@@ -166,10 +188,10 @@ var (
 type grip []*lease
 
 // holdAll takes calendars in the order of their ids, so that two processes cannot deadlock.
-func (m *Mirror) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
+func (h *leaseHolder) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
 	held = ctx
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		inner, l, err := m.hold(held, leaseOf(id))
+		inner, l, err := h.hold(held, leaseOf(id))
 		if err != nil {
 			err = g.why(held, err)
 			g.release(ctx)
@@ -215,22 +237,22 @@ func (g grip) release(ctx context.Context) {
 	}
 }
 
-// visitsMost bounds how many accounts of one user are synced at once, and so the memory that their responses take.
-const visitsMost = 2
+// syncsMost bounds how many accounts of one user are synced at once, and so the memory that their responses take.
+const syncsMost = 2
 
-// enter begins a sync of an account of a user. It fails if visitsMost of that user's accounts are already being synced.
-func (m *Mirror) enter(owner calendar.UserID) (leave func(), err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.visiting[owner] >= visitsMost {
+// enter begins a sync of an account of a user. It fails if syncsMost of that user's accounts are already being synced.
+func (h *leaseHolder) enter(owner calendar.UserID) (leave func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.syncing[owner] >= syncsMost {
 		return nil, errBusy
 	}
-	m.visiting[owner]++
+	h.syncing[owner]++
 	return func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.visiting[owner]--; m.visiting[owner] == 0 {
-			delete(m.visiting, owner)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.syncing[owner]--; h.syncing[owner] == 0 {
+			delete(h.syncing, owner)
 		}
 	}, nil
 }

@@ -2,12 +2,8 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -21,25 +17,6 @@ type Ledger interface {
 	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error
 	Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error)
 	Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error
-}
-
-// Sealer encrypts secrets. Each secret is bound to one user's account.
-type Sealer interface {
-	Seal(secret []byte, user, account string) (sealed []byte, key string, err error)
-	Open(sealed []byte, user, account string) ([]byte, error)
-	// Present returns the id of the key that seals new secrets.
-	Present() (string, error)
-}
-
-// Secret holds the credentials of an account. It is sealed as a whole, because an address can be secret too.
-type Secret struct {
-	URL      string `json:"url,omitempty"`
-	Username string `json:"username,omitempty"`
-	Password string `json:"password,omitempty"`
-	// Token is the provider's own credential, such as an OAuth refresh token.
-	Token json.RawMessage `json:"token,omitempty"`
-	// Agreed is when the account's owner gave the secret; zero for secrets older than this field.
-	Agreed time.Time `json:"agreed,omitzero"`
 }
 
 // Opening is the data that a provider needs to talk to an account.
@@ -85,15 +62,9 @@ type Config struct {
 // Mirror keeps the linked calendars of all users.
 type Mirror struct {
 	Config
+	*leaseHolder
+	*secretKeeper
 	ledger Ledger
-	// holder names this process, holds counts its leases.
-	holder func() string
-	holds  atomic.Int64
-	mu     sync.Mutex
-	// held contains the names of the leases that this process holds, see hold.
-	held map[string]chan struct{}
-	// visiting counts the accounts that this process is syncing, by user, see enter.
-	visiting map[calendar.UserID]int
 }
 
 // New creates a Mirror. Call [Mirror.Serve] before you use it.
@@ -102,7 +73,7 @@ func New(c Config) *Mirror {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Task = c.Task.OrNone()
-	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[string]chan struct{}{}, visiting: map[calendar.UserID]int{}}
+	return &Mirror{Config: c, leaseHolder: newLeaseHolder(c), secretKeeper: &secretKeeper{c.Store, c.Sealer}}
 }
 
 // Serve sets the ledger. It cannot be in the Config, because the ledger needs the Mirror.
@@ -123,89 +94,4 @@ func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 		Kept: func(ctx context.Context) (Secret, error) { return m.kept(ctx, &a) },
 	})
 	return source, p, err
-}
-
-// kept reads the secret of an account again.
-func (m *Mirror) kept(ctx context.Context, a *calendar.Account) (Secret, error) {
-	now, err := m.Store.Account(ctx, a.ID)
-	if err != nil {
-		return Secret{}, err
-	}
-	s, err := m.unseal(now)
-	if err == nil {
-		a.Secret, a.Key = now.Secret, now.Key
-	}
-	return s, err
-}
-
-func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
-	var s Secret
-	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
-	if err != nil {
-		return s, &Later{Why: "the account's secret cannot be decrypted: has the server's master key changed?", Cause: err}
-	}
-	if err := json.Unmarshal(text, &s); err != nil {
-		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is not JSON")}
-	}
-	return s, nil
-}
-
-// keep seals a new secret for an account and stores it.
-func (m *Mirror) keep(ctx context.Context, a *calendar.Account, next Secret) error {
-	after := *a
-	var err error
-	if after.Secret, after.Key, err = m.seal(after, next); err != nil {
-		return err
-	}
-	err = m.Store.SealAccount(context.WithoutCancel(ctx), after, a.Secret)
-	if err != nil && calendar.ReasonOf(err) == calendar.Stale {
-		return ErrRenewed
-	}
-	if err != nil {
-		return err
-	}
-	*a = after
-	return nil
-}
-
-func (m *Mirror) seal(a calendar.Account, s Secret) (sealed []byte, key string, err error) {
-	text, err := json.Marshal(s) //nolint:gosec // it is sealed in the next line
-	if err != nil {
-		return nil, "", err
-	}
-	return m.Sealer.Seal(text, string(a.Owner), string(a.ID))
-}
-
-// Rotate seals again all secrets that are sealed with an old key. It returns how many it changed.
-func (m *Mirror) Rotate(ctx context.Context) (int, error) {
-	now, err := m.Sealer.Present()
-	if err != nil {
-		return 0, err
-	}
-	all, err := m.Store.Accounts(ctx, "")
-	if err != nil {
-		return 0, err
-	}
-	done := 0
-	for _, a := range all {
-		if a.Key == now {
-			continue
-		}
-		text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
-		if err != nil {
-			return done, fmt.Errorf("the account %s: %w", a.ID, err)
-		}
-		before := a.Secret
-		if a.Secret, a.Key, err = m.Sealer.Seal(text, string(a.Owner), string(a.ID)); err != nil {
-			return done, err
-		}
-		switch err := m.Store.SealAccount(ctx, a, before); {
-		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // unlinked in the meantime
-		case err != nil:
-			return done, err
-		default:
-			done++
-		}
-	}
-	return done, nil
 }

@@ -2,8 +2,6 @@ package mirror
 
 import (
 	"context"
-	"errors"
-	"strings"
 
 	"caldav-mcp-server/calendar"
 )
@@ -24,16 +22,6 @@ func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Sec
 		}
 	}
 	return none, nil
-}
-
-// mayBe reports whether an account with the secret's address is the same account. It is, if its own secret can no
-// longer be opened: replacing that secret is the purpose.
-func (m *Mirror) mayBe(a calendar.Account, next Secret) bool {
-	s, err := m.unseal(a)
-	if err != nil {
-		return true
-	}
-	return s.Username == next.Username && strings.TrimRight(s.URL, "/") == strings.TrimRight(next.URL, "/")
 }
 
 // renew gives an account its owner's new secret, if the account accepts it, and syncs it.
@@ -64,18 +52,4 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err
-}
-
-// keepGiven stores the owner's secret, even if another process renews the old one at the same time.
-func (m *Mirror) keepGiven(ctx context.Context, a *calendar.Account, secret Secret) error {
-	err := m.keep(ctx, a, secret)
-	for n := 0; n < 3 && errors.Is(err, ErrRenewed); n++ {
-		now, failed := m.Store.Account(ctx, a.ID)
-		if failed != nil {
-			return failed
-		}
-		a.Secret, a.Key = now.Secret, now.Key
-		err = m.keep(ctx, a, secret)
-	}
-	return err
 }

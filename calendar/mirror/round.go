@@ -37,7 +37,7 @@ const (
 func (m *Mirror) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.holder()) }()
+	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.process()) }()
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -57,7 +57,7 @@ func (m *Mirror) Run(ctx context.Context) {
 // Round syncs the accounts that are due, unless another process does so, and returns how many it synced.
 func (m *Mirror) Round(ctx context.Context) (int, error) {
 	now := m.Now()
-	mine, err := m.Store.Lease(ctx, leaseName, m.holder(), now, now.Add(turn))
+	mine, err := m.Store.Lease(ctx, leaseName, m.process(), now, now.Add(turn))
 	if err != nil || !mine {
 		return 0, err
 	}
