@@ -15,7 +15,7 @@ const (
 )
 
 // describe reads the texts that [calendar.Change.Describe] needs.
-func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error {
+func (r *journalReader) describe(ctx context.Context, changes []calendar.Change) error {
 	room := int64(describedTexts)
 	wanted := map[calendar.CalendarID][]calendar.Version{}
 	for _, c := range changes {
@@ -25,7 +25,7 @@ func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error
 		}
 	}
 	for cal, versions := range wanted {
-		if err := s.addTexts(ctx, cal, versions, describedText, changes); err != nil {
+		if err := r.addTexts(ctx, cal, versions, describedText, changes); err != nil {
 			return err
 		}
 	}
@@ -33,8 +33,8 @@ func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error
 }
 
 // addTexts sets the texts before and after the changes with these versions of a calendar.
-func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change) error {
-	texts, err := s.store.Texts(ctx, cal, versions, most)
+func (r *journalReader) addTexts(ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change) error {
+	texts, err := r.store.Texts(ctx, cal, versions, most)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, version
 		c := &changes[i]
 		c.Before, c.After = t.Before, t.After
 		if t.Latest && c.Subject() != calendar.AboutObject {
-			if c.After, err = s.present(ctx, *c); err != nil {
+			if c.After, err = r.present(ctx, *c); err != nil {
 				return err
 			}
 		}
@@ -52,12 +52,12 @@ func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, version
 }
 
 // present returns the current state of a calendar or a share, or nil if it no longer exists.
-func (s *Queries) present(ctx context.Context, c calendar.Change) ([]byte, error) {
+func (r *journalReader) present(ctx context.Context, c calendar.Change) ([]byte, error) {
 	if c.Subject() == calendar.AboutCalendar {
-		kept, err := s.store.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.In})
+		kept, err := r.store.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.In})
 		return calendar.SettingsOf(c.In, kept).Encode(), err
 	}
-	shares, err := s.store.Shares(ctx, c.Calendar)
+	shares, err := r.store.Shares(ctx, c.Calendar)
 	i := slices.IndexFunc(shares, func(share calendar.Share) bool { return share.User.ID == c.Whom })
 	if err != nil || i < 0 {
 		return nil, err

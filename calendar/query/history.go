@@ -21,22 +21,28 @@ type HistoryPage struct {
 	Closed []calendar.Calendar
 }
 
+// journalReader answers reads of the journal.
+type journalReader struct {
+	lookup *lookup.Reader
+	store  calendar.Reader
+}
+
 // History returns changes with their authors. Only users with write access to a calendar see its history, because it
 // shows deleted content and the clients that others use.
-func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (HistoryPage, error) {
+func (r *journalReader) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (HistoryPage, error) {
 	var h HistoryPage
 	from, err := parseCursor(q.Cursor)
 	if err != nil {
 		return h, err
 	}
-	places, err := s.journals(ctx, c, &q, &h)
+	places, err := r.journals(ctx, c, &q, &h)
 	if err != nil {
 		return h, err
 	}
 	merged := merge{since: q.Since}
 	defer merged.stop()
 	for _, p := range places {
-		if err := merged.add(p, c.Visible(p.Calendar, s.store.Journal(ctx, p.ID, entriesOf(q, from))), from); err != nil {
+		if err := merged.add(p, c.Visible(p.Calendar, r.store.Journal(ctx, p.ID, entriesOf(q, from))), from); err != nil {
 			return h, err
 		}
 	}
@@ -52,23 +58,23 @@ func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.His
 		h.Changes = append(h.Changes, next)
 	}
 	if q.Described {
-		if err := s.describe(ctx, h.Changes); err != nil {
+		if err := r.describe(ctx, h.Changes); err != nil {
 			return h, err
 		}
 	}
-	if err := s.checkGone(ctx, q.After); err != nil {
+	if err := r.checkGone(ctx, q.After); err != nil {
 		return HistoryPage{}, err
 	}
-	return h, s.hideUnits(ctx, c, h.Changes)
+	return h, r.hideUnits(ctx, c, h.Changes)
 }
 
 // checkGone refuses a token if journal entries since it were purged. Call it after reading, because they can be purged
 // meanwhile.
-func (s *Queries) checkGone(ctx context.Context, t calendar.SyncToken) error {
+func (r *journalReader) checkGone(ctx context.Context, t calendar.SyncToken) error {
 	if t == (calendar.SyncToken{}) {
 		return nil
 	}
-	gone, err := s.store.LinesGone(ctx, t.Calendar)
+	gone, err := r.store.LinesGone(ctx, t.Calendar)
 	if err != nil {
 		return err
 	}
@@ -77,12 +83,12 @@ func (s *Queries) checkGone(ctx context.Context, t calendar.SyncToken) error {
 
 // hideUnits removes the link to a related change in a calendar that the caller cannot see. A user who moves an event
 // between a shared calendar and a private one changes both.
-func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []calendar.Change) error {
+func (r *journalReader) hideUnits(ctx context.Context, c calendar.Caller, changes []calendar.Change) error {
 	elsewhere := func(change calendar.Change) bool { return change.Unit.Calendar != change.Calendar }
 	if !slices.ContainsFunc(changes, elsewhere) {
 		return nil
 	}
-	all, err := s.Journals(ctx, c)
+	all, err := r.lookup.Journals(ctx, c)
 	for i, change := range changes {
 		if elsewhere(change) && !slices.ContainsFunc(all, func(j lookup.Journal) bool { return j.ID == change.Unit.Calendar }) {
 			changes[i].Unit = change.ID()
@@ -104,7 +110,7 @@ func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
 }
 
 // journals returns the calendars that the query covers.
-func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage) ([]lookup.Journal, error) {
+func (r *journalReader) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage) ([]lookup.Journal, error) {
 	if q.After != (calendar.SyncToken{}) {
 		if q.Calendar != "" && q.Calendar != q.After.Calendar {
 			return nil, calendar.ErrSyncToken("it belongs to another calendar")
@@ -112,16 +118,16 @@ func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.H
 		q.Calendar = q.After.Calendar
 	}
 	if q.Calendar != "" {
-		one, err := s.JournalOf(ctx, c, q.Calendar)
+		one, err := r.lookup.JournalOf(ctx, c, q.Calendar)
 		if err == nil && q.After != (calendar.SyncToken{}) {
-			err = s.checkEpoch(ctx, q.After)
+			err = r.checkEpoch(ctx, q.After)
 		}
 		return []lookup.Journal{one}, err
 	}
 	if err := c.HasScope(calendar.ReadJournal); err != nil {
 		return nil, err
 	}
-	all, err := s.Journals(ctx, c)
+	all, err := r.lookup.Journals(ctx, c)
 	open := all[:0]
 	for _, j := range all {
 		if c.May(calendar.ReadJournal, j.Calendar) == nil {
@@ -133,8 +139,8 @@ func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.H
 	return open, err
 }
 
-func (s *Queries) checkEpoch(ctx context.Context, t calendar.SyncToken) error {
-	epoch, err := s.store.Epoch(ctx)
+func (r *journalReader) checkEpoch(ctx context.Context, t calendar.SyncToken) error {
+	epoch, err := r.store.Epoch(ctx)
 	if err == nil && t.Epoch != epoch {
 		err = calendar.ErrSyncToken("the store was restored since")
 	}
@@ -250,15 +256,15 @@ func (m *merge) stop() {
 const shownText = 4 << 20
 
 // Change returns one change, with the bytes before and after it.
-func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
-	j, err := s.JournalOf(ctx, c, id.Calendar)
+func (r *journalReader) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
+	j, err := r.lookup.JournalOf(ctx, c, id.Calendar)
 	if err != nil {
 		if calendar.ReasonOf(err) == calendar.NotFound {
 			err = calendar.ErrNoChange(id.String())
 		}
 		return calendar.Change{}, err
 	}
-	line, err := s.Line(ctx, id)
+	line, err := r.lookup.Line(ctx, id)
 	if err == nil && !c.SeesChange(j.Calendar, line) {
 		err = calendar.ErrNoChange(id.String())
 	}
@@ -267,8 +273,8 @@ func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.Cha
 	}
 	line.In, line.InTrash = j.Calendar, j.InTrash
 	one := []calendar.Change{line}
-	if err = s.hideUnits(ctx, c, one); err == nil {
-		err = s.addTexts(ctx, id.Calendar, []calendar.Version{id.Version}, shownText, one)
+	if err = r.hideUnits(ctx, c, one); err == nil {
+		err = r.addTexts(ctx, id.Calendar, []calendar.Version{id.Version}, shownText, one)
 	}
 	return one[0], err
 }

@@ -19,7 +19,7 @@ type own struct {
 }
 
 // ownOf reads the private data. It returns nil for the caller's own calendars, whose objects contain it.
-func (s *Queries) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool) (*own, error) {
+func (r *objectReader) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool) (*own, error) {
 	if cal.Owner == c.User.ID {
 		return nil, nil
 	}
@@ -27,7 +27,7 @@ func (s *Queries) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 	if cal.Own == 0 {
 		return mine, nil
 	}
-	all, err := s.store.OwnParts(ctx, cal.ID, c.User.ID, 0, withData)
+	all, err := r.store.OwnParts(ctx, cal.ID, c.User.ID, 0, withData)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +75,12 @@ func (o *own) seen(c candidate) (candidate, error) {
 }
 
 // asOwn yields candidates as the caller sees them.
-func (s *Queries) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool, all iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
+func (r *objectReader) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool, all iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
 	if cal.Owner == c.User.ID {
 		return all
 	}
 	return func(yield func(candidate, error) bool) {
-		mine, err := s.ownOf(ctx, m, c, cal, withData)
+		mine, err := r.ownOf(ctx, m, c, cal, withData)
 		if err != nil {
 			yield(candidate{}, err)
 			return
@@ -99,13 +99,13 @@ func (s *Queries) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, 
 
 // ownChanges yields changes as a sharee sees them. After them it yields the objects whose private data has changed
 // since the token, although the objects themselves have not.
-func (s *Queries) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken, all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, error] {
+func (r *objectReader) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken, all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, error] {
 	if cal.Owner == c.User.ID {
 		return all
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		told := map[calendar.UID]bool{}
-		mine, err := s.ownOf(ctx, m, c, cal, false)
+		mine, err := r.ownOf(ctx, m, c, cal, false)
 		if err != nil {
 			yield(calendar.Object{}, err)
 			return
@@ -121,13 +121,13 @@ func (s *Queries) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Cal
 		if since == (calendar.SyncToken{}) || since.Own == cal.Own {
 			return
 		}
-		changed, err := s.store.OwnParts(ctx, cal.ID, c.User.ID, since.Own, false)
+		changed, err := r.store.OwnParts(ctx, cal.ID, c.User.ID, since.Own, false)
 		if err != nil {
 			yield(calendar.Object{}, err)
 			return
 		}
 		for _, p := range changed {
-			o, err := s.store.ObjectByUID(ctx, cal.ID, p.UID)
+			o, err := r.store.ObjectByUID(ctx, cal.ID, p.UID)
 			if told[p.UID] || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 				continue
 			}

@@ -14,12 +14,13 @@ import (
 // Queries answers reads. Its methods check access themselves.
 type Queries struct {
 	*lookup.Reader
+	*objectReader
+	*journalReader
 	store   calendar.Reader
 	limits  calendar.Limits
 	now     func() time.Time
 	newID   func() string
 	zones   *zone.DB
-	cache   *cache
 	glances glances
 	costs   *meter.Pool
 }
@@ -41,8 +42,9 @@ type Config struct {
 // New returns Queries.
 func New(c Config) *Queries {
 	return &Queries{
-		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		cache: newCache(c.Store, c.ImageBytes), costs: newPool(c.AnswerBytes, c.Limits.Cost),
+		Reader: c.Reader, objectReader: &objectReader{c.Reader, c.Store, newCache(c.Store, c.ImageBytes)},
+		journalReader: &journalReader{c.Reader, c.Store}, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID,
+		zones: c.Zones, costs: newPool(c.AnswerBytes, c.Limits.Cost),
 	}
 }
 

@@ -8,9 +8,18 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/ical"
 )
+
+// objectReader reads the objects of a calendar from the cache or the store, and adds a sharee's private data to them. It
+// does not check access.
+type objectReader struct {
+	lookup *lookup.Reader
+	store  calendar.Reader
+	cache  *cache
+}
 
 // view is a cached calendar with its slot, so that reads can fill the cache.
 type view struct {
@@ -49,16 +58,16 @@ func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
 
 // objects yields the matching objects of a calendar, by name, from the cache where possible. Large data is read one
 // object at a time, and the meter counts it while the caller processes the object.
-func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+func (r *objectReader) objects(ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	q.Light = q.WithData
-	all := s.listed(ctx, cal, q)
+	all := r.listed(ctx, cal, q)
 	if !q.WithData {
 		return all
 	}
 	return func(yield func(candidate, error) bool) {
 		for c, err := range all {
 			if err == nil && c.Light() {
-				if c, err = s.loaded(ctx, m, c); calendar.ReasonOf(err) == calendar.NotFound && err != nil {
+				if c, err = r.loaded(ctx, m, c); calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 					continue // it was deleted in the meantime
 				}
 				err = unlessLost(err)
@@ -73,9 +82,9 @@ func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Cale
 }
 
 // loaded returns a candidate with its large data.
-func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (candidate, error) {
+func (r *objectReader) loaded(ctx context.Context, m *meter.Meter, c candidate) (candidate, error) {
 	before := m.Held()
-	o, err := s.Load(ctx, m, c.Object)
+	o, err := r.lookup.Load(ctx, m, c.Object)
 	if err != nil {
 		m.Free(m.Held() - before)
 		return c, err
@@ -89,24 +98,24 @@ func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (cand
 }
 
 // listed is objects, but large objects come without their data, unless it is cached.
-func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
-	v := s.cache.of(ctx, cal, false)
+func (r *objectReader) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	v := r.cache.of(ctx, cal, false)
 	if v == nil {
-		v = s.cache.piece(ctx, cal, q)
+		v = r.cache.piece(ctx, cal, q)
 	}
 	return func(yield func(candidate, error) bool) {
 		switch err := ctx.Err(); {
 		case err != nil:
 			yield(candidate{}, err)
 		case v == nil:
-			for o, err := range s.store.At(cal).Objects(ctx, cal.ID, q) {
+			for o, err := range r.store.At(cal).Objects(ctx, cal.ID, q) {
 				err = unlessLost(err)
 				if !yield(candidate{Object: o}, err) || err != nil {
 					return
 				}
 			}
 		case q.WithData:
-			v.wholes(ctx, s.store.At(cal), cal.ID, q, yield)
+			v.wholes(ctx, r.store.At(cal), cal.ID, q, yield)
 		default:
 			for e := range v.image.matching(q) {
 				if !yield(candidate{Object: e.head, view: v, entry: e}, nil) {
@@ -243,19 +252,19 @@ func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.
 }
 
 // readObject reads one object from the store.
-func (s *Queries) readObject(ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	o, err := s.store.Object(ctx, id, name)
+func (r *objectReader) readObject(ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+	o, err := r.store.Object(ctx, id, name)
 	if err != nil {
 		return o, err
 	}
-	return s.Load(ctx, m, o)
+	return r.lookup.Load(ctx, m, o)
 }
 
 // object returns one object of a calendar with its data.
-func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
-	v := s.cache.of(ctx, cal, true)
+func (r *objectReader) object(ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
+	v := r.cache.of(ctx, cal, true)
 	if v == nil {
-		return s.readObject(ctx, m, cal.ID, name)
+		return r.readObject(ctx, m, cal.ID, name)
 	}
 	e := v.image.at(name)
 	if e == nil {
@@ -264,7 +273,7 @@ func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calen
 	if o := e.whole.Load(); o != nil {
 		return *o, nil
 	}
-	o, err := s.readObject(ctx, m, cal.ID, name)
+	o, err := r.readObject(ctx, m, cal.ID, name)
 	if err == nil {
 		v.learn(e, o)
 	}
@@ -272,15 +281,15 @@ func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calen
 }
 
 // changes yields the changes in a version range, by version.
-func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
-	if v := s.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
+func (r *objectReader) changes(ctx context.Context, cal calendar.Calendar, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+	if v := r.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
 		return v.image.changes(in)
 	}
 	if in.After > 0 {
 		// Few changes, often the caller's own latest write: not worth a question to the read replica.
-		return s.store.Changes(ctx, cal.ID, in)
+		return r.store.Changes(ctx, cal.ID, in)
 	}
-	return s.store.At(cal).Changes(ctx, cal.ID, in)
+	return r.store.At(cal).Changes(ctx, cal.ID, in)
 }
 
 // content returns the parsed text of the object, from the cache if possible. It is shared, so callers must not change
