@@ -190,10 +190,10 @@ func weeklySeries(o *calendar.Object, start time.Time) {
 	o.Size, o.ETag = int64(len(o.Data)), calendar.ETagOf(o.Data)
 	until := start.AddDate(0, 0, 19*7).Add(time.Hour).Unix()
 	o.Recurring, o.Span.End = true, &until
-	o.Rhythm = &calendar.Rhythm{Known: 1<<63 - 1}
+	o.Recurrence = &calendar.RecurrenceIndex{Known: 1<<63 - 1}
 	for week := range 20 {
 		at := start.AddDate(0, 0, 7*week).Unix()
-		o.Rhythm.Add(at, at+3600)
+		o.Recurrence.Add(at, at+3600)
 	}
-	o.Rhythm.Settle()
+	o.Recurrence.SetFirstHour()
 }

@@ -41,8 +41,8 @@ type Derived struct {
 	// Search is the folded text for searches.
 	Search string
 	Span   Span
-	// Rhythm narrows down when a recurring event takes place; nil means any time within the span.
-	Rhythm *Rhythm
+	// Recurrence narrows down when a recurring event takes place; nil means any time within the span.
+	Recurrence *RecurrenceIndex
 	// Recurring objects have more than one instance.
 	Recurring bool
 	// Status is STATUS in upper case, or "".
@@ -124,11 +124,11 @@ type ObjectQuery struct {
 
 // Window returns the recurrence index of the requested time range. It is false if the range is open on one side,
 // because every recurring event may meet it then.
-func (q ObjectQuery) Window() (Rhythm, bool) {
+func (q ObjectQuery) Window() (RecurrenceIndex, bool) {
 	if q.From == nil || q.Until == nil || *q.Until < *q.From {
-		return Rhythm{}, false
+		return RecurrenceIndex{}, false
 	}
-	return RhythmOf(*q.From, *q.Until), true
+	return RecurrenceOf(*q.From, *q.Until), true
 }
 
 // SearchQuery searches a Store's objects by words. The order is: objects in progress, future objects by their
@@ -234,7 +234,7 @@ type Saved struct {
 }
 
 // Derivation is the version of the rules for Derived. A store with a lower version is reindexed. 2: words for
-// searches. 3: the recurrence index. 4: its Beat.
+// searches. 3: the recurrence index. 4: its FirstHour.
 const Derivation = 4
 
 // Findable is the oldest version of these rules whose index finds everything that the current one finds, if more

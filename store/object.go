@@ -99,7 +99,7 @@ func (t objectTx) PutObject(ctx context.Context, o calendar.Object) error {
 		return err
 	}
 	t.put++
-	at, r := spanOf(o.Span), rhythmOf(o.Derived)
+	at, r := spanOf(o.Span), recurrenceOf(o.Derived)
 	return t.Row(ctx, insertObject,
 		o.Calendar, o.Name, o.Version, false, o.ETag, o.Size,
 		o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind, at.start, at.end,

@@ -190,8 +190,8 @@ func (u *unpacker) err() error {
 type objectRow struct {
 	calendar.Object
 	at span
-	// rhythm is rhythmColumn.
-	rhythm word
+	// rhythm is recurrenceColumn.
+	recurrence word
 }
 
 var (
@@ -209,7 +209,7 @@ var (
 	spanFields = columns[objectRow]{
 		{"span_start", func(o *objectRow) any { return &o.at.start }},
 		{"span_end", func(o *objectRow) any { return &o.at.end }},
-		{rhythmColumn, func(o *objectRow) any { return &o.rhythm }},
+		{recurrenceColumn, func(o *objectRow) any { return &o.recurrence }},
 	}
 	otherFields = columns[objectRow]{
 		{"calendar_id", func(o *objectRow) any { return (*string)(&o.Calendar) }},
@@ -286,7 +286,7 @@ func (o *objectRow) whole(data []byte) (calendar.Object, error) {
 	var err error
 	// SQLite's driver returns nil for empty bytes, but here nil means that the data was not selected.
 	o.Span, o.Data = o.at.result(), bytesOf(data)
-	o.Rhythm, err = o.rhythm.read()
+	o.Recurrence, err = o.recurrence.read()
 	return o.Object, err
 }
 
@@ -306,7 +306,7 @@ func unpackChange(cal calendar.CalendarID) func(packedRow) (calendar.Object, err
 		o, err := read(p.text)
 		o.Calendar, o.Span = cal, o.at.result()
 		if err == nil {
-			o.Rhythm, err = o.rhythm.read()
+			o.Recurrence, err = o.recurrence.read()
 		}
 		return o.Object, err
 	}

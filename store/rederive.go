@@ -81,7 +81,7 @@ func (s objectStore) rederive(ctx context.Context, objects []calendar.Object, de
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *transaction) updateDerived(ctx context.Context, o calendar.Object) error {
-	at, r := spanOf(o.Span), rhythmOf(o.Derived)
+	at, r := spanOf(o.Span), recurrenceOf(o.Derived)
 	return uidTaken(t.Exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
 			transparent = $9, status = $10, summary = $11, search = $12, reach = $13,
 			known = $14, week_1 = $15, week_2 = $16, week_3 = $17, dates = $18, beat = $19
@@ -92,10 +92,10 @@ func (t *transaction) updateDerived(ctx context.Context, o calendar.Object) erro
 }
 
 func sameDerived(a, b calendar.Derived) bool {
-	if spanOf(a.Span) != spanOf(b.Span) || !a.Rhythm.Equal(b.Rhythm) {
+	if spanOf(a.Span) != spanOf(b.Span) || !a.Recurrence.Equal(b.Recurrence) {
 		return false
 	}
 	a.Span, b.Span = calendar.Span{}, calendar.Span{}
-	a.Rhythm, b.Rhythm = nil, nil
+	a.Recurrence, b.Recurrence = nil, nil
 	return a == b
 }

@@ -35,7 +35,7 @@ const followed = int64(len(reaches))
 // class returns the size class of an object.
 func class(d calendar.Derived) int64 {
 	reach := spanOf(d.Span).reach()
-	if d.Rhythm == nil || reach == 0 {
+	if d.Recurrence == nil || reach == 0 {
 		return reach
 	}
 	return reach + followed

@@ -91,20 +91,20 @@ func (v *Validator) DerivedOf(o *content.Object) calendar.Derived {
 	start, end := o.Span(v.zones)
 	return calendar.Derived{
 		UID: calendar.UID(o.UID), Kind: calendar.Kind(o.Kind), Summary: o.Summary(), Search: o.SearchText(),
-		Span: calendar.Span{Start: start, End: end}, Rhythm: v.rhythmOf(o), Recurring: o.Recurring(),
+		Span: calendar.Span{Start: start, End: end}, Recurrence: v.recurrenceOf(o), Recurring: o.Recurring(),
 		Status:      content.WordOf(main, "STATUS"),
 		Transparent: content.WordOf(main, "TRANSP") == "TRANSPARENT",
 	}
 }
 
-// rhythmOf returns the recurrence index of a series, or nil if it lasts a day at most or cannot be computed.
-func (v *Validator) rhythmOf(o *content.Object) *calendar.Rhythm {
-	r := new(calendar.Rhythm)
+// recurrenceOf returns the recurrence index of a series, or nil if it lasts a day at most or cannot be computed.
+func (v *Validator) recurrenceOf(o *content.Object) *calendar.RecurrenceIndex {
+	r := new(calendar.RecurrenceIndex)
 	known, ok := o.Follow(v.zones, r.Add)
 	if !ok {
 		return nil
 	}
 	r.Known = known
-	r.Settle()
+	r.SetFirstHour()
 	return r
 }

@@ -234,11 +234,11 @@ func indexedAt(o calendar.Object) func(start, end time.Time) bool {
 		if o.Status == "CANCELLED" || o.Span.Start == nil || *o.Span.Start > last || o.Span.End != nil && *o.Span.End <= from {
 			return false
 		}
-		window := calendar.RhythmOf(from, last)
-		if o.Rhythm != nil {
-			window.Known = min(last, o.Rhythm.Known)
+		window := calendar.RecurrenceOf(from, last)
+		if o.Recurrence != nil {
+			window.Known = min(last, o.Recurrence.Known)
 		}
-		return !o.Recurring || o.Rhythm != nil && o.Rhythm.Meets(window)
+		return !o.Recurring || o.Recurrence != nil && o.Recurrence.Meets(window)
 	}
 }
 

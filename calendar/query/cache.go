@@ -207,7 +207,7 @@ func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []ca
 			// A substring would keep the whole text in memory.
 			Name: calendar.ObjectName(strings.Clone(string(o.Name))), Derived: calendar.Derived{
 				UID: calendar.UID(strings.Clone(string(o.UID))), Kind: calendar.Kind(strings.Clone(string(o.Kind))), Span: o.Span,
-				Rhythm: o.Rhythm,
+				Recurrence: o.Recurrence,
 			},
 			Created: o.Created.UTC(), Modified: o.Modified.UTC(),
 		})

@@ -183,6 +183,6 @@ func admission(q calendar.ObjectQuery) func(*calendar.Object) bool {
 		}
 		return (q.Until == nil || o.Span.Start == nil || *o.Span.Start < *q.Until) &&
 			(q.From == nil || o.Span.End == nil || *o.Span.End >= *q.From) &&
-			(!bounded || o.Rhythm.Meets(window))
+			(!bounded || o.Recurrence.Meets(window))
 	}
 }

@@ -18,7 +18,7 @@ func listingTests() []test {
 		{"selects by kind", listingByKind},
 		{"selects by time", listingByTime},
 		{"selects by time like a scan of all objects", listingByTimeExactly},
-		{"finds series by their recurrence index", listingByRhythm},
+		{"finds series by their recurrence index", listingByRecurrence},
 		{"spans many pages", listingPages},
 		{"handles large objects", listingLarge},
 		{"may be stopped early and restarted", listingTwice},
@@ -64,16 +64,16 @@ func listingDepth(b *bundle) {
 	same(b, "without data", b.list(cal, calendar.ObjectQuery{}), []calendar.Object{head(o)})
 	same(b, "with data", b.list(cal, calendar.ObjectQuery{WithData: true}), []calendar.Object{o})
 	series := b.event(cal, "b.ics")
-	series.Rhythm = &calendar.Rhythm{Known: 1 << 40}
-	series.Rhythm.Add(0, 3600)
-	series.Rhythm.Settle()
+	series.Recurrence = &calendar.RecurrenceIndex{Known: 1 << 40}
+	series.Recurrence.Add(0, 3600)
+	series.Recurrence.SetFirstHour()
 	b.fill(cal, []calendar.Object{series})
 	both := b.list(cal, calendar.ObjectQuery{WithSpan: true})
 	if len(both) != 2 || both[1].Data != nil {
 		b.Fatalf("with their spans there are %v", both)
 	}
 	same(b, "a head's span", both[0].Span, o.Span)
-	same(b, "a head's rhythm", both[1].Rhythm, series.Rhythm)
+	same(b, "a head's recurrence index", both[1].Recurrence, series.Recurrence)
 }
 
 func listingLive(b *bundle) {
@@ -204,35 +204,35 @@ func listingByTimeExactly(b *bundle) {
 	}
 }
 
-// listingByRhythm compares the recurrence index with the definition, for series by days, weeks and months.
-func listingByRhythm(b *bundle) {
+// listingByRecurrence compares the recurrence index with the definition, for series by days, weeks and months.
+func listingByRecurrence(b *bundle) {
 	const day = 86400
 	cal := b.home()
 	objects := b.events(cal, 600)
 	for i := range objects {
 		begin, every, times := int64(i*7919%3000)*day/3, []int64{day, 7 * day, 10 * day, 30 * day, 91 * day}[i%5], int64(2+i%60)
 		end := begin + every*(times-1) + 3600
-		r := &calendar.Rhythm{Known: 1<<63 - 1}
+		r := &calendar.RecurrenceIndex{Known: 1<<63 - 1}
 		for n := range times {
 			r.Add(begin+n*every, begin+n*every+3600)
 		}
 		objects[i].Span = between(begin, end)
-		r.Settle()    // only periods of whole weeks get a beat
-		if i%7 == 3 { // endless series, known only up to end
+		r.SetFirstHour() // only periods of whole weeks get a first hour
+		if i%7 == 3 {    // endless series, known only up to end
 			objects[i].Span.End, r.Known = nil, end
 		}
-		objects[i].Rhythm = r
+		objects[i].Recurrence = r
 	}
 	b.fill(cal, objects)
 	told := 0
 	for _, width := range []int64{1, 7200, day, 6 * day, 31 * day, 400 * day} {
 		for from := int64(-10 * day); from < 2100*day; from += 97*day + 5000 {
 			until := from + width
-			window := calendar.RhythmOf(from, until)
+			window := calendar.RecurrenceOf(from, until)
 			var want []string
 			for _, o := range objects {
 				if *o.Span.Start < until && (o.Span.End == nil || *o.Span.End >= from) {
-					if !o.Rhythm.Meets(window) && (o.Span.End == nil || *o.Span.End-*o.Span.Start > day) {
+					if !o.Recurrence.Meets(window) && (o.Span.End == nil || *o.Span.End-*o.Span.Start > day) {
 						told++
 						continue
 					}

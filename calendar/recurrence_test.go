@@ -8,14 +8,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestRhythmHidesNothing: whatever instances a series has, a window that one of them overlaps meets its rhythm.
-func TestRhythmHidesNothing(t *testing.T) {
+// TestRecurrenceIndexHidesNothing: a window that an instance overlaps meets the recurrence index of its series.
+func TestRecurrenceIndexHidesNothing(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 11))
 	const day = 24 * 3600
 	hidden := 0
 	for range 20_000 {
-		var r calendar.Rhythm
+		var r calendar.RecurrenceIndex
 		begin := random.Int64N(80*365*day) - 20*365*day // from 1950 on
 		every, length := random.Int64N(40*day)+3600, random.Int64N(3*day)
 		if random.IntN(20) == 0 {
@@ -32,7 +32,7 @@ func TestRhythmHidesNothing(t *testing.T) {
 		for i := range n {
 			overlaps = overlaps || begin+i*every < until && begin+i*every+length >= from
 		}
-		meets := r.Meets(calendar.RhythmOf(from, until))
+		meets := r.Meets(calendar.RecurrenceOf(from, until))
 		if overlaps && !meets {
 			t.Fatalf("instances every %d s from %d on, %d s long, do not meet [%d, %d)", every, begin, length, from, until)
 		}
@@ -45,7 +45,7 @@ func TestRhythmHidesNothing(t *testing.T) {
 	}
 }
 
-func TestRhythmTellsApart(t *testing.T) {
+func TestRecurrenceIndexTellsApart(t *testing.T) {
 	t.Parallel()
 	at := func(text string) int64 {
 		when, err := time.Parse("2006-01-02 15:04", text)
@@ -54,7 +54,7 @@ func TestRhythmTellsApart(t *testing.T) {
 		}
 		return when.Unix()
 	}
-	var mondays calendar.Rhythm
+	var mondays calendar.RecurrenceIndex
 	for week := range int64(20) {
 		start := at("2026-03-02 09:00") + week*7*24*3600
 		mondays.Add(start, start+3600)
@@ -71,12 +71,12 @@ func TestRhythmTellsApart(t *testing.T) {
 		{"2026-03-11 00:00", "2026-03-17 00:00", true},
 		{"2026-08-05 00:00", "2026-08-06 00:00", true}, // nothing is known of it
 	} {
-		if got := mondays.Meets(calendar.RhythmOf(at(c.from), at(c.until))); got != c.want {
+		if got := mondays.Meets(calendar.RecurrenceOf(at(c.from), at(c.until))); got != c.want {
 			t.Errorf("Mondays meet %s to %s: %v, want %v", c.from, c.until, got, c.want)
 		}
 	}
-	var none *calendar.Rhythm
-	if !none.Meets(calendar.RhythmOf(0, 1)) {
-		t.Error("what has no rhythm must be looked at")
+	var none *calendar.RecurrenceIndex
+	if !none.Meets(calendar.RecurrenceOf(0, 1)) {
+		t.Error("a series without an index must be read")
 	}
 }

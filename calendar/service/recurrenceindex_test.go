@@ -14,10 +14,10 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 )
 
-// TestRhythmHidesNothingOfAnyList: what a list has with the index of rhythms it has without it, with what is held in
-// memory, and while the index is rebuilt that older rules made: of moved instances and all that follow them, lengths of weeks, days and floating times in the zones that are farthest
-// off, rules that end, and those that go on for longer than is followed.
-func TestRhythmHidesNothingOfAnyList(t *testing.T) {
+// TestRecurrenceIndexHidesNothing compares lists with the recurrence index, with the cache and while an older index is
+// rebuilt with lists without an index. The series have moved instances, THISANDFUTURE, lengths of weeks, days and
+// floating times in the zones that are farthest off, rules that end, and rules that exceed the indexed instances.
+func TestRecurrenceIndexHidesNothing(t *testing.T) {
 	series, windows := slowtest.Rounds(t, slowtest.Random, 60, 600), slowtest.Rounds(t, slowtest.Random, 40, 300)
 	const seed = 41
 	each(t, func(h *house) {
@@ -45,24 +45,24 @@ func TestRhythmHidesNothingOfAnyList(t *testing.T) {
 			}
 			return all
 		}
-		rederive := func(older func(calendar.Object) *calendar.Rhythm) {
+		rederive := func(older func(calendar.Object) *calendar.RecurrenceIndex) {
 			_, err := h.Store.Rederive(h.ctx, calendar.Walk{}, func(o calendar.Object) calendar.Derived {
-				o.Rhythm = older(o)
+				o.Recurrence = older(o)
 				return o.Derived
 			})
 			h.must(err)
 		}
 		indexed, held := lists(0), lists(64<<20)
-		rederive(func(o calendar.Object) *calendar.Rhythm {
-			if o.Rhythm == nil || random.IntN(3) == 0 {
+		rederive(func(o calendar.Object) *calendar.RecurrenceIndex {
+			if o.Recurrence == nil || random.IntN(3) == 0 {
 				return nil
 			}
-			older := *o.Rhythm
-			older.Beat *= random.Int64N(2)
+			older := *o.Recurrence
+			older.FirstHour *= random.Int64N(2)
 			return &older
 		})
 		mixed := lists(0)
-		rederive(func(calendar.Object) *calendar.Rhythm { return nil })
+		rederive(func(calendar.Object) *calendar.RecurrenceIndex { return nil })
 		found := 0
 		for n, want := range lists(0) {
 			found += strings.Count(want, "\n")

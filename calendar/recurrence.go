@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Rhythm is the recurrence index of a series: the UTC hours of the week and the dates that its instances touch. It
-// lets an index skip a Monday meeting in a query about a Wednesday. It may contain more than the truth, never less.
-type Rhythm struct {
+// RecurrenceIndex is the recurrence index of a series: the UTC hours of the week and the dates that its instances
+// touch. It lets an index skip a Monday meeting in a query about a Wednesday. It may contain more than the truth, never
+// less.
+type RecurrenceIndex struct {
 	// Hours are bit sets of the hours of the week that instances touch, 56 in each. Hour 0 is Thursday 00:00, the
 	// start of 1970.
 	Hours [3]int64
@@ -15,9 +16,9 @@ type Rhythm struct {
 	Dates int64
 	// Known is the end of the indexed time, in Unix seconds. Later instances are not in the pattern.
 	Known int64
-	// Beat is the first hour of the week of the pattern, counted from 1, if all hours lie within a few hours;
-	// otherwise 0. A database index can look up Beat, whereas it can use Hours only to filter.
-	Beat int64
+	// FirstHour is the first hour of the week of the pattern, counted from 1, if all hours lie within a few hours;
+	// otherwise 0. A database index can look up FirstHour, whereas it can use Hours only to filter.
+	FirstHour int64
 }
 
 const (
@@ -25,26 +26,26 @@ const (
 	hoursPerWeek = 7 * 24
 	hoursPerPart = 56
 	daysMost     = 31
-	// beatHours limits the hours of a pattern with a Beat. It allows a meeting of three hours with clock changes
-	// and a moved instance.
-	beatHours = 6
+	// firstHourSpan limits the hours of a pattern with a FirstHour. It allows a meeting of three hours with clock
+	// changes and a moved instance.
+	firstHourSpan = 6
 )
 
-// DaysOfMonth and MonthsOfYear are the parts of [Rhythm.Dates].
+// DaysOfMonth and MonthsOfYear are the parts of [RecurrenceIndex.Dates].
 const (
 	DaysOfMonth  = 1<<(daysMost+1) - 2
 	MonthsOfYear = (1<<13 - 2) << daysMost
 )
 
-// RhythmOf returns the pattern of a time window. A series that does not meet it has no instance in the window.
-func RhythmOf(from, until int64) Rhythm {
-	r := Rhythm{Known: until}
+// RecurrenceOf returns the pattern of a time window. A series that does not meet it has no instance in the window.
+func RecurrenceOf(from, until int64) RecurrenceIndex {
+	r := RecurrenceIndex{Known: until}
 	r.Add(from, until)
 	return r
 }
 
 // Add adds a time range, both ends inclusive.
-func (r *Rhythm) Add(start, end int64) {
+func (r *RecurrenceIndex) Add(start, end int64) {
 	if end < start {
 		return
 	}
@@ -70,38 +71,38 @@ func (r *Rhythm) Add(start, end int64) {
 }
 
 // touches reports whether the pattern has an hour of the week. h wraps around at the end of the week.
-func (r *Rhythm) touches(h int64) bool {
+func (r *RecurrenceIndex) touches(h int64) bool {
 	h %= hoursPerWeek
 	return r.Hours[h/hoursPerPart]&(1<<(h%hoursPerPart)) != 0
 }
 
-// Settle sets the Beat after all times are added.
-func (r *Rhythm) Settle() {
+// SetFirstHour sets the FirstHour after all times are added.
+func (r *RecurrenceIndex) SetFirstHour() {
 	all := 0
 	for _, part := range r.Hours {
 		all += bits.OnesCount64(uint64(part))
 	}
-	r.Beat = 0
-	for first := int64(0); first < hoursPerWeek && all <= beatHours; first++ {
+	r.FirstHour = 0
+	for first := int64(0); first < hoursPerWeek && all <= firstHourSpan; first++ {
 		within := 0
-		for h := range int64(beatHours) {
+		for h := range int64(firstHourSpan) {
 			if r.touches(first + h) {
 				within++
 			}
 		}
 		if within == all && r.touches(first) {
-			r.Beat = first + 1
+			r.FirstHour = first + 1
 			return
 		}
 	}
 }
 
-// Beats returns the values of Beat that a series in the window may have. It is nil for more than most values,
+// FirstHours returns the values of FirstHour that a series in the window may have. It is nil for more than most values,
 // because the lookup would hardly narrow the result.
-func (r *Rhythm) Beats(most int) []int64 {
+func (r *RecurrenceIndex) FirstHours(most int) []int64 {
 	all := []int64{0}
 	for first := range int64(hoursPerWeek) {
-		for h := range int64(beatHours) {
+		for h := range int64(firstHourSpan) {
 			if r.touches(first + h) {
 				all = append(all, first+1)
 				break
@@ -115,7 +116,7 @@ func (r *Rhythm) Beats(most int) []int64 {
 }
 
 // Meets reports whether an instance may take place in the window. A nil pattern, or a window beyond Known, may meet.
-func (r *Rhythm) Meets(window Rhythm) bool {
+func (r *RecurrenceIndex) Meets(window RecurrenceIndex) bool {
 	if r == nil || window.Known > r.Known {
 		return true
 	}
@@ -125,7 +126,7 @@ func (r *Rhythm) Meets(window Rhythm) bool {
 }
 
 // Equal reports whether two patterns are equal; nil equals only nil.
-func (r *Rhythm) Equal(other *Rhythm) bool {
+func (r *RecurrenceIndex) Equal(other *RecurrenceIndex) bool {
 	return r == other || r != nil && other != nil && *r == *other
 }
 
