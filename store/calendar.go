@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -279,14 +278,6 @@ func (t calendarTx) InsertCalendar(ctx context.Context, c calendar.Calendar) err
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
-// taken replaces the message of an error for a value that exists already.
-func taken(err error, rule calendar.Rule, message string) error {
-	if err == nil || calendar.ReasonOf(err) != calendar.Exists {
-		return err
-	}
-	return &calendar.Error{Reason: calendar.Exists, Rule: rule, Message: message, Cause: errors.Unwrap(err)}
-}
-
 // UpdateCalendar implements [calendar.Tx].
 func (t calendarTx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
 	t.hint.Everything = true
@@ -305,4 +296,15 @@ func (t calendarTx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to
 func (t calendarTx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	t.hint.Everything = true
 	return db.ExpectRow(t.Exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
+}
+
+// arrangementFields are the sharee's own columns of shares, all NULL if there is no share.
+var arrangementFields = columns[calendarRow]{
+	{"COALESCE(own_version, 0)", func(c *calendarRow) any { return (*int64)(&c.Own) }},
+	{"own_position", func(c *calendarRow) any { return &c.own.Order }},
+	{"own_opaque", func(c *calendarRow) any { return &c.own.Opaque }},
+	{"own_hidden", func(c *calendarRow) any { return &c.own.Hidden }},
+	{"own_name", func(c *calendarRow) any { return &c.own.Name }},
+	{"own_description", func(c *calendarRow) any { return &c.own.Description }},
+	{"own_color", func(c *calendarRow) any { return &c.own.Color }},
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
@@ -82,4 +83,64 @@ func (c calendarIDs) Scan(value any) error {
 	err := db.Words(c.into).Scan(value)
 	slices.Sort(*c.into)
 	return err
+}
+
+// userColumns are the columns of users u.
+var userColumns = columns[calendar.User]{
+	{"u.id", func(u *calendar.User) any { return &u.ID }},
+	{"u.name", func(u *calendar.User) any { return &u.Name }},
+	{"u.display_name", func(u *calendar.User) any { return &u.DisplayName }},
+	{"u.email", func(u *calendar.User) any { return &u.Email }},
+	{"u.timezone", func(u *calendar.User) any { return &u.Timezone }},
+	{"u.created", func(u *calendar.User) any { return db.Seconds(&u.Created) }},
+	{"u.admin", func(u *calendar.User) any { return &u.Admin }},
+	{"u.disabled", func(u *calendar.User) any { return &u.Disabled }},
+	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
+	{"u.working_days", func(u *calendar.User) any { return &u.WorkingDays }},
+	{"u.working_hours", func(u *calendar.User) any { return &u.WorkingHours }},
+	{"u.is_group", func(u *calendar.User) any { return &u.Group }},
+	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
+	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},
+	{"u.quota_bytes", func(u *calendar.User) any { return &u.Quota.Bytes }},
+	{"u.place", func(u *calendar.User) any { return &u.Room.Kind }},
+	{"u.capacity", func(u *calendar.User) any { return &u.Room.Capacity }},
+	{"u.bookers", func(u *calendar.User) any { return &u.Room.Bookers }},
+	{"u.by_hand", func(u *calendar.User) any { return &u.Room.ByHand }},
+}
+
+// selectUsers selects users.
+var selectUsers = `SELECT ` + userColumns.list() + ` FROM users u `
+
+// moment converts a stored time.
+func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+
+// unlessZero returns a time as stored in columns of seconds: nil for the zero time.
+func unlessZero(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	seconds := t.Unix()
+	return &seconds
+}
+
+// bytesOf turns nil into empty, which a driver would store as NULL.
+func bytesOf(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+func valueOr(p *int64, otherwise int64) int64 {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
+
+func unless(v, none int64) *int64 {
+	if v == none {
+		return nil
+	}
+	return &v
 }

@@ -89,3 +89,33 @@ func (s calendarStore) pruneHomes(ctx context.Context, older time.Time) error {
 		return t.Run(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
 	})
 }
+
+// ReadHome implements [calendar.Reader].
+func (s calendarStore) ReadHome(ctx context.Context, user calendar.UserID) (context.Context, error) {
+	h := &readHome{user: user, ofCalendars: map[calendar.CalendarID][]calendar.DeadProperty{}}
+	err := s.db.Brief.Ask(ctx, []db.Question{
+		{Take: db.TakeAll(&h.calendars, scanCalendar), Text: selectCalendarsOf, Args: []any{string(user)}},
+		{Take: takeHome(&h.record), Text: selectHome, Args: []any{string(user)}},
+		{Take: h.takeRest, Text: selectRestOfHome, Args: []any{string(user)}},
+		{Take: takeKept(h.ofCalendars), Text: selectKept, Args: []any{string(user)}},
+	})
+	if err != nil {
+		return ctx, err
+	}
+	sortHome(h.calendars)
+	sortKept(h.ofCalendars)
+	h.epoch, h.kept = h.record.Epoch, h.ofCalendars[""]
+	delete(h.ofCalendars, "")
+	return context.WithValue(ctx, readHomeKey{}, h), nil
+}
+
+// selectRestOfHome is one statement: several would take longer to start than to run.
+const selectRestOfHome = `SELECT u.calendars, u.objects, u.bytes, COALESCE(s.calendar_id, ''), s.availability, COALESCE(i.version, 0), COALESCE(i.pruned, 0)
+		FROM (` + selectUsage + `) AS u LEFT JOIN scheduling s ON s.user_id = $1 LEFT JOIN inboxes i ON i.user_id = $1`
+
+// selectKept returns the dead properties of the calendars, followed by the home's.
+const selectKept = selectDeadInHome + ` UNION ALL SELECT '', k.space, k.name, k.value FROM user_kept k WHERE k.owner = $1 AND k.item = 'home'`
+
+func (h *readHome) takeRest(row db.Scanner) (more bool, err error) {
+	return false, row.Scan(append(usageFields(&h.usage), &h.scheduling.Default, &h.scheduling.Availability, &h.inbox.Version, &h.inbox.Pruned)...)
+}

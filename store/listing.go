@@ -2,71 +2,19 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
 )
 
-const (
-	// pageRows and pageBytes bound the rows and bytes of a page. A page with more bytes ends early.
-	pageRows  = 512
-	pageBytes = 1 << 20
-	// firstDataRows is the size of the first page with data. Postgres sends a page to its end even if the
-	// reader stops early, so pages grow only while objects prove to be small.
-	firstDataRows = 64
-	// spanRows is the size of a page of heads with spans: their caller holds all of them in memory anyway, or
-	// gives up.
-	spanRows = 2048
-)
-
-// drain yields the rows of page after page. No connection is held while a page is consumed, so a slow client
-// does not keep one from others.
-func drain[T any](next func() (page []T, more bool, err error), yield func(T, error) bool) {
-	for more := true; more; {
-		var page []T
-		var err error
-		if page, more, err = next(); err != nil {
-			var none T
-			yield(none, err)
-			return
-		}
-		for _, row := range page {
-			if !yield(row, nil) {
-				return
-			}
-		}
-	}
-}
-
-// asker runs a read as a whole, on one snapshot. It may run it again on another node; then only the second run
-// counts.
-type asker func(ctx context.Context, read func(db.Querier) error) error
-
-// only reads from one querier.
-func only(at db.Querier) asker {
-	return func(_ context.Context, read func(db.Querier) error) error { return read(at) }
-}
-
-// objectReader implements [calendar.ObjectReader].
-type objectReader struct {
-	search *searching
-	ask    asker
-}
-
 // Objects implements [calendar.Store].
 func (r objectReader) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(r.ask, cal, q)
-		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
-	}
-}
-
-// ObjectsWithin implements [calendar.Tx].
-func (t objectTx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
-	return func(yield func(calendar.Object, error) bool) {
-		l := newListing(only(t), cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
 	}
 }
@@ -293,4 +241,55 @@ func (l *listing) read(ctx context.Context, text string, args ...any) (objects [
 		}, text, slices.Concat(l.filter, args)...)
 	})
 	return objects, cut, err
+}
+
+// fewestNear is the number of arguments of a listing by span from $12 on; one by first hours has as many more as
+// there are slots.
+const fewestNear = 9
+
+// nearHours is near for a window of some hours. It finds series with regular hours by the first hours that the window
+// touches, and does not look at the other series of the year. Series whose recurrence index ends before the window are
+// found by a condition of their own.
+var nearHours = near + nearBeats() + `
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND known > 0 AND known < 9223372036854775807 AND known < $15
+			AND span_start < $8 AND span_end >= $9) `
+
+// nearBeats finds the series of each size class with the first hours from $21 on.
+func nearBeats() string {
+	arms := make([]string, 0, followed)
+	for class, since := range [...]string{"AND span_start >= $13 ", "AND span_start >= $14 ", ""} {
+		places := make([]string, slots)
+		for i := range places {
+			places[i] = fmt.Sprintf("$%d + %d", 12+fewestNear+i, beatStep*(class+1))
+		}
+		arms = append(arms, `
+		SELECT name FROM objects WHERE calendar_id = $1 AND beat > 0 AND beat IN (`+strings.Join(places, ", ")+`) `+
+			since+`AND span_start < $8 AND span_end >= $9 `+common)
+	}
+	return strings.Join(arms, `
+		UNION ALL`)
+}
+
+// nearArgs returns the arguments of a listing by span from $12 on. First, for each size class, the earliest
+// start of objects that can overlap the window. Then the recurrence index that series must share with the
+// window, and for a short window its first hours. A window open on one side matches every series.
+func nearArgs(q calendar.ObjectQuery) []any {
+	args := make([]any, 0, fewestNear+slots)
+	for _, reach := range reaches {
+		args = append(args, before(valueOr(q.From, beginning), reach))
+	}
+	window, bounded := q.Window()
+	if !bounded {
+		const all = 1<<56 - 1
+		return append(args, int64(beginning), int64(all), int64(all), int64(all), int64(calendar.DaysOfMonth), int64(calendar.MonthsOfYear))
+	}
+	args = append(args, window.Known, window.Hours[0], window.Hours[1], window.Hours[2],
+		window.Dates&calendar.DaysOfMonth, window.Dates&calendar.MonthsOfYear)
+	if hours := window.FirstHours(slots); hours != nil {
+		for i := range slots {
+			args = append(args, hours[min(i, len(hours)-1)])
+		}
+	}
+	return args
 }

@@ -1,11 +1,134 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
 )
+
+// mirrorStore holds external accounts and the mirrors of their calendars.
+type mirrorStore struct{ *database }
+
+const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
+	created, checked, listed, due, maker_token, maker`
+
+const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
+
+func scanAccount(row db.Scanner) (calendar.Account, error) {
+	var a calendar.Account
+	var every int64
+	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
+		&a.Failures, db.Seconds(&a.Failing), db.Seconds(&a.Created), db.Seconds(&a.Checked), db.Seconds(&a.Listed), db.Seconds(&a.Due), &a.Maker.Token, &a.Maker.Agent)
+	a.Every = time.Duration(every) * time.Second
+	return a, err
+}
+
+// InsertAccount implements [calendar.Accounts]. Locking the owner's row makes concurrent calls count one after
+// another.
+func (s mirrorStore) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
+	return s.transact(ctx, func(t *transaction) error {
+		if err := db.ExpectRow(t.Exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
+			return err
+		}
+		has, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM linked_accounts WHERE user_id = $1`, a.Owner)
+		if err != nil {
+			return err
+		}
+		if has >= int64(most) {
+			return calendar.Errorf(calendar.TooLarge, "", "you have already linked %d accounts and feeds, the most that are allowed", has)
+		}
+		return t.Run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
+			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), a.Maker.Token, a.Maker.Agent)
+	})
+}
+
+// Account implements [calendar.Accounts].
+func (s mirrorStore) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
+	return db.RowOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
+}
+
+// Accounts implements [calendar.Accounts].
+func (s mirrorStore) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
+	return db.RowsOf(ctx, s.db.Reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
+}
+
+// dueAccounts takes the first due account of every user before anyone's second. Accounts of disabled users are
+// skipped.
+var dueAccounts = `WITH turns AS (
+		SELECT l.id AS due_id, ROW_NUMBER() OVER (PARTITION BY l.user_id ORDER BY l.due, l.id) AS turn
+			FROM linked_accounts l JOIN users u ON u.id = l.user_id AND NOT u.disabled
+			WHERE l.due <= $1 AND l.status NOT IN ($3, $4)
+	)
+	` + selectAccounts + `JOIN turns ON due_id = id ORDER BY turn, due, id LIMIT $2`
+
+// DueAccounts implements [calendar.Accounts].
+func (s mirrorStore) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
+	return db.RowsOf(ctx, s.db.Reads, scanAccount, dueAccounts,
+		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
+}
+
+// SetAccount implements [calendar.Accounts].
+func (s mirrorStore) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
+	return db.ExpectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
+			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL, listed = NULL, due = $6 WHERE id = $1`,
+		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
+}
+
+// DueAccount implements [calendar.Accounts].
+func (s mirrorStore) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
+	err = s.transact(ctx, func(t *transaction) error {
+		a, err = db.RowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
+		return err
+	})
+	return a, err
+}
+
+// SetAccountState implements [calendar.Accounts]. It stores the outcome of a run that began with the account as
+// began. After an edit by the owner meanwhile, the account stays unlisted, and only a success is stored. After
+// a request to run sooner, the earlier due time is kept.
+func (s mirrorStore) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
+	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
+			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,
+			due = CASE WHEN due = $9 OR due > $8 THEN $8 ELSE due END
+		WHERE id = $1 AND (due = $9 OR listed = $10 OR $11)`,
+		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), began.Due.Unix(),
+		unlessZero(began.Listed), a.Failures == 0)
+	return changed == 1, err
+}
+
+// SealAccount implements [calendar.Accounts].
+func (s mirrorStore) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
+	return s.transact(ctx, func(t *transaction) error {
+		changed, err := t.Exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
+			a.ID, a.Secret, a.Key, a.Address, before)
+		if err != nil || changed == 1 {
+			return err
+		}
+		now, err := db.RowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, a.ID)
+		if err != nil || bytes.Equal(now.Secret, a.Secret) {
+			return err
+		}
+		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed meanwhile")
+	})
+}
+
+// DeleteAccount implements [calendar.Accounts].
+func (s mirrorStore) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
+	return s.transact(ctx, func(t *transaction) error {
+		t.hint.Everything = true
+		err := t.Run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
+			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)
+		if err != nil {
+			return err
+		}
+		return db.ExpectRow(t.Exec(ctx, `DELETE FROM linked_accounts WHERE id = $1`, id))
+	})
+}
 
 // mirrorTx reads and changes mirrors in a transaction.
 type mirrorTx struct{ *transaction }
@@ -111,4 +234,11 @@ func (t mirrorTx) MirroredBefore(ctx context.Context, id calendar.CalendarID, ro
 // MirrorFaults implements [calendar.Tx].
 func (t mirrorTx) MirrorFaults(ctx context.Context, id calendar.CalendarID) (int64, error) {
 	return db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND fault <> ''`, id)
+}
+
+// Fence implements [calendar.MirrorKeeper]. The UPDATE locks the lease's row, so another process cannot take
+// the lease before this transaction ends.
+func (t mirrorTx) Fence(ctx context.Context, f calendar.Fence) (bool, error) {
+	kept, err := t.Exec(ctx, `UPDATE leases SET holder = holder WHERE name = $1 AND holder = $2`, f.Lease, f.Holder)
+	return kept == 1, err
 }

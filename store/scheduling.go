@@ -3,10 +3,9 @@ package store
 import (
 	"cmp"
 	"context"
-	"iter"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
@@ -18,76 +17,6 @@ type schedulingStore struct{ *database }
 
 // schedulingTx reads and changes them in a transaction.
 type schedulingTx struct{ *transaction }
-
-// slots is the number of places for a list in a query. A fixed number keeps the prepared statements few; unused
-// places repeat the last value.
-const slots = 32
-
-// listText is a statement with a list of values after its other arguments: in a number of places, or as one
-// argument if the engine has lists.
-type listText struct{ slotted, whole string }
-
-// withList builds a statement. It replaces § with the list, whose arguments start at $first.
-func withList(first int, text string) listText {
-	places := make([]string, slots)
-	for i := range places {
-		places[i] = "$" + strconv.Itoa(first+i)
-	}
-	in := func(list string) string { return strings.ReplaceAll(text, "§", list) }
-	return listText{in(" IN (" + strings.Join(places, ", ") + ") "), in(" = ANY(" + places[0] + "::text[]) ")}
-}
-
-// of returns the engine's form of the statement.
-func (l listText) of(e *db.Engine) string {
-	if e.Lists {
-		return l.whole
-	}
-	return l.slotted
-}
-
-// inLists yields values as arguments for a listText.
-func inLists[T ~string](e *db.Engine, values []T) iter.Seq[[]any] {
-	if !e.Lists {
-		return inSlots(values)
-	}
-	return func(yield func([]any) bool) {
-		list := make([]string, len(values))
-		for i, v := range values {
-			list[i] = string(v)
-		}
-		if len(list) > 0 {
-			yield([]any{list})
-		}
-	}
-}
-
-// inSlots yields values as arguments for the places.
-func inSlots[T ~string](values []T) iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(values))), slots) {
-			args := make([]any, slots)
-			for i := range args {
-				args[i] = some[min(i, len(some)-1)]
-			}
-			if !yield(args) {
-				return
-			}
-		}
-	}
-}
-
-// asked runs a query for some values, in as many parts as needed.
-func asked[V ~string, T any](ctx context.Context, q db.Querier, values []V, scan func(db.Scanner) (T, error), text listText, before ...any) ([]T, error) {
-	var all []T
-	for args := range inLists(q.Of(), values) {
-		some, err := db.RowsOf(ctx, q, scan, text.of(q.Of()), append(slices.Clone(before), args...)...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	return all, nil
-}
 
 var (
 	usersWithMail = withList(1, `SELECT m.address, `+userColumns.list()+` FROM (
@@ -231,4 +160,57 @@ func (s schedulingStore) ScheduleTags(ctx context.Context, cal calendar.Calendar
 		return true, err
 	}, selectTags, cal)
 	return tags, err
+}
+
+var scanToldEvent = db.ScanInto(func(data *[]byte) []any { return []any{data} })
+
+// ToldEvent implements [calendar.Tx].
+func (t schedulingTx) ToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]byte, error) {
+	return db.RowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events WHERE user_id = $1 AND uid = $2`, user, uid)
+}
+
+// PutToldEvent implements [calendar.Tx].
+func (t schedulingTx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID, data []byte) error {
+	return t.Run(ctx, `INSERT INTO told_events (user_id, uid, data) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, uid) DO UPDATE SET data = excluded.data`, user, uid, bytesOf(data))
+}
+
+// pruneToldEvents deletes events without an object and without a tombstone of the user.
+func (s schedulingStore) pruneToldEvents(ctx context.Context) error {
+	const orphaned = `NOT EXISTS (SELECT 1 FROM objects o JOIN calendars c ON c.id = o.calendar_id
+		WHERE c.owner_id = told_events.user_id AND o.uid = told_events.uid)`
+	users, err := db.RowsOf(ctx, s.db.Reads, db.ScanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		if err := s.run(ctx, `DELETE FROM told_events WHERE user_id = $1 AND `+orphaned, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rooms implements [calendar.Store].
+func (s schedulingStore) Rooms(ctx context.Context) ([]calendar.User, error) {
+	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
+}
+
+// Bookings implements [calendar.Store].
+func (s schedulingStore) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(b *calendar.Booking) []any {
+		return []any{&b.Room, &b.Calendar, &b.UID, db.Seconds(&b.Posted)}
+	}), `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
+		WHERE b.posted <= $1 ORDER BY b.posted, b.calendar_id, b.uid LIMIT $2 + 0`, before.Unix(), most)
+}
+
+// PutBooking implements [calendar.Tx].
+func (t schedulingTx) PutBooking(ctx context.Context, b calendar.Booking) error {
+	return t.Later(ctx, db.Ignore, `INSERT INTO bookings (calendar_id, uid, posted) VALUES ($1, $2, $3)
+		ON CONFLICT (calendar_id, uid) DO UPDATE SET posted = excluded.posted`, b.Calendar, b.UID, b.Posted.Unix())
+}
+
+// DropBooking implements [calendar.Tx].
+func (t schedulingTx) DropBooking(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) error {
+	return t.Later(ctx, db.Ignore, `DELETE FROM bookings WHERE calendar_id = $1 AND uid = $2`, cal, uid)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,24 +11,6 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store/db"
 )
-
-// searching holds an engine's statements for full-text search.
-type searching struct {
-	// text selects the matches of $1 in the calendars $2 (a JSON list), of kind $6. $3 is the current time, $4
-	// whether past objects count, $5 the limit. $7 repeats the words: the common ones, which the index is not
-	// asked for, and the rare ones, which $1 asks for.
-	text string
-	// expression renders $1.
-	expression func(calendar.SearchQuery) string
-	// near reads the nearest objects, some the objects of $1 (a JSON list of calendars and names).
-	near, some string
-	// words selects the search texts of kind $2 in the calendars $1, of at most $3 objects.
-	words string
-	// waiting returns the last turn to index next, or 0 if no objects wait. It covers at most $1 objects, with
-	// at most $2 characters before the last. index indexes the objects up to turn $1, and indexed removes them
-	// from the queue. All are empty if the engine has no queue.
-	waiting, index, indexed string
-}
 
 // searchingOf returns an engine's statements.
 func searchingOf(e *db.Engine) *searching {
@@ -159,22 +140,6 @@ func (e *searching) lookUp(ctx context.Context, at db.Querier, q calendar.Search
 		e.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
-// sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
-// large objects.
-func sparingly() func(db.Scanner) (calendar.Object, error) {
-	room := pageBytes
-	return func(row db.Scanner) (calendar.Object, error) {
-		o, err := scanRead(row)
-		if errors.Is(err, calendar.ErrNoText) {
-			o.Data, err = nil, nil // its reader gets the error
-		}
-		if room -= len(o.Data) + len(o.Search); room < 0 {
-			o.Data, o.Search = nil, ""
-		}
-		return o, err
-	}
-}
-
 // foreign reports whether a rune is in no word.
 func foreign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
@@ -214,4 +179,36 @@ func plainID(id calendar.CalendarID) string {
 		}
 		return r
 	}, string(id))
+}
+
+// indexedMost is the most objects indexed in one transaction, indexedText the approximate size of their texts,
+// so that requests do not wait for it: some events have a hundred times as much text as others.
+const indexedMost, indexedText = 500, 512 << 10
+
+// IndexWords adds waiting texts to the full-text index. Only copies of an event wait, such as the copies of an
+// invitation, and only on SQLite. Until then, searches scan their texts. Several processes may call it at once.
+func (s objectStore) IndexWords(ctx context.Context) error {
+	if s.search.waiting == "" {
+		return nil
+	}
+	for {
+		last, err := s.indexSome(ctx)
+		if err != nil || last == 0 {
+			return err
+		}
+	}
+}
+
+// indexSome indexes the texts that have waited longest, and returns the turn of the last one, or 0 if none
+// wait.
+func (s objectStore) indexSome(ctx context.Context) (last int64, err error) {
+	if last, err = db.RowOf(ctx, s.db.Reads, db.ScanNumber, s.search.waiting, indexedMost, indexedText); err != nil || last == 0 {
+		return 0, err
+	}
+	return last, s.transact(ctx, func(t *transaction) error {
+		if err := t.Run(ctx, s.search.index, last); err != nil {
+			return err
+		}
+		return t.Run(ctx, s.search.indexed, last)
+	})
 }

@@ -115,9 +115,6 @@ func (s *Store) Close() error {
 // Ping reports whether the database answers.
 func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
 
-// now is the time as stored.
-func (s *database) now() int64 { return s.db.Now() }
-
 // Pool returns the statistics of the connections for reads; on Postgres, writes use them too.
 func (s *Store) Pool() sql.DBStats { return s.db.Pool() }
 

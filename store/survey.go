@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 
@@ -172,4 +173,20 @@ func (e *searching) pick(ctx context.Context, at db.Querier, list []sighting) ([
 	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
 	return found, err
+}
+
+// sparingly scans objects. It omits their data after a page's worth of bytes, and always omits the data of
+// large objects.
+func sparingly() func(db.Scanner) (calendar.Object, error) {
+	room := pageBytes
+	return func(row db.Scanner) (calendar.Object, error) {
+		o, err := scanRead(row)
+		if errors.Is(err, calendar.ErrNoText) {
+			o.Data, err = nil, nil // its reader gets the error
+		}
+		if room -= len(o.Data) + len(o.Search); room < 0 {
+			o.Data, o.Search = nil, ""
+		}
+		return o, err
+	}
 }

@@ -11,10 +11,6 @@ import (
 	"caldav-mcp-server/store/db"
 )
 
-// credentialStore holds the secrets with which users sign in: passwords, tokens, sessions, second factors, links for
-// choosing a password, and identities at other providers. A change advances its user's credential generation.
-type credentialStore struct{ *database }
-
 // tokenColumns are the columns of tokens t with their users u. Ids hold no space: the program creates them.
 var tokenColumns = columns[auth.Token]{
 	{"t.id", func(t *auth.Token) any { return &t.ID }},
@@ -48,15 +44,6 @@ func toolsText(names []calendar.ToolName) *string {
 	}
 	text := strings.TrimSpace(b.String())
 	return &text
-}
-
-// unlessZero returns a time as stored in columns of seconds: nil for the zero time.
-func unlessZero(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	seconds := t.Unix()
-	return &seconds
 }
 
 var scanTokenCredential = db.ScanInto(func(c *auth.Credential) []any {
@@ -206,3 +193,46 @@ func (s credentialStore) TouchToken(ctx context.Context, id calendar.TokenID, at
 func (s credentialStore) SealToken(ctx context.Context, id calendar.TokenID, seal auth.Seal) error {
 	return s.run(ctx, `UPDATE tokens SET digest = $2 WHERE id = $1 AND digest = ''`, id, seal)
 }
+
+// selectAlong also selects the user's own calendar at $2, packed, or NULL.
+var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + ` FROM calendars
+	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
+
+// CredentialGeneration implements [auth.Store]. It also prefetches the calendar of [auth.Along].
+func (s credentialStore) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
+	from, key := foundBy(of)
+	along := auth.AlongOf(ctx)
+	if along == nil {
+		return db.RowOrNone(ctx, s.db.Brief, db.ScanNumber, selectGeneration+from, key)
+	}
+	read := s.db.Options.Now()
+	found, err := db.RowOrNone(ctx, s.db.Brief, scanAlong, selectAlong+from, key, string(along.At))
+	if found.own != nil && err == nil {
+		var cal calendar.Calendar
+		if cal, err = unpackOwn(*found.own); err == nil {
+			along.Answer(found.user, cal, read)
+		}
+	}
+	return found.generation, err
+}
+
+// foundBy returns the FROM clause that finds the user, and its argument.
+func foundBy(of auth.Subject) (from, key string) {
+	if of.Token != "" {
+		return ofHolder, string(of.Token)
+	}
+	return ofName, of.Name
+}
+
+// alongRow is a row of selectAlong. Own is the packed row of the calendar, nil if the user has none there.
+type alongRow struct {
+	generation int64
+	user       calendar.UserID
+	own        *string
+}
+
+var scanAlong = db.ScanInto(func(r *alongRow) []any { return []any{&r.generation, &r.user, &r.own} })
+
+// boundTo selects the users with a token bound to a calendar: they lose access when it is deleted.
+const boundTo = ` WHERE id IN (SELECT t.user_id FROM tokens t JOIN token_calendars b ON b.token_id = t.id
+	JOIN calendars c ON c.id = b.calendar_id WHERE `

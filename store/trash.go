@@ -103,3 +103,27 @@ func (s calendarStore) ForgetDeletions(ctx context.Context, cal calendar.Calenda
 		WHERE calendar_id = $1 AND deleted AND name IN (
 			SELECT name FROM objects WHERE calendar_id = $1 AND deleted AND size > 0 LIMIT $2)`, cal, pruneRows, []byte{})
 }
+
+// remove deletes a calendar that went to the trash before a time, with everything in it: first its objects, in
+// steps. It marks the calendar first, so that no user can restore it when a part is already gone. The next
+// pruning resumes an interrupted removal.
+func (s calendarStore) remove(ctx context.Context, id string, before int64) error {
+	if err := db.ExpectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
+		return err
+	}
+	var ignored int64
+	for _, step := range [...]string{
+		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (SELECT name FROM objects WHERE calendar_id = $1 LIMIT $2)`,
+		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (SELECT version FROM journal WHERE calendar_id = $1 LIMIT $2)`,
+	} {
+		if err := s.inSteps(ctx, &ignored, step, id, pruneRows); err != nil {
+			return err
+		}
+	}
+	return s.transact(ctx, func(t *transaction) error {
+		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
+			return err
+		}
+		return t.Run(ctx, `DELETE FROM calendars WHERE id = $1`, id)
+	})
+}

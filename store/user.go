@@ -15,35 +15,6 @@ type userStore struct{ *database }
 // userTx reads and changes users in a transaction.
 type userTx struct{ *transaction }
 
-// userColumns are the columns of users u.
-var userColumns = columns[calendar.User]{
-	{"u.id", func(u *calendar.User) any { return &u.ID }},
-	{"u.name", func(u *calendar.User) any { return &u.Name }},
-	{"u.display_name", func(u *calendar.User) any { return &u.DisplayName }},
-	{"u.email", func(u *calendar.User) any { return &u.Email }},
-	{"u.timezone", func(u *calendar.User) any { return &u.Timezone }},
-	{"u.created", func(u *calendar.User) any { return db.Seconds(&u.Created) }},
-	{"u.admin", func(u *calendar.User) any { return &u.Admin }},
-	{"u.disabled", func(u *calendar.User) any { return &u.Disabled }},
-	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
-	{"u.working_days", func(u *calendar.User) any { return &u.WorkingDays }},
-	{"u.working_hours", func(u *calendar.User) any { return &u.WorkingHours }},
-	{"u.is_group", func(u *calendar.User) any { return &u.Group }},
-	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
-	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},
-	{"u.quota_bytes", func(u *calendar.User) any { return &u.Quota.Bytes }},
-	{"u.place", func(u *calendar.User) any { return &u.Room.Kind }},
-	{"u.capacity", func(u *calendar.User) any { return &u.Room.Capacity }},
-	{"u.bookers", func(u *calendar.User) any { return &u.Room.Bookers }},
-	{"u.by_hand", func(u *calendar.User) any { return &u.Room.ByHand }},
-}
-
-// selectUsers selects users.
-var selectUsers = `SELECT ` + userColumns.list() + ` FROM users u `
-
-// moment converts a stored time.
-func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
-
 // Users implements [auth.Store].
 func (s userStore) Users(ctx context.Context) ([]calendar.User, error) {
 	return db.RowsOf(ctx, s.db.Reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
@@ -220,47 +191,74 @@ func (t *transaction) untell(ctx context.Context, gone calendar.UserID, shares [
 	return nil
 }
 
-// PasswordByName implements [auth.Store].
-func (s credentialStore) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
-	return db.RowOf(ctx, s.db.Reads, scanPassword, `SELECT COALESCE(c.hash, ''),
-		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
-		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
-		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1 AND NOT u.is_group`, name)
+// Addresses implements [auth.Store].
+func (s userStore) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *auth.Address) []any {
+		return []any{&a.Text, db.Seconds(&a.Created), db.Seconds(&a.Verified)}
+	}), `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
 }
 
-func scanPassword(row db.Scanner) (auth.Credential, error) {
-	var c auth.Credential
-	var guards int64
-	err := row.Scan(append([]any{&c.Hash, &guards}, userColumns.fields(&c.User)...)...)
-	c.Guarded = guards > 0
-	return c, err
+// InsertAddress implements [auth.Store].
+func (s userStore) InsertAddress(ctx context.Context, user calendar.UserID, a auth.Address) error {
+	return s.run(ctx, `INSERT INTO addresses (user_id, address, created, verified) VALUES ($1, $2, $3, $4)`,
+		user, a.Text, a.Created.Unix(), unlessZero(a.Verified))
 }
 
-// SetPassword implements [auth.Store].
-func (s credentialStore) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
-	return s.transact(ctx, func(t *transaction) error { return t.setPassword(ctx, id, h) })
+// VerifyAddress implements [auth.Store]. The table's unique index lets only one user verify an address.
+func (s userStore) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		others, err := db.RowOf(ctx, t, db.ScanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
+		if err != nil {
+			return err
+		}
+		if others > 0 {
+			return calendar.Errorf(calendar.Exists, "", "the address is another user's")
+		}
+		return db.ExpectRow(t.Exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3) WHERE user_id = $1 AND address = $2`,
+			user, address, at.Unix()))
+	})
 }
 
-// setPassword stores a hash; an empty one removes the password. It deletes links for choosing a password: an
-// intruder may hold one.
-func (t *transaction) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
-	err := t.Run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
-		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
-		id, h, t.store.now())
-	if err != nil {
-		return err
-	}
-	if err := t.dropVouchers(ctx, id); err != nil {
-		return err
-	}
-	// Clients that used the old password must subscribe to push again with the new one.
-	if err := t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
-		return err
-	}
-	return t.credentialsChanged(ctx, id)
+// DropAddress implements [auth.Store].
+func (s userStore) DropAddress(ctx context.Context, user calendar.UserID, address string) error {
+	return db.ExpectRow(s.write(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2`, user, address))
 }
 
-// Rehash implements [auth.Store].
-func (s credentialStore) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
-	return s.run(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
+// SwapAddress implements [auth.Store]. Remembered credentials hold the main address, so they are dropped.
+func (s userStore) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *transaction) error {
+		err := db.ExpectRow(t.Exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
+		if err != nil {
+			return err
+		}
+		err = t.Run(ctx, `INSERT INTO addresses (user_id, address, created, verified)
+			SELECT id, lower(email), $2, $2 FROM users WHERE id = $1 AND email <> ''
+			ON CONFLICT (user_id, address) DO UPDATE SET verified = excluded.verified`, user, at.Unix())
+		if err != nil {
+			return err
+		}
+		if err := t.Run(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx, user)
+	})
+}
+
+// selectAcquaintances has a SELECT for each direction, so that an index answers each.
+var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
+	FROM calendars c JOIN invitations i ON i.calendar_id = c.id JOIN users u ON u.id = i.user_id
+	WHERE c.owner_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
+	UNION ALL SELECT c.id, ` + userColumns.list() + `
+	FROM invitations i JOIN calendars c ON c.id = i.calendar_id JOIN users u ON u.id = c.owner_id
+	WHERE i.user_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
+	UNION ALL SELECT c.id, ` + userColumns.list() + `
+	FROM shares s JOIN calendars c ON c.id = s.calendar_id JOIN users u ON u.id = c.owner_id
+	WHERE s.user_id = $1 AND c.trashed IS NULL AND s.direct = ''
+	ORDER BY 3, 1`
+
+// Acquaintances implements [calendar.Store].
+func (s userStore) Acquaintances(ctx context.Context, user calendar.UserID) ([]calendar.Acquaintance, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(a *calendar.Acquaintance) []any {
+		return append([]any{&a.Calendar}, userColumns.fields(&a.User)...)
+	}), selectAcquaintances, user)
 }

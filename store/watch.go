@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"sync"
 	"time"
@@ -26,21 +25,6 @@ type hints struct {
 }
 
 type watcher struct{ heard func(calendar.Hint) }
-
-// Watch implements [calendar.Watchable].
-func (s *database) Watch(heard func(calendar.Hint)) (stop func()) {
-	n, w := &s.hints, &watcher{heard}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.watchers == nil {
-		n.watchers = make(map[*watcher]bool)
-	}
-	n.watchers[w] = true
-	if n.end == nil {
-		n.end = n.listen()
-	}
-	return func() { n.leave(w) }
-}
 
 // leave stops listening after the last watcher. It checks for others under the lock that guards n.end, so a
 // watcher that starts meanwhile starts listening again.
@@ -107,22 +91,3 @@ func (n *hints) listen() func() {
 
 // everything is the hint for unknown changes.
 func everything() calendar.Hint { return calendar.Hint{Everything: true} }
-
-// hear passes on the hints of other processes until ctx ends, or it fails.
-func (s *database) hear(ctx context.Context, tell func(calendar.Hint)) error {
-	return s.db.Hear(ctx, func(payload string) {
-		var hint calendar.Hint
-		if json.Unmarshal([]byte(payload), &hint) != nil {
-			hint = everything() // unknown, or from a newer program
-		}
-		tell(hint)
-	})
-}
-
-// announce notifies other processes at the commit.
-func (t *transaction) announce(ctx context.Context) error {
-	if t.hint.Empty() {
-		return nil
-	}
-	return t.TellOthers(ctx, t.hint, `{"Everything":true}`)
-}

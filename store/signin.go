@@ -149,3 +149,76 @@ func (s credentialStore) DropPasskey(ctx context.Context, user calendar.UserID, 
 		return t.factorsDropped(ctx, user)
 	})
 }
+
+// PasswordByName implements [auth.Store].
+func (s credentialStore) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
+	return db.RowOf(ctx, s.db.Reads, scanPassword, `SELECT COALESCE(c.hash, ''),
+		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
+		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
+		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1 AND NOT u.is_group`, name)
+}
+
+func scanPassword(row db.Scanner) (auth.Credential, error) {
+	var c auth.Credential
+	var guards int64
+	err := row.Scan(append([]any{&c.Hash, &guards}, userColumns.fields(&c.User)...)...)
+	c.Guarded = guards > 0
+	return c, err
+}
+
+// SetPassword implements [auth.Store].
+func (s credentialStore) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+	return s.transact(ctx, func(t *transaction) error { return t.setPassword(ctx, id, h) })
+}
+
+// setPassword stores a hash; an empty one removes the password. It deletes links for choosing a password: an
+// intruder may hold one.
+func (t *transaction) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+	err := t.Run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
+		id, h, t.store.now())
+	if err != nil {
+		return err
+	}
+	if err := t.dropVouchers(ctx, id); err != nil {
+		return err
+	}
+	// Clients that used the old password must subscribe to push again with the new one.
+	if err := t.Run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
+		return err
+	}
+	return t.credentialsChanged(ctx, id)
+}
+
+// Rehash implements [auth.Store].
+func (s credentialStore) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
+	return s.run(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
+}
+
+// dropCodes deletes a user's authorization codes that were not exchanged. Exchanged ones stay for a while,
+// since a second use revokes the grant.
+const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''`
+
+// UserByIdentity implements [auth.Store].
+func (s credentialStore) UserByIdentity(ctx context.Context, issuer, subject string) (calendar.User, error) {
+	return db.RowOf(ctx, s.db.Reads, userColumns.scan, `SELECT `+userColumns.list()+`
+		FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`, issuer, subject)
+}
+
+// Identities implements [auth.Store].
+func (s credentialStore) Identities(ctx context.Context, user calendar.UserID) ([]auth.Identity, error) {
+	return db.RowsOf(ctx, s.db.Reads, db.ScanInto(func(i *auth.Identity) []any {
+		return []any{&i.Issuer, &i.Subject, &i.Name, db.Seconds(&i.Created)}
+	}), `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
+}
+
+// InsertIdentity implements [auth.Store].
+func (s credentialStore) InsertIdentity(ctx context.Context, user calendar.UserID, i auth.Identity) error {
+	return s.changeCredential(ctx, user, `INSERT INTO identities (issuer, subject, user_id, name, created) VALUES ($1, $2, $3, $4, $5)`,
+		i.Issuer, i.Subject, user, i.Name, i.Created.Unix())
+}
+
+// DropIdentity implements [auth.Store].
+func (s credentialStore) DropIdentity(ctx context.Context, user calendar.UserID, issuer, subject string) error {
+	return s.changeCredential(ctx, user, `DELETE FROM identities WHERE user_id = $1 AND issuer = $2 AND subject = $3`, user, issuer, subject)
+}
