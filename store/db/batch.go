@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 )
@@ -137,4 +138,37 @@ func (m *member) rollback(ctx context.Context) {
 	}
 	_, err := m.statements.Exec(ctx, "RELEASE part")
 	m.batch.lost, m.undone = err != nil, err == nil
+}
+
+// Row defers a row, as a pgTransaction does.
+func (m *member) Row(ctx context.Context, into *insertion, values ...any) error {
+	if m.keep(into, values) {
+		return nil
+	}
+	if err := m.gather(ctx); err != nil {
+		return err
+	}
+	m.keep(into, values)
+	return nil
+}
+
+// ready checks that the caller's context has not ended, and writes the deferred rows.
+func (m *member) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.gather(ctx)
+}
+
+// gather writes the deferred rows.
+func (m *member) gather(ctx context.Context) error {
+	for _, g := range m.let() {
+		for _, s := range g.singles() {
+			if err := s.settle(m.statements.Exec(context.WithoutCancel(ctx), s.text, s.args...)); err != nil {
+				m.unheeded = cmp.Or(m.unheeded, err)
+				return err
+			}
+		}
+	}
+	return m.unheeded
 }

@@ -10,7 +10,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -97,40 +97,6 @@ type DB struct {
 	Files fs.FS
 }
 
-// schemes select the engine by the start of the URL.
-var schemes = [...]struct {
-	prefix string
-	open   func(ctx context.Context, url string, o Options, h Hooks) (*DB, error)
-}{
-	{"postgres://", openPostgres},
-	{"postgresql://", openPostgres},
-	{"sqlite:", openSQLite},
-}
-
-// Open opens the database at url: "postgres://…", "sqlite:PATH" or a bare path. It creates a missing SQLite file, but
-// no tables: see [DB.Migrate].
-func Open(ctx context.Context, url string, o Options, files fs.FS, h Hooks) (*DB, error) {
-	if h.Renewed == nil {
-		h.Renewed = func() {}
-	}
-	if h.Refresh == nil {
-		h.Refresh = func(context.Context, error) (bool, error) { return false, nil }
-	}
-	open := openSQLite
-	for _, scheme := range schemes {
-		if strings.HasPrefix(url, scheme.prefix) {
-			open = scheme.open
-		}
-	}
-	d, err := open(ctx, url, o, h)
-	if err != nil {
-		return nil, err
-	}
-	d.Files = files
-	d.Engine.trouble = &trouble{log: d.Options.Logger, now: d.Options.Now}
-	return d, nil
-}
-
 // Place names the database for people: a file's path, or the database and the server's address.
 func (d *DB) Place() string { return d.place }
 
@@ -164,3 +130,22 @@ func (d *DB) Maintain(ctx context.Context, text string) error {
 
 // Now is the time as stored.
 func (d *DB) Now() int64 { return d.Options.Now().Unix() }
+
+// counts are the counters of this process's transactions.
+type counts struct{ committed, repeated, failed atomic.Int64 }
+
+func (c *counts) transaction(err error, attempt int) {
+	if attempt > 1 {
+		c.repeated.Add(1)
+	}
+	if err == nil {
+		c.committed.Add(1)
+	} else {
+		c.failed.Add(1)
+	}
+}
+
+// Done returns how many transactions were committed, failed, and were repeated after a conflict.
+func (d *DB) Done() (committed, failed, repeated int64) {
+	return d.counts.committed.Load(), d.counts.failed.Load(), d.counts.repeated.Load()
+}

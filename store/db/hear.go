@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"time"
@@ -11,8 +10,6 @@ import (
 )
 
 const (
-	// filePause is how long another process's change of a SQLite file may go unnoticed.
-	filePause = 250 * time.Millisecond
 	// wanted is for how long a process on Postgres asks for hints. It asks again before half of that is over,
 	// and then assumes that everything changed: a hint may be missing, as from a transaction that began before
 	// any process asked, or through a pooler.
@@ -22,36 +19,6 @@ const (
 	// maxHint is the most that Postgres accepts in one notification, less some bytes.
 	maxHint = 7500
 )
-
-// hearFile polls SQLite on a separate connection for writes by others. It also notices this process's own
-// writes.
-func hearFile(path string) func(context.Context, func(string)) error {
-	return func(ctx context.Context, tell func(string)) (err error) {
-		db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, db.Close()) }()
-		db.SetMaxOpenConns(1) // data_version is relative to one connection
-		ticker := time.NewTicker(filePause)
-		defer ticker.Stop()
-		for last := int64(-1); ; {
-			var now int64
-			if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now); err != nil {
-				return err
-			}
-			if now != last {
-				tell("")
-			}
-			last = now
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-ticker.C:
-			}
-		}
-	}
-}
 
 // hearChannel uses LISTEN on a separate connection.
 func hearChannel(now func() int64, config *pgx.ConnConfig) func(context.Context, func(string)) error {

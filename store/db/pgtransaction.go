@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // pgTransaction is a transaction on Postgres. It sends statements whose results are not needed at once together with
@@ -28,13 +27,6 @@ type pgTransaction struct {
 	pending []pending
 	gathering
 	timeout time.Duration
-}
-
-// pending is a statement to be sent, and the judge of its result.
-type pending struct {
-	text   string
-	args   []any
-	settle settler
 }
 
 // beginPostgres returns what runs work in a transaction on a connection of the pool.
@@ -72,30 +64,6 @@ func (p *pgTransaction) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// takeConn takes a connection from a pool, with the driver's view of it.
-func takeConn(ctx context.Context, pool *sql.DB) (held *sql.Conn, conn *pgx.Conn, err error) {
-	if held, err = pool.Conn(ctx); err != nil {
-		return nil, nil, err
-	}
-	err = held.Raw(func(driver any) (err error) {
-		conn, err = pgxOf(driver)
-		return err
-	})
-	if err != nil {
-		return nil, nil, errors.Join(err, held.Close())
-	}
-	return held, conn, nil
-}
-
-// pgxOf returns the connection inside one of database/sql.
-func pgxOf(driver any) (*pgx.Conn, error) {
-	c, ok := driver.(*stdlib.Conn)
-	if !ok {
-		return nil, fmt.Errorf("the driver's connection is a %T", driver)
-	}
-	return c.Conn(), nil
-}
-
 // end returns the connection and the turn.
 func (p *pgTransaction) end() {
 	if p.held != nil {
@@ -105,9 +73,6 @@ func (p *pgTransaction) end() {
 		p.queues.leave(p.at)
 	}
 }
-
-// Ignore is the check of a statement that may change any number of rows.
-func Ignore(_ int64, err error) error { return err }
 
 func (p *pgTransaction) Of() *Engine { return p.engine }
 

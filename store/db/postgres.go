@@ -13,7 +13,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"caldav-mcp-server/calendar"
 )
@@ -126,40 +125,6 @@ func cut(err error) bool {
 	return network || pgconn.SafeToRetry(err)
 }
 
-// openPostgres opens a pool of connections and waits until the database answers.
-func openPostgres(ctx context.Context, where string, o Options, h Hooks) (*DB, error) {
-	d := &DB{Engine: postgresEngine(), Options: o.withDefaults(defaultConns), hooks: h}
-	d.Engine.Patience = d.Options.StatementTimeout + d.Options.StatementTimeout/6
-	where, listen, err := listenAt(where)
-	if err != nil {
-		return nil, err
-	}
-	config, err := postgresConfig(where, d.Options)
-	if err != nil {
-		return nil, err
-	}
-	d.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(d.greet))
-	bound(pool, d.Options)
-	// pgx keeps the prepared statements of each connection itself.
-	d.Reads = &statements{engine: d.Engine, on: pool}
-	l := newLanes(d.Reads, pool, d.Options.MaxConns)
-	d.Brief, d.Lists = l, aside{l}
-	d.begin = beginPostgres(pool, newQueues(), d.Engine, d.Options.StatementTimeout)
-	d.close = pool.Close
-	d.Hear = hearChannel(d.Now, listen.Of(config))
-	d.Apart = patiently(listen.Of(config))
-	if err := d.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
-		return nil, errors.Join(err, pool.Close())
-	}
-	if o.Second != "" {
-		if d.Second, err = openSecond(ctx, d, o.Second); err != nil {
-			return nil, errors.Join(err, pool.Close())
-		}
-	}
-	return d, nil
-}
-
 // bound lets a pool keep as many idle connections as it may open.
 func bound(db *sql.DB, o Options) {
 	db.SetMaxOpenConns(o.MaxConns)
@@ -202,13 +167,6 @@ func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) err
 		defer hangUp(ctx, conn)
 		return work(conn)
 	}
-}
-
-// hangUp closes a connection, even if the caller's context has ended.
-func hangUp(ctx context.Context, conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-	_ = conn.Close(ctx)
 }
 
 // await waits until the database answers, for as long as the options allow. A refusal counts as an answer.

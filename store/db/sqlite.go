@@ -237,3 +237,36 @@ func (h hasty) query(ctx context.Context, text string, args ...any) (rows, error
 func (h hasty) Ask(ctx context.Context, questions []Question) error {
 	return askInTurn(ctx, h, questions)
 }
+
+// hearFile polls SQLite on a separate connection for writes by others. It also notices this process's own
+// writes.
+func hearFile(path string) func(context.Context, func(string)) error {
+	return func(ctx context.Context, tell func(string)) (err error) {
+		db, err := sql.Open("sqlite", dataSource(path, "query_only(1)"))
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, db.Close()) }()
+		db.SetMaxOpenConns(1) // data_version is relative to one connection
+		ticker := time.NewTicker(filePause)
+		defer ticker.Stop()
+		for last := int64(-1); ; {
+			var now int64
+			if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now); err != nil {
+				return err
+			}
+			if now != last {
+				tell("")
+			}
+			last = now
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			}
+		}
+	}
+}
+
+// filePause is how long another process's change of a SQLite file may go unnoticed.
+const filePause = 250 * time.Millisecond

@@ -276,3 +276,36 @@ var (
 	ScanText   = ScanOnly[string]
 	ScanBytes  = ScanOnly[[]byte]
 )
+
+// session is a transaction of an engine.
+type session interface {
+	Querier
+	Exec(ctx context.Context, text string, args ...any) (changed int64, err error)
+	// Approach is called before the lock of the first row, and may wait for earlier changes of this process with the
+	// same key.
+	Approach(ctx context.Context, key string) error
+	// Ask runs queries one after another; on Postgres they are sent together.
+	Ask(ctx context.Context, questions []Question) error
+	// Later runs a statement at once, or sends it with the next one or the commit, which saves a round trip.
+	// settle checks its result.
+	Later(ctx context.Context, settle settler, text string, args ...any) error
+	// Row is later for an inserted row; rows of one table may be written together.
+	Row(ctx context.Context, into *insertion, values ...any) error
+	// script runs several statements without arguments.
+	script(ctx context.Context, text string) error
+	commit(ctx context.Context) error
+	rollback(ctx context.Context)
+}
+
+// settler checks the result of a statement: the number of rows that it changed, or its error.
+type settler func(changed int64, err error) error
+
+// pending is a statement to be sent, and the judge of its result.
+type pending struct {
+	text   string
+	args   []any
+	settle settler
+}
+
+// Ignore is the check of a statement that may change any number of rows.
+func Ignore(_ int64, err error) error { return err }

@@ -2,10 +2,44 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 )
+
+// takeConn takes a connection from a pool, with the driver's view of it.
+func takeConn(ctx context.Context, pool *sql.DB) (held *sql.Conn, conn *pgx.Conn, err error) {
+	if held, err = pool.Conn(ctx); err != nil {
+		return nil, nil, err
+	}
+	err = held.Raw(func(driver any) (err error) {
+		conn, err = pgxOf(driver)
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, held.Close())
+	}
+	return held, conn, nil
+}
+
+// pgxOf returns the connection inside one of database/sql.
+func pgxOf(driver any) (*pgx.Conn, error) {
+	c, ok := driver.(*stdlib.Conn)
+	if !ok {
+		return nil, fmt.Errorf("the driver's connection is a %T", driver)
+	}
+	return c.Conn(), nil
+}
+
+// hangUp closes a connection, even if the caller's context has ended.
+func hangUp(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_ = conn.Close(ctx)
+}
 
 // sendOn sends statements as one batch. The caller must read the results.
 func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.BatchResults {
