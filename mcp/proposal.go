@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/delivery"
 	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
@@ -31,7 +31,7 @@ func (b invitationTools) propose(ctx context.Context, c *call, s subject, in *ev
 	if err != nil {
 		return answer{}, err
 	}
-	w := ledger.Wish{Times: times, Comment: in.comment, When: s.when, Meter: c.meter}
+	w := delivery.Wish{Times: times, Comment: in.comment, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
 		w.Instance = s.id
 	}
@@ -117,7 +117,7 @@ func (z zoned) means(m moment, t ical.Time) bool {
 func (b invitationTools) decide(
 	ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal,
 ) (answer, error) {
-	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
+	d := delivery.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
 	if !d.Accept && in.answer != "decline" {
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" ` +
 			`is "accept" or "decline"`)
@@ -151,7 +151,7 @@ func (b invitationTools) decide(
 // turnDown declines the proposals of several attendees for the same time. A proposal that was replaced or decided in
 // the meantime does not stop the others; the error names the declined ones.
 func (b invitationTools) turnDown(
-	ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal,
+	ctx context.Context, c *call, s subject, d delivery.Decision, all []query.Proposal,
 ) ([]calendar.Told, error) {
 	var told []calendar.Told
 	var down []string

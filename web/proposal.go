@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/delivery"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
@@ -98,7 +98,7 @@ func (p proposalPages) decideProposal() error {
 			"this is not proposed any more: the event, or the proposal, has changed")
 	}
 	one := found.All[i]
-	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, ledger.Decision{
+	_, err = p.Service.Decide(p.r.Context(), p.caller(), one.Occurrence.Calendar, one.Object.UID, delivery.Decision{
 		Message: one.Message, Proposal: one.Proposal, Accept: said.accept, Meter: m,
 	})
 	return p.after(err, "", said.notice)

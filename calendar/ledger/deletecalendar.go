@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/delivery"
 	"caldav-mcp-server/calendar/schedule"
 )
 
@@ -144,7 +145,7 @@ func (d *calendarDeletion) list(ctx context.Context) error {
 			case errors.Is(err, calendar.ErrNoText):
 			case err != nil:
 				return err
-			case organized.Match(o.Data):
+			case delivery.Organized(o.Data):
 				found.add(o.Name, o.Data)
 			}
 		}
@@ -189,8 +190,8 @@ func (d *calendarDeletion) end(ctx context.Context, w *work, in calendar.Calenda
 	if err != nil || old == nil {
 		return err
 	}
-	m, err := w.readMeeting(ctx, in, old, nil, d.tell)
-	if err != nil || m.was == schedule.Bystander {
+	involved, err := w.scheduling.Involves(ctx, in, old)
+	if err != nil || !involved {
 		return err
 	}
 	return w.remove(ctx, in, *old, d.tell)
@@ -243,35 +244,9 @@ func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.Obje
 	if err != nil || old == nil {
 		return err
 	}
-	m, err := w.readMeeting(ctx, d.cal, old, nil, d.tell)
-	if err != nil {
-		return err
+	notified, err := w.scheduling.DeletionNotifies(ctx, d.cal, old, d.tell)
+	for _, p := range notified {
+		people[p] = true
 	}
-	out, err := m.decide(ctx, old)
-	if err != nil {
-		return refusal(err)
-	}
-	messages := heard(m.wanted(out.Messages))
-	if err := m.mayTell(messages); err != nil {
-		return err
-	}
-	for _, msg := range messages {
-		if m.hears(msg) {
-			people[m.person(msg.To)] = true
-		}
-	}
-	return nil
-}
-
-// hears reports whether the message about a deleted meeting would be sent. An attendee who has deleted the invitation
-// gets no message, and a meeting in the past causes no mail.
-func (m *meeting) hears(msg schedule.Message) bool {
-	user, here := m.parties[msg.To]
-	switch {
-	case !here:
-		return m.mailed && msg.To.Mail() != "" && !m.textOf(msg).late
-	case user.ID == m.in.Owner:
-		return false
-	}
-	return m.copyOf(user.ID) != nil
+	return err
 }

@@ -136,7 +136,7 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 		return result, nil
 	}
 	if there == nil {
-		if err := w.uniqueForOwner(ctx, cal.Calendar, next); err != nil {
+		if err := w.scheduling.UniqueForOwner(ctx, cal.Calendar, next, w.before.copiesOf(next.UID)); err != nil {
 			if calendar.ReasonOf(err) != calendar.Exists {
 				return calendar.ImportResult{}, err
 			}

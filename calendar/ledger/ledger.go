@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
+	"caldav-mcp-server/calendar/delivery"
 	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/zone"
 )
@@ -15,6 +16,7 @@ import (
 // Ledger makes changes. Its methods check access themselves.
 type Ledger struct {
 	*lookup.Reader
+	*delivery.Scheduler
 	writer    *change.Writer
 	validator *change.Validator
 	store     calendar.Store
@@ -22,11 +24,6 @@ type Ledger struct {
 	now       func() time.Time
 	newID     func() string
 	zones     *zone.DB
-	mailed    bool
-	task      calendar.Task
-	brought   deliveries
-	tries     tries
-	resends   resends
 }
 
 // Config holds the dependencies and settings of a Ledger.
@@ -51,11 +48,14 @@ type Config struct {
 // New returns a Ledger.
 func New(c Config) *Ledger {
 	validator := change.NewValidator(c.Limits, c.Zones)
+	writer := change.NewWriter(change.WriterConfig{
+		Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources, Written: c.Written,
+	})
 	return &Ledger{
-		Reader: c.Reader, validator: validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		mailed: c.Mailed, task: c.Task.OrNone(),
-		writer: change.NewWriter(change.WriterConfig{
-			Reader: c.Reader, Store: c.Store, Validator: validator, Now: c.Now, Outbox: c.Limits.Outbox, Sources: c.Sources, Written: c.Written,
+		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
+		Scheduler: delivery.NewScheduler(delivery.SchedulerConfig{
+			Reader: c.Reader, Writer: writer, Validator: validator, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID,
+			Zones: c.Zones, Mailed: c.Mailed, Task: c.Task,
 		}),
 	}
 }

@@ -191,7 +191,7 @@ func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (cale
 	}
 	sent := next.ETag
 	before := len(s.Told)
-	if err := s.scheduleDraft(ctx, s.cal.Calendar, s.old, &next, d); err != nil {
+	if err := s.schedule(ctx, s.cal.Calendar, s.old, &next, d); err != nil {
 		return calendar.Object{}, err
 	}
 	if s.old != nil {

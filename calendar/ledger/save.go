@@ -118,7 +118,7 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 	if known == nil {
 		known = w.former
 	}
-	if err := w.scheduleDraft(ctx, cal.Calendar, known, next, d); err != nil {
+	if err := w.schedule(ctx, cal.Calendar, known, next, d); err != nil {
 		return err
 	}
 	if old != nil {
@@ -202,7 +202,7 @@ func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Cal
 
 // remove deletes an object and notifies the people concerned.
 func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, tell calendar.Telling) error {
-	if err := w.schedule(ctx, cal, &old, nil, tell); err != nil {
+	if err := w.schedule(ctx, cal, &old, nil, calendar.Draft{Telling: tell}); err != nil {
 		return err
 	}
 	return w.Bury(ctx, old)

@@ -10,7 +10,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
-	"caldav-mcp-server/calendar/schedule"
 )
 
 // Transfer is a copy or move of an object to another name or calendar.
@@ -115,7 +114,7 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	if to := w.Locked[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
 		return calendar.Saved{}, change.ErrKind(to, next.Kind)
 	}
-	if err := w.mayCarry(ctx, w.Locked[t.To.ID].Calendar, t, &next, remove); err != nil {
+	if err := w.scheduling.MayTransfer(ctx, t.From, w.Locked[t.To.ID].Calendar, &next, remove); err != nil {
 		return calendar.Saved{}, err
 	}
 	if err := w.CopyDeadProperties(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
@@ -153,33 +152,6 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	}
 	next, err = w.AsSeen(ctx, w.Locked[t.To.ID].Calendar, next)
 	return calendar.Saved{Object: next, Created: old == nil}, err
-}
-
-// mayCarry refuses to move an event with attendees to another owner, or to store it twice for one owner. A move between
-// calendars of one owner sends no messages.
-func (w *work) mayCarry(ctx context.Context, to calendar.Calendar, t Transfer, o *calendar.Object, remove bool) error {
-	there := meeting{work: w, in: to}
-	if !organized.Match(o.Data) {
-		return nil
-	}
-	if err := there.read(ctx, nil, o); err != nil {
-		return nil //nolint:nilerr // an older version accepted an object that is invalid now
-	}
-	here := there
-	here.in = t.From
-	if remove && t.From.Owner != to.Owner && here.role(there.next) != schedule.Bystander {
-		return calendar.Errorf(calendar.Forbidden, calendar.RuleOrganizerChange,
-			"this is an event with guests of the owner of %q, and stays in their calendars", t.From.Name)
-	}
-	if there.is == schedule.Bystander {
-		o.ScheduleTag = ""
-		return nil
-	}
-	if err := there.lookUp(ctx); err != nil {
-		return err
-	}
-	there.copies = slices.DeleteFunc(there.copies, func(a calendar.Appointment) bool { return remove && a.Calendar == t.From.ID })
-	return there.unique()
 }
 
 // carried returns the object to store in another calendar: as the caller sees it, without the owner's private data.

@@ -5,22 +5,18 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
+	"caldav-mcp-server/calendar/delivery"
 )
 
 // work is a running change with the ledger that makes it.
 type work struct {
 	*change.Tx
 	*Ledger
-	// bookings are the invitations that rooms must answer after the commit.
-	bookings []calendar.Booking
-	// resent lists the external attendees who asked for a copy of the event and get one.
-	resent []resending
+	scheduling *delivery.Work
 	// replaced is the object that was overwritten last. A series may be split from it.
 	replaced *calendar.Object
 	// former is the version that attendees know of an event that is stored under another name.
 	former *calendar.Object
-	// brings counts the deliveries to other users.
-	brings map[delivering]burden
 	// before holds the effects of earlier steps of a preview.
 	before *imagined
 }
@@ -34,17 +30,17 @@ func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) e
 // journal, identified by its first entry.
 func (s *Ledger) changePart(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
 	return s.writer.ChangePart(ctx, c, unit, func(tx *change.Tx) error {
-		w := &work{Tx: tx, Ledger: s}
-		tx.AfterCommit(w.afterCommit)
-		return do(w)
+		return do(&work{Tx: tx, Ledger: s, scheduling: delivery.NewWork(s.Scheduler, tx)})
 	})
 }
 
-// afterCommit counts the deliveries and makes rooms answer their invitations.
-func (w *work) afterCommit(ctx context.Context) {
-	w.brought.add(w.brings, w.Now())
-	w.resends.add(w.resent, w.Now())
-	w.answerBookings(ctx, w.bookings)
+// schedule applies the consequences of a change of an event for its organizer and attendees.
+func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft) error {
+	var from *calendar.Object
+	if d.From != "" && w.replaced != nil && w.replaced.UID == d.From {
+		from = w.replaced
+	}
+	return w.scheduling.Schedule(ctx, cal, old, next, d, from)
 }
 
 // trash moves a calendar to the trash.

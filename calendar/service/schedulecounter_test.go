@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/delivery"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/meter"
@@ -22,12 +23,12 @@ func at(day, hour int) ical.Time {
 }
 
 // wish is another time for the meeting.
-func wish(day, hour int) ledger.Wish {
-	return ledger.Wish{Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day"}
+func wish(day, hour int) delivery.Wish {
+	return delivery.Wish{Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day"}
 }
 
 // propose has bob propose a time for the meeting, and says who was told.
-func (g *guests) propose(w ledger.Wish) string {
+func (g *guests) propose(w delivery.Wish) string {
 	g.t.Helper()
 	p := g.people["bob"]
 	told, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
@@ -59,7 +60,7 @@ func (g *guests) decide(accept bool) (ledger.Edited, error) {
 		g.t.Fatalf("ann has %d proposals, want 1", len(all))
 	}
 	p := g.people["ann"]
-	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
+	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
 }
 
 // TestProposalForWhatIsLost: an event whose text the database has lost, or a message, keeps nobody from what is proposed for others.
@@ -201,12 +202,12 @@ func TestProposalsByMail(t *testing.T) {
 func TestWhatCannotBeProposed(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
-		of := func(who string, w ledger.Wish) error {
+		of := func(who string, w delivery.Wish) error {
 			p := g.people[who]
 			_, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
 			return err
 		}
-		same := ledger.Wish{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
+		same := delivery.Wish{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
 		g.refused(of("bob", same), calendar.Invalid, "", "propose another time")
 		g.refused(of("ann", wish(11, 9)), calendar.Invalid, "", "not an attendee")
 		g.refused(of("eve", wish(11, 9)), calendar.NotFound, "", "")
@@ -301,7 +302,7 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
 	invited(t, "ann bob eve", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), zoeComes, "RRULE:FREQ=DAILY;COUNT=100"))
-		wishFor := func(i int) ledger.Wish {
+		wishFor := func(i int) delivery.Wish {
 			w := wish(10+i, 14)
 			w.Instance = at(10+i, 10)
 			return w
@@ -357,7 +358,7 @@ func TestOneOfTwoProposals(t *testing.T) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		p := g.people["ann"]
-		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
 		g.must(err)
 		letters, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
 		g.must(err)
@@ -381,7 +382,7 @@ func TestDeclinedWhoIsGone(t *testing.T) {
 		all := g.proposals()
 		g.save("ann", strings.Replace(g.text("ann"), lineWith(g.text("ann"), "mailto:bob@"), "X-NOTE:nobody", 1))
 		p := g.people["ann"]
-		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
 		g.refused(err, calendar.Stale, "", "no longer open")
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
 	})
@@ -439,7 +440,7 @@ func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
 				hasty.Store = hurried{g.Store, &between}
 				s, p, seen := service.New(hasty), g.people["ann"], g.proposals()[0]
 				decide := func() error {
-					_, err := s.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: seen.Message, Proposal: seen.Proposal, Accept: accept})
+					_, err := s.Decide(g.ctx, p.Caller, p.cal, "meeting", delivery.Decision{Message: seen.Message, Proposal: seen.Proposal, Accept: accept})
 					return err
 				}
 				between = func() { g.propose(wish(12, 9)) }

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -51,7 +51,8 @@ func (r *resends) add(all []resending, now time.Time) {
 }
 
 // resend sends an external attendee a new copy of the event, at their request (REFRESH, RFC 5546 §3.2.6).
-func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest schedule.Address) error {
+func (m *incoming) resend(ctx context.Context) error {
+	organizer, guest := m.user, m.from
 	a, stored, err := m.organizedBy(ctx, organizer, "the question is about")
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 
 // Discard removes a message from the caller's inbox, as clients do after they have shown it. It does not answer the
 // message: a readable proposal still waits for a decision.
-func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
+func (s *Scheduler) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}
-	i, err := s.Message(ctx, c, name)
+	i, err := s.reader.Message(ctx, c, name)
 	lost := errors.Is(err, calendar.ErrNoText)
 	if err != nil && !lost {
 		return err
@@ -26,7 +26,7 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 	if len(when.Match) == 0 {
 		i.Version = 0 // any version
 	}
-	return s.change(ctx, c, func(w *work) error {
+	return s.change(ctx, c, func(w *Work) error {
 		if lost {
 			return w.DropInboxItem(ctx, c.User.ID, name, i.Version)
 		}
@@ -35,7 +35,7 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 }
 
 // PatchScheduling calls edit to change the caller's scheduling settings.
-func (s *Ledger) PatchScheduling(ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error) error {
+func (s *Scheduler) PatchScheduling(ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error) error {
 	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func (s *Ledger) PatchScheduling(ctx context.Context, c calendar.Caller, edit fu
 	if err := s.checkScheduling(ctx, c, next); err != nil {
 		return err
 	}
-	return s.change(ctx, c, func(w *work) error { return w.SetScheduling(ctx, c.User.ID, next) })
+	return s.change(ctx, c, func(w *Work) error { return w.SetScheduling(ctx, c.User.ID, next) })
 }
 
-func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next calendar.Scheduling) error {
+func (s *Scheduler) checkScheduling(ctx context.Context, c calendar.Caller, next calendar.Scheduling) error {
 	if next.Default != "" {
-		cal, err := s.Calendar(ctx, c, next.Default)
+		cal, err := s.reader.Calendar(ctx, c, next.Default)
 		if err != nil || !cal.Receives() {
 			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "the calendar for invitations must be your own, accept events, and not be a linked one")
 		}

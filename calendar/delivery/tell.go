@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -302,7 +302,7 @@ func (m *meeting) widen(ctx context.Context, event *content.Object, organizer ca
 	if len(more) == 0 {
 		return nil
 	}
-	found, err := m.FindParties(ctx, m.Tx, more)
+	found, err := m.reader.FindParties(ctx, m.Tx, more)
 	if err != nil {
 		return err
 	}
@@ -424,6 +424,49 @@ func (m *meeting) uid() calendar.UID {
 }
 
 // WroteTo reports whether a user has mail to a recipient in the outbox, or is known to have written to them.
-func (s *Ledger) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
+func (s *Scheduler) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
 	return s.store.WroteTo(ctx, r)
+}
+
+// Involves reports whether the owner of a calendar organizes or attends an event in it.
+func (w *Work) Involves(ctx context.Context, cal calendar.Calendar, o *calendar.Object) (bool, error) {
+	m, err := w.readMeeting(ctx, cal, o, nil, calendar.TellAll)
+	return err == nil && m.was != schedule.Bystander, err
+}
+
+// DeletionNotifies returns the people whom the deletion of an event would notify. It changes nothing.
+func (w *Work) DeletionNotifies(
+	ctx context.Context, cal calendar.Calendar, old *calendar.Object, tell calendar.Telling,
+) (people []schedule.Person, err error) {
+	m, err := w.readMeeting(ctx, cal, old, nil, tell)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.decide(ctx, old)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	messages := heard(m.wanted(out.Messages))
+	if err := m.mayTell(messages); err != nil {
+		return nil, err
+	}
+	for _, msg := range messages {
+		if m.hears(msg) {
+			people = append(people, m.person(msg.To))
+		}
+	}
+	return people, nil
+}
+
+// hears reports whether the message about a deleted meeting would be sent. An attendee who has deleted the invitation
+// gets no message, and a meeting in the past causes no mail.
+func (m *meeting) hears(msg schedule.Message) bool {
+	user, here := m.parties[msg.To]
+	switch {
+	case !here:
+		return m.mailed && msg.To.Mail() != "" && !m.textOf(msg).late
+	case user.ID == m.in.Owner:
+		return false
+	}
+	return m.copyOf(user.ID) != nil
 }

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -29,14 +29,14 @@ type Wish struct {
 
 // Propose sends an attendee's counter-proposal for an event to its organizer (COUNTER, RFC 5546 §3.2.7). The event
 // stays as it is, and the invitation unanswered, until the organizer has decided.
-func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish) (told []calendar.Told, err error) {
+func (s *Scheduler) Propose(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, w Wish) (told []calendar.Told, err error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
 	}
 	if err := c.HasScope(calendar.TellOthers); err != nil {
 		return nil, err
 	}
-	now, err := s.SeenByUID(ctx, w.Meter, c, cal, uid)
+	now, err := s.reader.SeenByUID(ctx, w.Meter, c, cal, uid)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	if err != nil {
 		return nil, err
 	}
-	err = s.change(ctx, c, func(work *work) error {
+	err = s.change(ctx, c, func(work *Work) error {
 		m, err := work.meet(ctx, cal, stored)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Ledger) Propose(ctx context.Context, c calendar.Caller, cal calendar.Ca
 }
 
 // wished returns an event as it is, and with the attendee's desired times.
-func (s *Ledger) wished(ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish) (stored, moved *content.Object, err error) {
+func (s *Scheduler) wished(ctx context.Context, cal calendar.Calendar, now calendar.Object, w Wish) (stored, moved *content.Object, err error) {
 	if stored, err = content.Read(now.Data, unlimited); err != nil {
 		return nil, nil, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)
 	}
@@ -108,8 +108,8 @@ func notProposed(err error) error {
 }
 
 // meet returns the people of an event in a calendar.
-func (w *work) meet(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
-	m := &meeting{work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
+func (w *Work) meet(ctx context.Context, cal calendar.Calendar, stored *content.Object) (*meeting, error) {
+	m := &meeting{Work: w, in: cal, next: stored, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, stored); err != nil {
@@ -211,37 +211,6 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 	return nil
 }
 
-// proposed stores an external proposal for the organizer to decide.
-func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule.Message) error {
-	_, stored, err := m.organizedBy(ctx, user, aboutMessage)
-	if err != nil {
-		return err
-	}
-	switch err := m.propose(ctx, delivering{string(msg.From), user.ID}, stored, msg); {
-	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge:
-		return err
-	case errors.Is(err, schedule.ErrUninvited):
-		return calendar.Errorf(calendar.Forbidden, "", "the event does not invite %s", msg.From)
-	case errors.Is(err, schedule.ErrNoInstance):
-		return calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
-	default:
-		return notApplied(err)
-	}
-}
-
-// stays informs an attendee that an external organizer declines their proposal.
-func (m *meeting) stays(ctx context.Context, user calendar.User, msg schedule.Message) error {
-	_, stored, err := m.hadBy(ctx, user, aboutMessage)
-	if err != nil {
-		return err
-	}
-	if schedule.OrganizerOf(stored) != msg.From {
-		return calendar.Errorf(calendar.Forbidden, "", "the message is not of the event's organizer")
-	}
-	m.AddInboxItem(user.ID, m.itemOf(msg))
-	return nil
-}
-
 // Decision is an organizer's decision about a proposal.
 type Decision struct {
 	// Message is the name of the message in the organizer's inbox, Proposal the part of it that is decided.
@@ -253,74 +222,55 @@ type Decision struct {
 	Meter    *meter.Meter
 }
 
-// Decide accepts a proposal for an event in a calendar of the caller and notifies all attendees as usual. Or it
-// declines the proposal and notifies its sender (DECLINECOUNTER). The proposal leaves the inbox.
-func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d Decision) (Edited, error) {
+// Counter is a proposal that its organizer decides about, as read from the inbox.
+type Counter struct {
+	Decision
+	scheduler *Scheduler
+	calendar  calendar.Calendar
+	message   *content.Object
+	version   calendar.Version
+}
+
+// Counter reads the proposal of a decision about an event in a calendar, if the caller may decide.
+func (s *Scheduler) Counter(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d Decision) (Counter, error) {
 	if err := c.HasScope(calendar.TellOthers); err != nil {
-		return Edited{}, err
+		return Counter{}, err
 	}
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
-		return Edited{}, err
+		return Counter{}, err
 	}
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
-		return Edited{}, err
+		return Counter{}, err
 	}
-	item, err := s.Proposal(ctx, c, d.Message)
+	item, err := s.reader.Proposal(ctx, c, d.Message)
 	if err != nil {
-		return Edited{}, err
+		return Counter{}, err
 	}
 	message, err := content.Read(item.Data, unlimited)
-	if err != nil {
-		return Edited{}, err
-	}
-	seen := counter{d, message, item.Version}
-	if d.Accept {
-		return s.takeUp(ctx, c, cal, uid, seen)
-	}
-	now, err := s.SeenByUID(ctx, d.Meter, c, cal, uid)
-	if err != nil {
-		return Edited{}, err
-	}
-	done := Edited{Saved: calendar.Saved{Object: now}, Instance: d.Proposal.Which}
-	done.Told, err = s.turnDown(ctx, c, cal, now, seen)
-	return done, err
+	return Counter{d, s, cal, message, item.Version}, err
 }
 
-// counter is a proposal with its decision, as read.
-type counter struct {
-	Decision
-	message *content.Object
-	version calendar.Version
+// editor returns an editor for a calendar, with the calendar's zone for floating times.
+func (s *Scheduler) editor(cal calendar.Calendar) edit.Editor {
+	return edit.Editor{Zones: s.zones, Floating: cal.Floating(s.zones), Now: s.now(), NewUID: s.newID}
 }
 
-// takeUp changes the event to the proposed time.
-func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d counter) (Edited, error) {
-	change := s.changing(cal, d.Proposal.Change())
-	r := revision{s, d.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		if err := s.open(ctx, o, d.message, d.Proposal); err != nil {
-			return edit.Result{}, err
-		}
-		return change(ctx, o)
-	}, func(ctx context.Context, w *work) error { return w.settle(ctx, d) }}
-	return r.run(ctx, uid, d.When)
-}
-
-// open checks that a proposal is in a message, and still applies to the event.
-func (s *Ledger) open(ctx context.Context, stored, message *content.Object, which schedule.Proposal) error {
-	all, err := schedule.Rules{Zones: s.zones, Now: s.now()}.Proposals(ctx, stored, message)
+// CheckOpen checks that a proposal is in its message, and still applies to the event.
+func (d Counter) CheckOpen(ctx context.Context, stored *content.Object) error {
+	s := d.scheduler
+	all, err := schedule.Rules{Zones: s.zones, Now: s.now()}.Proposals(ctx, stored, d.message)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(all, which) {
+	if slices.Contains(all, d.Proposal) {
 		return nil
 	}
 	return calendar.Errorf(calendar.Stale, "", "this proposal is no longer open: the event or the proposal has changed")
 }
 
-// turnDown notifies the attendee and removes the proposal from the inbox.
-func (s *Ledger) turnDown(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, now calendar.Object, d counter,
-) (told []calendar.Told, err error) {
+// Decline notifies the attendee that the event stays as it is now, and removes the proposal from the inbox.
+func (d Counter) Decline(ctx context.Context, c calendar.Caller, now calendar.Object) (told []calendar.Told, err error) {
+	cal := d.calendar
 	if err := d.When.Check(now.ETag); err != nil {
 		return nil, err
 	}
@@ -328,10 +278,10 @@ func (s *Ledger) turnDown(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx, stored, d.message, d.Proposal); err != nil {
+	if err := d.CheckOpen(ctx, stored); err != nil {
 		return nil, err
 	}
-	err = s.change(ctx, c, func(w *work) error {
+	err = d.scheduler.change(ctx, c, func(w *Work) error {
 		m, err := w.meet(ctx, cal, stored)
 		if err != nil {
 			return err
@@ -351,14 +301,14 @@ func (s *Ledger) turnDown(
 			return err
 		}
 		told = m.Told
-		return m.settle(ctx, d)
+		return m.RemoveCounter(ctx, d)
 	})
 	return told, err
 }
 
-// settle removes one proposal from a message in the caller's inbox, and the message if it was the last one. If the
+// RemoveCounter removes one proposal from a message in the caller's inbox, and the message if it was the last one. If the
 // message was replaced after it was read, the decision fails, because the caller has not seen the new message.
-func (w *work) settle(ctx context.Context, d counter) error {
+func (w *Work) RemoveCounter(ctx context.Context, d Counter) error {
 	rest, err := schedule.Besides(d.message, d.Proposal)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const ownMost = 16 << 20
 
 // telling returns the meter for a change's messages: it counts their text and the work. It never waits for other
 // meters, because the change holds locks.
-func (w *work) telling(ctx context.Context) *meter.Meter {
+func (w *Work) telling(ctx context.Context) *meter.Meter {
 	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTelling})
 	return pool.Meter(ctx, string(w.Caller.User.ID))
 }
@@ -57,7 +57,7 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 }
 
 // itemOf returns a message as an inbox item. A repeated message replaces itself.
-func (w *work) itemOf(msg schedule.Message) calendar.InboxItem {
+func (w *Work) itemOf(msg schedule.Message) calendar.InboxItem {
 	data := msg.Document.Bytes()
 	return calendar.InboxItem{Name: change.HashedName(calendar.UID(data)), Created: w.Now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
 }
@@ -74,7 +74,7 @@ type version struct {
 
 // versionOf returns the version to store. If the copy has grown too large, it first loses its owner's additions. If it
 // still does not fit, the copy is not updated: the sender's change goes ahead.
-func (w *work) versionOf(done schedule.Delivered) version {
+func (w *Work) versionOf(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
 	fits := w.validator.CheckSize(data) == nil
 	if !fits {
@@ -214,7 +214,7 @@ func (m *meeting) whole(ctx context.Context, user calendar.UserID) (*calendar.Ap
 }
 
 // fill loads the data of a large copy.
-func (w *work) fill(ctx context.Context, a *calendar.Appointment) error {
+func (w *Work) fill(ctx context.Context, a *calendar.Appointment) error {
 	if len(a.Data) > 0 {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 		m.asked = map[schedule.Address]bool{}
 	}
 	m.asked[org] = true
-	found, err := m.FindParties(ctx, m.Tx, []schedule.Address{org})
+	found, err := m.reader.FindParties(ctx, m.Tx, []schedule.Address{org})
 	maps.Copy(m.parties, found)
 	return err
 }

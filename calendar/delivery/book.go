@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -52,7 +52,7 @@ func (t *tries) forget(b calendar.Booking) {
 }
 
 // booked queues an invitation for a room's answer, in the transaction that delivers it.
-func (w *work) booked(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
+func (w *Work) booked(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
 	if !room.Room.Bookable() || room.Room.ByHand {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (w *work) booked(ctx context.Context, room calendar.User, at calendar.Calen
 }
 
 // answerBookings makes rooms answer the invitations of a change. AnswerBookings retries failed answers.
-func (s *Ledger) answerBookings(ctx context.Context, all []calendar.Booking) {
+func (s *Scheduler) answerBookings(ctx context.Context, all []calendar.Booking) {
 	for _, b := range all {
 		_ = s.answerBooking(context.WithoutCancel(ctx), b)
 	}
@@ -70,7 +70,7 @@ func (s *Ledger) answerBookings(ctx context.Context, all []calendar.Booking) {
 
 // AnswerBookings makes rooms answer pending bookings, for example after a restart of the server. It returns the number
 // of answers and the first error.
-func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error) {
+func (s *Scheduler) AnswerBookings(ctx context.Context) (answered int, failed error) {
 	all, err := s.store.Bookings(ctx, s.now().Add(-bookingPatience), bookingsMost)
 	if err != nil {
 		return 0, err
@@ -89,7 +89,7 @@ func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error
 
 // answerBooking makes a room answer one invitation. After a failure it is tried again later, so that others get their
 // turn, and is given up in the end. If the calendar is gone, it is dropped at once.
-func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) (err error) {
+func (s *Scheduler) answerBooking(ctx context.Context, b calendar.Booking) (err error) {
 	ctx, end := s.task(ctx, "room answer")
 	defer func() { end(err != nil) }()
 	err = s.tryBooking(ctx, b)
@@ -100,14 +100,14 @@ func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) (err err
 	gone, tried := calendar.ReasonOf(err) == calendar.NotFound, s.tries.add(b)
 	if gone || tried >= bookingTries {
 		s.tries.forget(b)
-		dropped := s.change(ctx, roomOf(b), func(w *work) error { return w.DropBooking(ctx, b.Calendar, b.UID) })
+		dropped := s.change(ctx, roomOf(b), func(w *Work) error { return w.DropBooking(ctx, b.Calendar, b.UID) })
 		if gone {
 			return dropped
 		}
 		return errors.Join(err, dropped)
 	}
 	b.Posted = s.now().Add(bookingPatience << (tried - 1))
-	return errors.Join(err, s.change(ctx, roomOf(b), func(w *work) error { return w.PutBooking(ctx, b) }))
+	return errors.Join(err, s.change(ctx, roomOf(b), func(w *Work) error { return w.PutBooking(ctx, b) }))
 }
 
 // roomOf returns the room as a caller.
@@ -117,7 +117,7 @@ func roomOf(b calendar.Booking) calendar.Caller {
 
 // tryBooking makes a room answer with all its calendars locked. So if two bookings want the same time, the later one
 // sees the earlier.
-func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
+func (s *Scheduler) tryBooking(ctx context.Context, b calendar.Booking) error {
 	ctx, cancel := context.WithTimeout(ctx, bookingTime)
 	defer cancel()
 	room, err := s.store.UserByID(ctx, b.Room)
@@ -129,7 +129,7 @@ func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 		return err
 	}
 	c := calendar.Caller{User: room, Scopes: calendar.ScopeAll, Agent: "the room itself"}
-	return s.change(ctx, c, func(w *work) error {
+	return s.change(ctx, c, func(w *Work) error {
 		if err := w.openOwn(ctx, all); err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 }
 
 // openOwn opens the calendars in all that the caller owns, unless they are open already.
-func (w *work) openOwn(ctx context.Context, all []calendar.Calendar) error {
+func (w *Work) openOwn(ctx context.Context, all []calendar.Calendar) error {
 	var own []calendar.CalendarID
 	for _, cal := range all {
 		if cal.Access == calendar.OwnerAccess && w.Locked[cal.ID] == nil {
@@ -155,7 +155,7 @@ func (w *work) openOwn(ctx context.Context, all []calendar.Calendar) error {
 	return w.LockAll(ctx, own)
 }
 
-func (w *work) answerBooking(ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking) error {
+func (w *Work) answerBooking(ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking) error {
 	in, err := w.Lock(ctx, b.Calendar)
 	if err != nil {
 		return err
@@ -188,7 +188,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	next.Data = made.Document.Bytes()
 	next.ETag, next.Size, next.Derived = calendar.ETagOf(next.Data), int64(len(next.Data)), w.validator.DerivedOf(made)
 	next.Modified = w.Now().Truncate(time.Second)
-	if err := w.schedule(ctx, in.Calendar, old, &next, calendar.TellAll); err != nil {
+	if err := w.Schedule(ctx, in.Calendar, old, &next, calendar.Draft{}, nil); err != nil {
 		return err
 	}
 	_, err = w.WriteScheduled(ctx, next, old)
@@ -196,7 +196,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 }
 
 // besides calls take for other events in a room's own calendars between two times.
-func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(schedule.Other) error) error {
+func (w *Work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(schedule.Other) error) error {
 	since, before := from.Unix(), until.Unix()
 	q := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event}, From: &since, Until: &before, WithData: true}
 	for _, cal := range all {
@@ -254,7 +254,7 @@ func people(o *content.Object, parties lookup.Parties) int {
 }
 
 // barred reports whether the organizer of an event may not book a room. The room's managers always may.
-func (w *work) barred(ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object) (bool, error) {
+func (w *Work) barred(ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object) (bool, error) {
 	by, here := parties[schedule.OrganizerOf(o)]
 	may := room.Room.Bookers
 	switch {

@@ -1,23 +1,23 @@
-package ledger
+package delivery
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
 	"caldav-mcp-server/calendar/content"
-	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
-var _ calendar.Correspondence = (*Ledger)(nil)
+var _ calendar.Correspondence = (*Scheduler)(nil)
 
 // Receive implements [calendar.Correspondence].
-func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
+func (s *Scheduler) Receive(ctx context.Context, in calendar.Inbound) error {
 	text, err := s.arrival(in)
 	if err != nil {
 		return err
@@ -46,8 +46,8 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 	did := false
 	for _, user := range recipients {
 		c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: mailAgent + string(in.From)}
-		err := s.change(ctx, c, func(w *work) error {
-			return w.receive(ctx, arrival{user, sender, deputy, method, text, in.Data})
+		err := s.change(ctx, c, func(w *Work) error {
+			return w.receive(ctx, arrival{user, sender, deputy, method, text})
 		})
 		if why := doubtOf(err); why != "" {
 			by := in
@@ -66,7 +66,7 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 }
 
 // arrival reads an external message, within the limits for stored objects.
-func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
+func (s *Scheduler) arrival(in calendar.Inbound) (*content.Object, error) {
 	if err := s.validator.CheckSize(in.Data); err != nil {
 		return nil, err
 	}
@@ -88,14 +88,14 @@ func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 
 // recipients returns the users that a message is for: those it names. If the envelope recipients are known, only those
 // of them. An answer goes to the event's organizer, whom it need not name.
-func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
+func (s *Scheduler) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
 	named := addresses(in.To)
 	if len(named) == 0 {
 		if named = schedule.Attendees(text); toOrganizer(method) {
 			named = []schedule.Address{schedule.OrganizerOf(text)}
 		}
 	}
-	found, err := s.FindParties(ctx, s.store, named)
+	found, err := s.reader.FindParties(ctx, s.store, named)
 	if err == nil && len(found) == 0 && len(in.To) > 0 {
 		// The envelope recipient is a mailbox without a user.
 		in.To = nil
@@ -122,7 +122,6 @@ type arrival struct {
 	deputy schedule.Address
 	method schedule.Method
 	text   *content.Object
-	data   []byte
 }
 
 // Refusals that the user sees.
@@ -142,78 +141,83 @@ func doubtOf(err error) calendar.Distrust {
 	return ""
 }
 
+// incoming is a message for a user and the meeting that it is about.
+type incoming struct {
+	meeting
+	arrival
+}
+
 // receive applies a message to a user's calendars.
-func (w *work) receive(ctx context.Context, a arrival) error {
-	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}
+func (w *Work) receive(ctx context.Context, a arrival) error {
+	m := &incoming{meeting{Work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.Now()}}, a}
 	m.in.Owner, m.rules.Person = a.user.ID, m.person
 	m.rules.Meter = w.telling(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, a.text); err != nil {
 		return err
 	}
-	m.parties = m.trusted(a)
+	m.trustOwnAddresses()
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	if err := m.deputized(ctx, a); err != nil {
+	if err := m.checkDeputy(ctx); err != nil {
 		return err
 	}
-	msg := schedule.Message{Method: a.method, From: a.from, Document: a.text.Document, First: true}
-	switch a.method {
+	return m.apply(ctx)
+}
+
+// apply does what the message says.
+func (m *incoming) apply(ctx context.Context) error {
+	msg := schedule.Message{Method: m.method, From: m.from, Document: m.text.Document, First: true}
+	switch m.method {
 	case schedule.Request, schedule.Cancel, schedule.Method(calendar.MethodAdd):
-		if err := m.arrived(ctx, a.user, msg, a.text); err != nil {
+		if err := m.fromOrganizer(ctx, msg); err != nil {
 			return err
 		}
-		return m.followed(ctx, a.user)
+		return m.dropUnverified(ctx)
 	case schedule.Reply:
-		return m.answered(ctx, a.user, msg, a.text)
+		return m.fromAttendee(ctx, msg)
 	case schedule.Method(calendar.MethodRefresh):
-		return m.resend(ctx, a.user, a.from)
+		return m.resend(ctx)
 	case schedule.Counter:
-		return m.proposed(ctx, a.user, msg)
+		return m.fileProposal(ctx, msg)
 	default: // an organizer declines a proposal
-		return m.stays(ctx, a.user, msg)
+		return m.fileDecline(ctx, msg)
 	}
 }
 
-// deputized refuses a message from a deputy, unless the user's copy of the event names that deputy. The copy is
+// checkDeputy refuses a message from a deputy, unless the user's copy of the event names that deputy. The copy is
 // trustworthy: it came from the organizer or is the user's own.
-func (m *meeting) deputized(ctx context.Context, a arrival) error {
-	if a.deputy == "" {
+func (m *incoming) checkDeputy(ctx context.Context) error {
+	if m.deputy == "" {
 		return nil
 	}
-	has, err := m.whole(ctx, a.user.ID)
+	has, err := m.whole(ctx, m.user.ID)
 	if err != nil {
 		return err
 	}
 	if has != nil {
-		if stored, err := content.Read(has.Data, unlimited); err == nil && schedule.ActsFor(stored, a.method, a.from, a.deputy) {
+		if stored, err := content.Read(has.Data, unlimited); err == nil && schedule.ActsFor(stored, m.method, m.from, m.deputy) {
 			return nil
 		}
 	}
 	return errDeputy
 }
 
-// trusted keeps only the user's own addresses: other users of this server get their own messages.
-func (m *meeting) trusted(a arrival) lookup.Parties {
-	mine := lookup.Parties{}
-	for address, u := range m.parties {
-		if u.ID == a.user.ID {
-			mine[address] = u
-		}
-	}
-	return mine
+// trustOwnAddresses keeps only the user's own addresses: other users of this server get their own messages.
+func (m *incoming) trustOwnAddresses() {
+	maps.DeleteFunc(m.parties, func(_ schedule.Address, u calendar.User) bool { return u.ID != m.user.ID })
 }
 
-// arrived applies an external organizer's message to the user's calendar.
-func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
-	if msg.Method != schedule.Cancel && !slices.ContainsFunc(schedule.Attendees(text), m.parties.Are(user.ID)) {
+// fromOrganizer applies an external organizer's message to the user's calendar.
+func (m *incoming) fromOrganizer(ctx context.Context, msg schedule.Message) error {
+	if msg.Method != schedule.Cancel && !slices.ContainsFunc(schedule.Attendees(m.text), m.parties.Are(m.user.ID)) {
 		return errNotInvited
 	}
-	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
+	if m.parties.Are(m.user.ID)(schedule.OrganizerOf(m.text)) {
 		return calendar.Errorf(calendar.Forbidden, "", "the user is the organizer of this event, so no other organizer can change it")
 	}
-	a, err := m.whole(ctx, user.ID)
+	a, err := m.whole(ctx, m.user.ID)
 	if err != nil {
 		return err
 	}
@@ -222,19 +226,19 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	}
 	at := calendar.CalendarID("")
 	if a == nil {
-		places, err := m.Receptions(ctx, []calendar.UserID{user.ID}, m.kind())
+		places, err := m.Receptions(ctx, []calendar.UserID{m.user.ID}, m.kind())
 		if err != nil {
 			return err
 		}
-		if at = places[user.ID]; at == "" {
+		if at = places[m.user.ID]; at == "" {
 			return calendar.Errorf(calendar.NotFound, "", "the user has no calendar for this")
 		}
-		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
+		a = &calendar.Appointment{Owner: m.user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
 	}
 	if err := m.RequireLocks([]calendar.CalendarID{a.Calendar}); err != nil {
 		return err
 	}
-	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Outside: true, Room: user.Room.Bookable()}
+	d := schedule.Delivery{Message: m.text, Self: m.parties.Are(m.user.ID), Outside: true, Room: m.user.Room.Bookable()}
 	if a.Data != nil {
 		stored, err := content.Read(a.Data, unlimited)
 		if err != nil {
@@ -244,7 +248,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		if d.Told, err = m.toldEvent(ctx, a); err != nil {
 			return err
 		}
-	} else if d.Told, err = m.keptTold(ctx, user.ID, calendar.UID(text.UID)); err != nil {
+	} else if d.Told, err = m.keptTold(ctx, m.user.ID, calendar.UID(m.text.UID)); err != nil {
 		return err
 	}
 	apply := m.rules.Invite
@@ -255,11 +259,11 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
-		m.AddInboxItem(user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
+		m.AddInboxItem(m.user.ID, m.itemOf(msg)) // another event has the UID there, but the invitation can still be read
 		return nil
 	}
 	if done.Told != nil && (err == nil || errors.Is(err, schedule.ErrSame)) {
-		if err := m.keepTold(ctx, user.ID, done.Told); err != nil {
+		if err := m.keepTold(ctx, m.user.ID, done.Told); err != nil {
 			return err
 		}
 	}
@@ -270,40 +274,40 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		return err
 	}
 	made, item := m.versionAsIs(done), m.itemOf(msg)
-	if !m.admits(string(msg.From), msg, user, a, made, item) {
+	if !m.admits(string(msg.From), msg, m.user, a, made, item) {
 		return errBrought()
 	}
 	if err := m.settleCopy(ctx, a, made); err != nil {
 		return err
 	}
-	m.AddInboxItem(user.ID, item)
+	m.AddInboxItem(m.user.ID, item)
 	if msg.Method == schedule.Cancel {
 		return nil
 	}
-	return m.booked(ctx, user, a.Calendar, a.UID)
+	return m.booked(ctx, m.user, a.Calendar, a.UID)
 }
 
-// answered applies an external answer to an event that the user organizes.
-func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
-	a, stored, err := m.organizedBy(ctx, user, "the answer is to")
+// fromAttendee applies an external answer to an event that the user organizes.
+func (m *incoming) fromAttendee(ctx context.Context, msg schedule.Message) error {
+	a, stored, err := m.organizedBy(ctx, m.user, "the answer is to")
 	if err != nil {
 		return err
 	}
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	if err := m.RequireLocks(append(m.refreshedIn(user.ID), a.Calendar)); err != nil {
+	if err := m.RequireLocks(append(m.refreshedIn(m.user.ID), a.Calendar)); err != nil {
 		return err
 	}
-	made, err := m.answer(ctx, stored, text, msg.From, true)
+	made, err := m.answer(ctx, stored, m.text, msg.From, true)
 	if errors.Is(err, schedule.ErrUninvited) {
-		m.AddInboxItem(user.ID, m.itemOf(msg)) // for the organizer to decide: people cannot invite themselves
+		m.AddInboxItem(m.user.ID, m.itemOf(msg)) // for the organizer to decide: people cannot invite themselves
 		return nil
 	}
 	if err != nil {
 		return notApplied(err)
 	}
-	if err := m.bring(ctx, user, stored, made); err != nil {
+	if err := m.bring(ctx, m.user, stored, made); err != nil {
 		return err
 	}
 	if err := m.validator.CheckSize(made.Document.Bytes()); err != nil {
@@ -312,8 +316,39 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err := m.settleCopy(ctx, a, m.versionAsIs(schedule.Delivered{Object: made})); err != nil {
 		return err
 	}
-	m.AddInboxItem(user.ID, m.itemOf(msg))
-	return m.refresh(ctx, made, user.ID)
+	m.AddInboxItem(m.user.ID, m.itemOf(msg))
+	return m.refresh(ctx, made, m.user.ID)
+}
+
+// fileProposal stores an external proposal for the organizer to decide.
+func (m *incoming) fileProposal(ctx context.Context, msg schedule.Message) error {
+	_, stored, err := m.organizedBy(ctx, m.user, aboutMessage)
+	if err != nil {
+		return err
+	}
+	switch err := m.propose(ctx, delivering{string(msg.From), m.user.ID}, stored, msg); {
+	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge:
+		return err
+	case errors.Is(err, schedule.ErrUninvited):
+		return calendar.Errorf(calendar.Forbidden, "", "the event does not invite %s", msg.From)
+	case errors.Is(err, schedule.ErrNoInstance):
+		return calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
+	default:
+		return notApplied(err)
+	}
+}
+
+// fileDecline informs an attendee that an external organizer declines their proposal.
+func (m *incoming) fileDecline(ctx context.Context, msg schedule.Message) error {
+	_, stored, err := m.hadBy(ctx, m.user, aboutMessage)
+	if err != nil {
+		return err
+	}
+	if schedule.OrganizerOf(stored) != msg.From {
+		return calendar.Errorf(calendar.Forbidden, "", "the message is not of the event's organizer")
+	}
+	m.AddInboxItem(m.user.ID, m.itemOf(msg))
+	return nil
 }
 
 // answer applies an answer to an event, within the limit of attendees.
@@ -346,9 +381,9 @@ func noted(o *content.Object, l calendar.Letter) bool {
 
 // Delivered implements [calendar.Correspondence]. The schedule tag stays, because the user's clients need not notice
 // that mail was sent.
-func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
+func (s *Scheduler) Delivered(ctx context.Context, l calendar.Letter) error {
 	user := calendar.User{ID: l.User}
-	err := s.change(ctx, calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}, func(w *work) error {
+	err := s.change(ctx, calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}, func(w *Work) error {
 		copies, err := w.Appointments(ctx, []calendar.UserID{l.User}, l.UID)
 		if err != nil || len(copies) == 0 {
 			return err

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// organized matches objects that may be scheduled. It avoids parsing all others.
+// Organized reports whether an object may be scheduled. It avoids parsing all others.
+func Organized(data []byte) bool { return organized.Match(data) }
+
 var organized = regexp.MustCompile(`(?i)\nORGANIZER[;:]`)
 
 // guested matches events that may have attendees whom the calendar's source would notify.
@@ -23,19 +25,19 @@ var guested = regexp.MustCompile(`(?i)\nATTENDEE[;:]`)
 var unlimited = ical.Limits{}
 
 // partiesOf looks up the people that events name.
-func (w *work) partiesOf(ctx context.Context, objects ...*content.Object) (lookup.Parties, error) {
+func (w *Work) partiesOf(ctx context.Context, objects ...*content.Object) (lookup.Parties, error) {
 	var named []schedule.Address
 	for _, o := range objects {
 		if o != nil {
 			named = append(named, schedule.Parties(o)...)
 		}
 	}
-	return w.FindParties(ctx, w.Tx, named)
+	return w.reader.FindParties(ctx, w.Tx, named)
 }
 
 // meeting is a running change of an event with attendees.
 type meeting struct {
-	*work
+	*Work
 	// in is the changed calendar, tell selects the people to notify.
 	in   calendar.Calendar
 	tell calendar.Telling
@@ -65,15 +67,10 @@ type meeting struct {
 	extra  int64
 }
 
-// schedule applies the consequences of a change of an event with attendees: it adjusts next, the object to store, and
-// notifies the attendees or the organizer. old or next may be nil. For an event in a linked calendar its source does
-// that.
-func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
-	return w.scheduleDraft(ctx, cal, old, next, calendar.Draft{Telling: tell})
-}
-
-// scheduleDraft is schedule for a draft, which says where the change comes from.
-func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft) error {
+// Schedule applies the consequences of a change of an event with attendees: it adjusts next, the object to store, and
+// notifies the attendees or the organizer. old or next may be nil. The draft says where the change comes from; a new
+// series may be split from another one, as stored. For an event in a linked calendar its source does that.
+func (w *Work) Schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft, from *calendar.Object) error {
 	tell := d.Telling
 	if cal.Origin.Mirrors() && (old != nil && guested.Match(old.Data) || next != nil && guested.Match(next.Data)) {
 		if err := w.Caller.HasScope(calendar.TellOthers); err != nil {
@@ -96,8 +93,8 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 		return err
 	}
 	m.edited = d.Edited
-	if d.From != "" && w.replaced != nil && w.replaced.UID == d.From {
-		m.rules.Origin, _ = content.Read(w.replaced.Data, unlimited)
+	if from != nil {
+		m.rules.Origin, _ = content.Read(from.Data, unlimited)
 	}
 	if tell == calendar.Unscheduled {
 		if err := m.agree(ctx, old, next); err != nil {
@@ -132,8 +129,8 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 }
 
 // readMeeting reads both versions of an event.
-func (w *work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) (*meeting, error) {
-	m := &meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain}}
+func (w *Work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) (*meeting, error) {
+	m := &meeting{Work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.Now(), Known: tell == calendar.TellAgain}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	return m, m.read(ctx, old, next)
 }
@@ -300,9 +297,10 @@ func (m *meeting) unique() error {
 	return nil
 }
 
-// uniqueForOwner refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
-// write without notifications: later both copies would answer.
-func (w *work) uniqueForOwner(ctx context.Context, cal calendar.Calendar, next calendar.Object) error {
+// UniqueForOwner refuses an event with attendees if the calendar's owner already has it in another calendar, even for a
+// write without notifications: later both copies would answer. more are copies
+// that a preview did not really store.
+func (w *Work) UniqueForOwner(ctx context.Context, cal calendar.Calendar, next calendar.Object, more []calendar.Appointment) error {
 	if !organized.Match(next.Data) {
 		return nil
 	}
@@ -310,15 +308,42 @@ func (w *work) uniqueForOwner(ctx context.Context, cal calendar.Calendar, next c
 	if err != nil {
 		return err
 	}
-	m := meeting{work: w, in: cal, next: o}
+	m := meeting{Work: w, in: cal, next: o}
 	if m.parties, err = w.partiesOf(ctx, o); err != nil || m.role(o) == schedule.Bystander {
 		return err
 	}
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	m.copies = append(m.copies, w.before.copiesOf(next.UID)...)
+	m.copies = append(m.copies, more...)
 	return m.unique()
+}
+
+// MayTransfer refuses to move an event with attendees to another owner, or to store it twice for one owner. A move between
+// calendars of one owner sends no messages.
+func (w *Work) MayTransfer(ctx context.Context, from, to calendar.Calendar, o *calendar.Object, remove bool) error {
+	there := meeting{Work: w, in: to}
+	if !organized.Match(o.Data) {
+		return nil
+	}
+	if err := there.read(ctx, nil, o); err != nil {
+		return nil //nolint:nilerr // an older version accepted an object that is invalid now
+	}
+	here := there
+	here.in = from
+	if remove && from.Owner != to.Owner && here.role(there.next) != schedule.Bystander {
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleOrganizerChange,
+			"this is an event with guests of the owner of %q, and stays in their calendars", from.Name)
+	}
+	if there.is == schedule.Bystander {
+		o.ScheduleTag = ""
+		return nil
+	}
+	if err := there.lookUp(ctx); err != nil {
+		return err
+	}
+	there.copies = slices.DeleteFunc(there.copies, func(a calendar.Appointment) bool { return remove && a.Calendar == from.ID })
+	return there.unique()
 }
 
 // organizerHere returns the user who organizes the event, or false if the organizer has no account here.

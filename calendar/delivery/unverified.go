@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 )
 
 // Refused implements [calendar.Correspondence].
-func (s *Ledger) Refused(ctx context.Context, in calendar.Inbound, why calendar.Distrust, proven bool) error {
+func (s *Scheduler) Refused(ctx context.Context, in calendar.Inbound, why calendar.Distrust, proven bool) error {
 	text, err := s.arrival(in)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Ledger) Refused(ctx context.Context, in calendar.Inbound, why calendar.
 }
 
 // refused records a message for its addressees.
-func (s *Ledger) refused(ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool) error {
+func (s *Scheduler) refused(ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool) error {
 	users, err := s.addressees(ctx, in, text)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Ledger) refused(ctx context.Context, in calendar.Inbound, text *content
 
 // addressees returns the users that a message was sent to. A mail server may have delivered it to a subaddress
 // (user+detail@, RFC 5233). That is enough to show the message, but not to apply it.
-func (s *Ledger) addressees(ctx context.Context, in calendar.Inbound, text *content.Object) ([]calendar.User, error) {
+func (s *Scheduler) addressees(ctx context.Context, in calendar.Inbound, text *content.Object) ([]calendar.User, error) {
 	var parts []calendar.MailAddress
 	for _, to := range in.To {
 		name, domain, _ := strings.Cut(string(to), "@")
@@ -52,7 +52,7 @@ func (s *Ledger) addressees(ctx context.Context, in calendar.Inbound, text *cont
 		parts = append(parts, calendar.MailAddress(name+"@"+domain))
 	}
 	for _, named := range [...][]schedule.Address{addresses(in.To), addresses(parts), addresses(in.Header), schedule.Attendees(text)} {
-		found, err := s.FindParties(ctx, s.store, named)
+		found, err := s.reader.FindParties(ctx, s.store, named)
 		if err != nil || len(found) > 0 {
 			return found.Users(), err
 		}
@@ -69,7 +69,7 @@ func addresses(all []calendar.MailAddress) (named []schedule.Address) {
 }
 
 // refusedFor records a message for a user. For an event that the user does not have, only invitations are recorded.
-func (s *Ledger) refusedFor(
+func (s *Scheduler) refusedFor(
 	ctx context.Context, user calendar.User, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool,
 ) error {
 	organizes := in.Method == calendar.MethodRequest || in.Method == calendar.MethodCancel || in.Method == calendar.MethodAdd
@@ -77,7 +77,7 @@ func (s *Ledger) refusedFor(
 		return nil
 	}
 	c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}
-	return s.change(ctx, c, func(w *work) error {
+	return s.change(ctx, c, func(w *Work) error {
 		copies, err := w.Appointments(ctx, []calendar.UserID{user.ID}, calendar.UID(text.UID))
 		if err != nil || len(copies) == 0 && in.Method != calendar.MethodRequest {
 			return err
@@ -97,7 +97,7 @@ func within(text string) string {
 }
 
 // startOf returns the start of an event, or zero if it is unreadable.
-func (s *Ledger) startOf(text *content.Object) ical.Time {
+func (s *Scheduler) startOf(text *content.Object) ical.Time {
 	p := text.Main().Property("DTSTART")
 	if p == nil {
 		return ical.Time{}
@@ -115,14 +115,14 @@ func (s *Ledger) startOf(text *content.Object) ical.Time {
 }
 
 // DismissUnverified deletes the record of an unverified invitation.
-func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name calendar.ObjectName) error {
+func (s *Scheduler) DismissUnverified(ctx context.Context, c calendar.Caller, name calendar.ObjectName) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}
-	return s.change(ctx, c, func(w *work) error { return w.DropUnverified(ctx, c.User.ID, name) })
+	return s.change(ctx, c, func(w *Work) error { return w.DropUnverified(ctx, c.User.ID, name) })
 }
 
-// followed deletes the record of an earlier unverified message after a verified one from the event's organizer.
-func (m *meeting) followed(ctx context.Context, user calendar.User) error {
-	return m.DropUnverified(ctx, user.ID, change.HashedName(m.uid()))
+// dropUnverified deletes the record of an earlier unverified message after a verified one from the event's organizer.
+func (m *incoming) dropUnverified(ctx context.Context) error {
+	return m.DropUnverified(ctx, m.user.ID, change.HashedName(m.uid()))
 }

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -10,13 +10,13 @@ import (
 )
 
 // versionAsIs is versionOf for objects that must not lose anything.
-func (w *work) versionAsIs(done schedule.Delivered) version {
+func (w *Work) versionAsIs(done schedule.Delivered) version {
 	data := done.Object.Document.Bytes()
 	return version{done, data, calendar.ETagOf(data), w.validator.DerivedOf(done.Object), w.validator.CheckSize(data) == nil}
 }
 
 // settleCopy stores a user's copy of an event after a message. A cancellation is stored even if the copy is too large.
-func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made version) error {
+func (w *Work) settleCopy(ctx context.Context, a *calendar.Appointment, made version) error {
 	old := a.Object
 	next := a.Object
 	next.Data, next.ETag, next.Size, next.Derived = made.data, made.etag, int64(len(made.data)), made.derived
@@ -37,7 +37,7 @@ func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made ver
 const noteBytes = len(";SCHEDULE-STATUS=0.0") + len("\r\n ")
 
 // hasRoom reports whether an event has room for an answer and for the delivery status of the attendees that it adds.
-func (w *work) hasRoom(before, after *content.Object) bool {
+func (w *Work) hasRoom(before, after *content.Object) bool {
 	brought := max(0, guestLines(after)-guestLines(before))
 	return int64(len(after.Document.Bytes())+brought*noteBytes) <= w.limits.ObjectBytes
 }

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"sync"
@@ -77,7 +77,7 @@ func (d *deliveries) add(all map[delivering]burden, now time.Time) {
 
 // mayBring reports whether a sender may deliver this much more to a user, and counts it for the current change.
 // Messages that take no space, such as cancellations, are always delivered.
-func (w *work) mayBring(which delivering, more burden) bool {
+func (w *Work) mayBring(which delivering, more burden) bool {
 	if more == (burden{}) {
 		return true
 	}

@@ -1,4 +1,4 @@
-package ledger
+package delivery
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // notifyBySource makes the source of a linked calendar notify the attendees of a change, unless the caller wants no
 // notification.
-func (w *work) notifyBySource(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
+func (w *Work) notifyBySource(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
 	if tell == calendar.TellNobody || tell == calendar.Unscheduled {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (w *work) notifyBySource(ctx context.Context, cal calendar.Calendar, old, n
 
 // noteSourceGuests records the attendees whom a change adds to an event in a linked calendar: its source invites them.
 // Attendees with an account here are left out, and so is the linked account itself.
-func (w *work) noteSourceGuests(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object) error {
+func (w *Work) noteSourceGuests(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object) error {
 	before := attendeesOf(old)
 	added := slices.DeleteFunc(attendeesOf(next), func(a schedule.Address) bool {
 		return slices.Contains(before, a) || a.Mail() == "" || strings.EqualFold(a.Mail(), cal.Origin.From)
@@ -34,7 +34,7 @@ func (w *work) noteSourceGuests(ctx context.Context, cal calendar.Calendar, old,
 	if len(added) == 0 {
 		return nil
 	}
-	users, err := w.FindParties(ctx, w.Tx, added)
+	users, err := w.reader.FindParties(ctx, w.Tx, added)
 	for _, a := range added {
 		if _, here := users[a]; !here {
 			w.AddRecipient(calendar.Recipient{User: cal.Owner, To: calendar.MailAddress(a.Mail())})
