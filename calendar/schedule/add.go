@@ -21,11 +21,12 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Message.Master == nil {
 		return r.Invite(ctx, d)
 	}
-	_, known, err := r.known(ctx, d)
+	in := receipt{r, d}
+	_, known, err := in.known(ctx)
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(ctx, known, d); err != nil {
+	if err := in.mayTell(ctx, known); err != nil {
 		return Delivered{}, err
 	}
 	series, err := copyOf(d.Stored)

@@ -34,7 +34,7 @@ func (r Rules) ask(ctx context.Context, prior, now *reading, is Self) (*reading,
 	if err != nil {
 		return nil, asking{}, err
 	}
-	series, apart := r.plan(s, now)
+	series, apart := plan(s, now)
 	out := asking{shift: s, series: series}
 	if len(apart) == 0 || !r.anyAnswer(prior, now, is) {
 		return now, out, nil
@@ -45,7 +45,7 @@ func (r Rules) ask(ctx context.Context, prior, now *reading, is Self) (*reading,
 
 // plan decides whether the series asks, and which instances get overrides: the new ones, which ask, or the old ones,
 // which keep their answers.
-func (r Rules) plan(s shift, now *reading) (series bool, apart []int64) {
+func plan(s shift, now *reading) (series bool, apart []int64) {
 	most := min(apartMost, linesMost/(1+len(now.attendeesIn(now.master()))))
 	fresh, kept := now.unsaid(s.fresh), now.unsaid(s.kept)
 	switch {

@@ -24,12 +24,13 @@ type Guest struct {
 
 // Attend returns the outcome of an attendee's change. before is nil if the event is new, next if it was deleted.
 func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest) (Outcome, error) {
+	by := attendance{r, g}
 	old, err := r.read(ctx, before)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if next == nil {
-		return Outcome{Messages: r.declineAll(old, g.Self)}, nil
+		return Outcome{Messages: by.declineAll(old)}, nil
 	}
 	now, err := r.readCopy(ctx, next)
 	if err != nil {
@@ -39,27 +40,33 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	if err := oneOrganizer(now.Object); err != nil {
 		return Outcome{}, err
 	}
-	told, err := r.toldTo(ctx, old, now, g)
+	told, err := by.toldTo(ctx, old, now)
 	if err != nil {
 		return Outcome{}, err
 	}
 	news := g.Away && !g.Exact && (before == nil || r.isNews(ctx, old, now))
 	if before != nil && served(organizer(now.Object)) && served(organizer(before)) && !news {
-		if now, err = r.guestChange(ctx, old, now, told, g); err != nil {
+		if now, err = by.guestChange(ctx, old, now, told); err != nil {
 			return Outcome{}, err
 		}
 	}
 	answerTasks(old, now, g.Self)
-	return Outcome{Object: now.Object, News: news, Messages: r.answers(old, now, told, g.Self)}, nil
+	return Outcome{Object: now.Object, News: news, Messages: by.answers(old, now, told)}, nil
+}
+
+// attendance is a change by an attendee.
+type attendance struct {
+	Rules
+	Guest
 }
 
 // toldTo reads the organizer's version if either text has exceptions: it shows which of them the organizer made.
-func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading, error) {
-	if g.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
+func (r attendance) toldTo(ctx context.Context, old, now *reading) (*reading, error) {
+	if r.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
 		return r.read(ctx, nil)
 	}
-	told, err := r.read(ctx, g.Told())
-	if err != nil || told.Object == nil || g.Away {
+	told, err := r.read(ctx, r.Told())
+	if err != nil || told.Object == nil || r.Away {
 		return told, err
 	}
 	for _, c := range told.Components() {
@@ -85,17 +92,17 @@ func (x *reading) lendOrganizer(old *reading) {
 // has a higher SEQUENCE, and the organizer's part differs. A client that only increments SEQUENCE changes nothing
 // there.
 func (r Rules) isNews(ctx context.Context, old, now *reading) bool {
-	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil || r.sameWords(old, now, nil) != nil)
+	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil || sameWords(old, now, nil) != nil)
 }
 
 // guestChange takes the organizer's part from the stored copy, and the attendee's own part from the new text. It
 // refuses other instances and other times.
-func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest) (*reading, error) {
+func (r attendance) guestChange(ctx context.Context, old, now, told *reading) (*reading, error) {
 	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
 		return nil, refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
 	}
 	var err error
-	if g.Exact {
+	if r.Exact {
 		now, err = r.declineLost(ctx, old, now)
 	} else {
 		now, err = r.lendPeriods(ctx, old, now)
@@ -103,19 +110,19 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 	if err != nil {
 		return nil, err
 	}
-	if now, err = r.takeBack(ctx, old, now, told, g.Self); err != nil {
+	if now, err = r.takeBack(ctx, old, now, told); err != nil {
 		return nil, err
 	}
-	if err := r.sameTimes(ctx, old, now, told, g.Self); err != nil {
+	if err := r.sameTimes(ctx, old, now, told, r.Self); err != nil {
 		return nil, err
 	}
-	if g.Exact {
-		if err := r.sameWords(old, now, g.Self); err != nil {
+	if r.Exact {
+		if err := sameWords(old, now, r.Self); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range now.Components() {
-		if err := r.mayAnswer(old, now, c, g.Self); err != nil {
+		if err := mayAnswer(old, now, c, r.Self); err != nil {
 			return nil, err
 		}
 	}
@@ -128,7 +135,7 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 		if was == nil {
 			from, was = told, told.counterpart(now, c)
 		}
-		changed = now.restore(from, was, c, g.Self) || changed
+		changed = now.restore(from, was, c, r.Self) || changed
 	}
 	if changed {
 		lendZones(now.Calendar, old.Calendar)
@@ -136,7 +143,7 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 	if now, err = r.putBack(ctx, old, now); err != nil {
 		return nil, err
 	}
-	old.followSeries(now, g.Self)
+	old.followSeries(now, r.Self)
 	return r.again(ctx, now)
 }
 
@@ -145,7 +152,7 @@ const lostMost = 366
 
 // declineLost handles an edit that ends an attendee's copy of a series: it excludes the later instances instead. The
 // series is the organizer's, and a missing instance is declined.
-func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, error) {
+func (r attendance) declineLost(ctx context.Context, old, now *reading) (*reading, error) {
 	if old.master() == nil || now.master() == nil || old.instances == nil {
 		return now, nil
 	}
@@ -222,7 +229,7 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
 
 // sameWords refuses changes of guarded properties and of attendees.
-func (r Rules) sameWords(old, now *reading, is Self) error {
+func sameWords(old, now *reading, is Self) error {
 	for _, c := range now.Components() {
 		was := old.counterpart(now, c)
 		if was == nil {
@@ -265,7 +272,7 @@ func ownStatus(name string, was, c *ical.Component) bool {
 }
 
 // mayAnswer refuses answers that iTIP does not define, and a second delegate.
-func (r Rules) mayAnswer(old, now *reading, c *ical.Component, is Self) error {
+func mayAnswer(old, now *reading, c *ical.Component, is Self) error {
 	org, was := OrganizerOf(old.Object), old.counterpart(now, c)
 	had, there := old.roster(was), now.attendeesIn(c)
 	for _, p := range there {
@@ -331,7 +338,7 @@ func progress(c *ical.Component) bool {
 }
 
 // putBack restores the overrides that an attendee's client dropped: an attendee deletes an instance by excluding it.
-func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error) {
+func (r attendance) putBack(ctx context.Context, old, now *reading) (*reading, error) {
 	added, out := false, now.excluded()
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
 		if _, gone := out[key]; gone || now.apart[key] != nil || now.master() == nil {
@@ -349,19 +356,19 @@ func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error)
 
 // takeBack applies the organizer's overrides to instances that an attendee had excluded and now restores: the series
 // has another time or title. They get the attendee's answer to the series.
-func (r Rules) takeBack(ctx context.Context, old, now, told *reading, is Self) (*reading, error) {
+func (r attendance) takeBack(ctx context.Context, old, now, told *reading) (*reading, error) {
 	added, out := false, now.excluded()
 	for _, key := range slices.Sorted(maps.Keys(old.excluded())) {
 		c := told.apart[key]
 		_, still := out[key]
-		if still || now.master() == nil || now.apart[key] != nil || !told.attends(c, is) || c.Property(propCancelled) != nil {
+		if still || now.master() == nil || now.apart[key] != nil || !told.attends(c, r.Self) || c.Property(propCancelled) != nil {
 			continue
 		}
 		c = c.Clone()
 		told.dress(c)
 		transplant(c, now.master())
-		if mine := attendee(c, is); mine != nil {
-			mine.SetParam(paramPartstat, said(now, now.master(), is))
+		if mine := attendee(c, r.Self); mine != nil {
+			mine.SetParam(paramPartstat, said(now, now.master(), r.Self))
 		}
 		now.Calendar.AddComponent(c)
 		added = true
@@ -374,7 +381,7 @@ func (r Rules) takeBack(ctx context.Context, old, now, told *reading, is Self) (
 }
 
 // answers returns the messages to the organizer about a change.
-func (r Rules) answers(old, now, told *reading, is Self) []Message {
+func (r attendance) answers(old, now, told *reading) []Message {
 	org := organizer(now.Object)
 	if org == nil || !served(org) {
 		return nil
@@ -386,16 +393,16 @@ func (r Rules) answers(old, now, told *reading, is Self) []Message {
 			p.RemoveParam(paramForce)
 		}
 	}
-	all := r.answered(old, now, told, is, forced)
+	all := answered(old, now, told, r.Self, forced)
 	if len(all) == 0 {
 		return nil
 	}
-	return []Message{r.reply(now, is, all)}
+	return []Message{r.reply(now, r.Self, all)}
 }
 
 // answered returns the components with a changed answer. A new answer to the series repeats the answers to instances,
 // also the declined (excluded) ones (RFC 6638 §3.2.2.3). Otherwise the organizer would apply the new answer to them.
-func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
+func answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 	var all []*ical.Component
 	everything := forced
 	if c := now.master(); c != nil && now.attends(c, is) {
@@ -478,21 +485,21 @@ func (x *reading) saying(c *ical.Component, is Self, answer string) *ical.Compon
 }
 
 // declineAll returns the message to the organizer after an attendee deleted the event.
-func (r Rules) declineAll(old *reading, is Self) []Message {
+func (r attendance) declineAll(old *reading) []Message {
 	org := organizer(old.Object)
 	if org == nil || !served(org) {
 		return nil
 	}
 	var all []*ical.Component
 	for _, c := range old.Components() {
-		if old.attends(c, is) && partstat(attendee(c, is)) != Declined {
-			all = append(all, old.saying(c, is, Declined))
+		if old.attends(c, r.Self) && partstat(attendee(c, r.Self)) != Declined {
+			all = append(all, old.saying(c, r.Self, Declined))
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	m := r.reply(old, is, all)
+	m := r.reply(old, r.Self, all)
 	m.Answered = Declined
 	return []Message{m}
 }

@@ -51,34 +51,45 @@ const (
 // Book answers an invitation on behalf of a room, as far as it is unanswered. It accepts each instance for which the
 // room is free and declines the others. It returns ErrSame if nothing needs an answer.
 func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
-	asked, err := r.asked(ctx, b)
+	return room{r, b}.answer(ctx)
+}
+
+// room decides about a booking.
+type room struct {
+	Rules
+	Booking
+}
+
+// answer answers the booking.
+func (r room) answer(ctx context.Context) (*content.Object, error) {
+	asked, err := r.asked(ctx)
 	var over *recur.BudgetError
 	switch {
 	case err != nil && !errors.As(err, &over):
 		return nil, err
 	case err == nil && len(asked.open) == 0 && asked.endless && asked.waits():
-		return r.refuse(ctx, b, asked, saysTooFar)
+		return r.refuse(ctx, asked, saysTooFar)
 	case err == nil && len(asked.open) == 0:
 		return nil, ErrSame
 	case err != nil:
-		return r.refuse(ctx, b, asked, saysUnclear)
-	case b.Barred:
-		return r.refuse(ctx, b, asked, saysBarred)
-	case b.Capacity > 0 && b.People > b.Capacity:
-		return r.refuse(ctx, b, asked, fmt.Sprintf(saysTooMany, b.Capacity, b.People))
+		return r.refuse(ctx, asked, saysUnclear)
+	case r.Barred:
+		return r.refuse(ctx, asked, saysBarred)
+	case r.Capacity > 0 && r.People > r.Capacity:
+		return r.refuse(ctx, asked, fmt.Sprintf(saysTooMany, r.Capacity, r.People))
 	case asked.endless:
-		return r.refuse(ctx, b, asked, saysTooFar)
+		return r.refuse(ctx, asked, saysTooFar)
 	}
-	taken, err := r.taken(ctx, b, asked.open)
+	taken, err := r.taken(ctx, asked.open)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(taken) == len(asked.open):
-		return r.refuse(ctx, b, asked, saysTaken)
+		return r.refuse(ctx, asked, saysTaken)
 	case len(taken) > declinedMost:
-		return r.refuse(ctx, b, asked, saysTooOften)
+		return r.refuse(ctx, asked, saysTooOften)
 	}
-	return r.accept(ctx, b, asked, taken)
+	return r.accept(ctx, asked, taken)
 }
 
 // inquiry is the unanswered part of an invitation.
@@ -95,13 +106,13 @@ type inquiry struct {
 func (q inquiry) waits() bool { return q.whole || len(q.apart) > 0 }
 
 // asked returns the unanswered part of an invitation.
-func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
-	o := b.Stored
+func (r room) asked(ctx context.Context) (q inquiry, err error) {
+	o := r.Stored
 	waits := map[*ical.Component]bool{}
 	for _, c := range o.Components() {
-		p := attendee(c, b.Self)
+		p := attendee(c, r.Self)
 		if p == nil && c != o.Master && o.Master != nil && len(c.All("ATTENDEE")) == 0 {
-			p = attendee(o.Master, b.Self)
+			p = attendee(o.Master, r.Self)
 		}
 		waits[c] = p != nil && partstat(p) == NeedsAction && content.WordOf(c, "STATUS") != "CANCELLED"
 		if id := c.Property("RECURRENCE-ID"); waits[c] && id != nil {
@@ -138,9 +149,9 @@ func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
 const bookingSteps = 20
 
 // taken returns the instances that clash with another event.
-func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]recur.Instance, error) {
+func (r room) taken(ctx context.Context, open []recur.Instance) ([]recur.Instance, error) {
 	w := wantedOf(open)
-	err := b.Others(open[0].Start.Time, w.until[len(open)-1], func(o Other) error { return r.clashes(ctx, b, o, w) })
+	err := r.Others(open[0].Start.Time, w.until[len(open)-1], func(o Other) error { return r.clashes(ctx, o, w) })
 	var taken []recur.Instance
 	for n, i := range open {
 		if w.out[n] {
@@ -181,7 +192,7 @@ func (w wanted) mark(start, end time.Time) {
 
 // clashes marks the instances that overlap another event. An unreadable event blocks no time, unless its time is known
 // from the index. Otherwise one broken line could make a room unusable.
-func (r Rules) clashes(ctx context.Context, b Booking, o Other, w wanted) error {
+func (r room) clashes(ctx context.Context, o Other, w wanted) error {
 	if o.Object == nil {
 		for n, i := range w.open {
 			w.out[n] = w.out[n] || o.Meets(i.Start.Time, i.End.Time)
@@ -199,7 +210,7 @@ func (r Rules) clashes(ctx context.Context, b Booking, o Other, w wanted) error 
 		if err := r.Meter.Work(bookingSteps); err != nil {
 			return err
 		}
-		if !holds(o.Object, other.Component, b.Self) {
+		if !holds(o.Object, other.Component, r.Self) {
 			continue
 		}
 		w.mark(other.Start.Time, other.End.Time)
@@ -225,30 +236,30 @@ func holds(o *content.Object, c *ical.Component, room Self) bool {
 }
 
 // refuse declines everything unanswered.
-func (r Rules) refuse(ctx context.Context, b Booking, q inquiry, why string) (*content.Object, error) {
-	return r.pronounce(ctx, b, q, Declined, why)
+func (r room) refuse(ctx context.Context, q inquiry, why string) (*content.Object, error) {
+	return r.pronounce(ctx, q, Declined, why)
 }
 
 // accept accepts everything unanswered, except the instances that clash.
-func (r Rules) accept(ctx context.Context, b Booking, q inquiry, taken []recur.Instance) (*content.Object, error) {
+func (r room) accept(ctx context.Context, q inquiry, taken []recur.Instance) (*content.Object, error) {
 	var but []Response
 	for _, i := range taken {
-		but = append(but, Response{Instance: nameOf(b.Stored, i), Status: Declined, Comment: saysTaken})
+		but = append(but, Response{Instance: nameOf(r.Stored, i), Status: Declined, Comment: saysTaken})
 	}
-	return r.pronounce(ctx, b, q, Accepted, "", but...)
+	return r.pronounce(ctx, q, Accepted, "", but...)
 }
 
 // pronounce gives one answer to everything unanswered, with exceptions.
-func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comment string, but ...Response) (*content.Object, error) {
+func (r room) pronounce(ctx context.Context, q inquiry, status, comment string, but ...Response) (*content.Object, error) {
 	var all []Response
-	if q.whole || b.Stored.Master == nil && len(b.Stored.Overrides) == 1 {
+	if q.whole || r.Stored.Master == nil && len(r.Stored.Overrides) == 1 {
 		all = append(all, Response{Status: status, Comment: comment})
 	} else {
 		for _, id := range q.apart {
 			all = append(all, Response{Instance: id, Status: status, Comment: comment})
 		}
 	}
-	return r.Respond(ctx, b.Stored, b.Self, append(all, but...)...)
+	return r.Respond(ctx, r.Stored, r.Self, append(all, but...)...)
 }
 
 // nameOf returns the RECURRENCE-ID of an instance, or zero if the event does not recur.

@@ -73,21 +73,27 @@ func Personal(stored *content.Object) bool {
 	return false
 }
 
+// receipt is the application of a message to an attendee's copy.
+type receipt struct {
+	Rules
+	Delivery
+}
+
 // mayTell refuses a message that is not from the event's organizer, or is older than the organizer's known version.
-func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
-	if d.Stored == nil {
-		return r.mayReturn(ctx, d)
+func (r receipt) mayTell(ctx context.Context, told *reading) error {
+	if r.Stored == nil {
+		return r.mayReturn(ctx)
 	}
-	if !r.person(OrganizerOf(d.Stored))(OrganizerOf(d.Message)) {
+	if !r.person(OrganizerOf(r.Stored))(OrganizerOf(r.Message)) {
 		return ErrForeign
 	}
-	if !served(organizer(d.Stored)) {
+	if !served(organizer(r.Stored)) {
 		return ErrSame // another client handles the messages
 	}
-	if !d.Outside {
+	if !r.Outside {
 		return nil
 	}
-	for _, c := range d.Message.Components() {
+	for _, c := range r.Message.Components() {
 		if was := told.counterpart(told, c); was != nil && age(c, was) < 0 {
 			return ErrStale
 		}
@@ -97,15 +103,15 @@ func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
 
 // mayReturn refuses a message without news about an event whose copy the attendee deleted: a mail that arrives twice
 // must not undo the deletion.
-func (r Rules) mayReturn(ctx context.Context, d Delivery) error {
-	if d.Told == nil || !r.person(OrganizerOf(d.Told))(OrganizerOf(d.Message)) {
+func (r receipt) mayReturn(ctx context.Context) error {
+	if r.Told == nil || !r.person(OrganizerOf(r.Told))(OrganizerOf(r.Message)) {
 		return nil
 	}
-	told, err := r.read(ctx, d.Told)
+	told, err := r.read(ctx, r.Told)
 	if err != nil {
 		return err
 	}
-	for _, c := range d.Message.Components() {
+	for _, c := range r.Message.Components() {
 		if was := told.counterpart(told, c); was == nil || age(c, was) > 0 {
 			return nil
 		}
@@ -121,11 +127,12 @@ func age(c, was *ical.Component) int {
 
 // Invite applies an organizer's REQUEST to an attendee's copy.
 func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
-	old, told, err := r.known(ctx, d)
+	in := receipt{r, d}
+	old, told, err := in.known(ctx)
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(ctx, told, d); err != nil {
+	if err := in.mayTell(ctx, told); err != nil {
 		return Delivered{}, err
 	}
 	next := d.Message
@@ -138,25 +145,25 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	now, asks, err := r.copyFor(ctx, old, told, next, d)
+	now, asks, err := in.copyFor(ctx, old, told, next)
 	if err != nil {
 		return Delivered{}, err
 	}
 	for _, c := range now.Components() {
-		r.keepOwn(old, now, c, d, asks)
+		keepOwn(old, now, c, d, asks)
 	}
 	if d.Stored != nil {
-		if now, err = r.keepOut(ctx, old, now, told, d); err != nil {
+		if now, err = in.keepOut(ctx, old, now, told); err != nil {
 			return Delivered{}, err
 		}
-		if now, err = r.keepPrivate(ctx, old, now, d); err != nil {
+		if now, err = in.keepPrivate(ctx, old, now); err != nil {
 			return Delivered{}, err
 		}
 		if bytes.Equal(now.Document.Bytes(), d.Stored.Document.Bytes()) {
 			return Delivered{Told: next}, ErrSame
 		}
 	}
-	if d.Stored == nil || r.differs(old, now) {
+	if d.Stored == nil || differs(old, now) {
 		return Delivered{Object: now.Object, Told: next, Consequential: true}, nil
 	}
 	heeds := func(is Self) bool { return saysOther(old, now, is) }
@@ -164,17 +171,17 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 }
 
 // known reads an attendee's copy and the organizer's version.
-func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err error) {
-	if old, err = r.read(ctx, d.Stored); err != nil || !d.Outside || d.Told == nil || d.Stored == nil {
+func (r receipt) known(ctx context.Context) (old, told *reading, err error) {
+	if old, err = r.read(ctx, r.Stored); err != nil || !r.Outside || r.Told == nil || r.Stored == nil {
 		return old, old, err
 	}
-	told, err = r.read(ctx, d.Told)
+	told, err = r.read(ctx, r.Told)
 	return old, told, err
 }
 
 // copyFor derives the attendee's copy from the organizer's text, still without the attendee's own part. A few new
 // instances of an already answered series become overrides that ask.
-func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
+func (r receipt) copyFor(ctx context.Context, old, told *reading, next *content.Object) (now *reading, series bool, err error) {
 	made, err := copyOf(next)
 	if err != nil {
 		return nil, false, err
@@ -183,18 +190,18 @@ func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Ob
 	if now, err = r.read(ctx, made); err != nil {
 		return nil, false, err
 	}
-	if now, err = r.withoutCancelled(ctx, now); err != nil || told.Object == nil || !d.Outside && !d.Room {
+	if now, err = r.withoutCancelled(ctx, now); err != nil || told.Object == nil || !r.Outside && !r.Room {
 		return now, false, err
 	}
 	s, err := r.shift(ctx, told, now)
 	if err != nil {
 		return nil, false, err
 	}
-	series, apart := r.plan(s, now)
-	if d.Room {
+	series, apart := plan(s, now)
+	if r.Room {
 		return now, series || len(apart) > 0, nil // it checks all instances again
 	}
-	if len(apart) == 0 || said(old, old.master(), d.Self) == NeedsAction {
+	if len(apart) == 0 || said(old, old.master(), r.Self) == NeedsAction {
 		return now, series, nil
 	}
 	now, err = r.separate(ctx, now, apart)
@@ -238,7 +245,7 @@ func (x *reading) admit(key int64) {
 }
 
 // differs reports whether two versions of an attendee's copy differ in more than answers.
-func (r Rules) differs(old, now *reading) bool {
+func differs(old, now *reading) bool {
 	if (old.master() == nil) != (now.master() == nil) || old.essence(old.master()) != now.essence(now.master()) {
 		return true
 	}
@@ -279,11 +286,12 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	_, told, err := r.known(ctx, d)
+	in := receipt{r, d}
+	_, told, err := in.known(ctx)
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(ctx, told, d); err != nil {
+	if err := in.mayTell(ctx, told); err != nil {
 		return Delivered{}, err
 	}
 	done := Delivered{Consequential: true}

@@ -12,7 +12,7 @@ var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "P
 
 // keepOwn copies the attendee's own part to a new version of a component: alarms, transparency, notes, the answer. asks
 // is set if the series needs a new answer.
-func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bool) {
+func keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bool) {
 	was := old.counterpart(now, c)
 	for _, alarm := range c.AllComponents("VALARM") {
 		c.RemoveComponent(alarm)

@@ -29,7 +29,7 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 		all, err := r.callOff(ctx, old, is)
 		return Outcome{Messages: all}, err
 	}
-	if err := r.sameOrganizer(before, next, is); err != nil {
+	if err := sameOrganizer(before, next, is); err != nil {
 		return Outcome{}, err
 	}
 	made, err := copyOf(next)
@@ -126,7 +126,7 @@ func (r Rules) callOff(ctx context.Context, old *reading, is Self) ([]Message, e
 }
 
 // sameOrganizer checks that all components have one organizer, and that a meeting keeps its organizer.
-func (r Rules) sameOrganizer(before, next *content.Object, is Self) error {
+func sameOrganizer(before, next *content.Object, is Self) error {
 	if err := oneOrganizer(next); err != nil {
 		return err
 	}

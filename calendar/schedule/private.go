@@ -12,14 +12,14 @@ import (
 // keepPrivate restores overrides with an attendee's own properties, such as another alarm, while the instance exists at
 // the same time. It also keeps answers to single instances, because an organizer on another server does not repeat
 // them.
-func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (*reading, error) {
+func (r receipt) keepPrivate(ctx context.Context, old, now *reading) (*reading, error) {
 	added := false
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
 		c, made := old.apart[key], now.at(key, old.ids[key])
 		if now.singles(key) || made == nil || old.timing(c) != now.timing(made) {
 			continue
 		}
-		own := d.Outside && said(old, c, d.Self) != said(now, made, d.Self)
+		own := r.Outside && said(old, c, r.Self) != said(now, made, r.Self)
 		if !own && slices.Equal(privateOf(made), privateOf(c)) {
 			continue
 		}
@@ -28,8 +28,8 @@ func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (
 		}
 		made = made.Clone()
 		now.dress(made)
-		if mine := attendee(made, d.Self); own && mine != nil {
-			setParam(mine, paramPartstat, said(old, c, d.Self))
+		if mine := attendee(made, r.Self); own && mine != nil {
+			setParam(mine, paramPartstat, said(old, c, r.Self))
 		}
 		for _, alarm := range made.AllComponents("VALARM") {
 			made.RemoveComponent(alarm)
@@ -46,9 +46,9 @@ func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (
 
 // keepOut excludes again the instances that the attendee has deleted, while they are at the same time. An organizer on
 // this server has them as declined. For others, told is the organizer's previous version.
-func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
+func (r receipt) keepOut(ctx context.Context, old, now, told *reading) (*reading, error) {
 	if old.master() == nil && now.master() == nil {
-		return r.keepAway(ctx, old, now, told, d)
+		return r.keepAway(ctx, old, now, told)
 	}
 	left, back := now.excluded(), map[int64]ical.Time{}
 	for key, id := range old.excluded() {
@@ -56,7 +56,7 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 			back[key] = id
 		}
 	}
-	out, err := r.stillOut(ctx, now, told, d, back)
+	out, err := r.stillOut(ctx, now, told, back)
 	if err != nil || len(out) == 0 {
 		return now, err
 	}
@@ -70,14 +70,14 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 
 // keepAway is keepOut for an attendee of single instances. They delete an instance by dropping it, because there is no
 // series to exclude it from. One instance always stays.
-func (r Rules) keepAway(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
+func (r receipt) keepAway(ctx context.Context, old, now, told *reading) (*reading, error) {
 	back := map[int64]ical.Time{}
 	for key := range now.apart {
 		if old.apart[key] == nil {
 			back[key] = now.ids[key]
 		}
 	}
-	out, err := r.stillOut(ctx, now, told, d, back)
+	out, err := r.stillOut(ctx, now, told, back)
 	if err != nil || len(out) == 0 {
 		return now, err
 	}
@@ -91,25 +91,25 @@ func (r Rules) keepAway(ctx context.Context, old, now, told *reading, d Delivery
 }
 
 // stillOut returns the instances that have the same time as when the attendee deleted them.
-func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, ids map[int64]ical.Time) (map[int64]ical.Time, error) {
+func (r receipt) stillOut(ctx context.Context, now, told *reading, ids map[int64]ical.Time) (map[int64]ical.Time, error) {
 	out := map[int64]ical.Time{}
 	for key, id := range ids {
 		c, was := now.at(key, id), told.at(key, id)
-		if d.Outside && was != nil && told.timing(was) == now.timing(c) || !d.Outside && said(now, c, d.Self) == Declined {
+		if r.Outside && was != nil && told.timing(was) == now.timing(c) || !r.Outside && said(now, c, r.Self) == Declined {
 			out[key] = id
 		}
 	}
-	if d.Earlier == nil || len(out) == 0 {
+	if r.Earlier == nil || len(out) == 0 {
 		return out, nil
 	}
-	return out, r.leaveCalledOff(ctx, d, out)
+	return out, r.leaveCalledOff(ctx, out)
 }
 
 // leaveCalledOff removes from ids the instances that the organizer, not the attendee, took out of the copy. The last
 // version with an instance shows it.
-func (r Rules) leaveCalledOff(ctx context.Context, d Delivery, ids map[int64]ical.Time) error {
+func (r receipt) leaveCalledOff(ctx context.Context, ids map[int64]ical.Time) error {
 	open := maps.Clone(ids)
-	for v, err := range d.Earlier {
+	for v, err := range r.Earlier {
 		if err == nil {
 			err = r.Meter.Work(int64(findSteps * len(open)))
 		}
