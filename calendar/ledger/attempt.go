@@ -16,15 +16,22 @@ const (
 	maxAttemptName = 255
 )
 
+// Attempts records calls with idempotency keys and their responses.
+type Attempts struct {
+	store calendar.Store
+	now   func() time.Time
+	newID func() string
+}
+
 // BeginAttempt starts a call with an idempotency key. It reports whether the caller should execute it; if it was
 // executed before, the attempt has its response. The digest must be the same each time.
-func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, digest string) (calendar.Attempt, bool, error) {
+func (s *Attempts) BeginAttempt(ctx context.Context, c calendar.Caller, name, digest string) (calendar.Attempt, bool, error) {
 	if len(name) > maxAttemptName {
 		return calendar.Attempt{}, false, calendar.Errorf(calendar.Invalid, "", "the key of a call has more than %d bytes", maxAttemptName)
 	}
 	now := s.now()
 	a, mine, err := s.store.Begin(ctx, calendar.Attempt{
-		User: c.User.ID, Token: c.Token, Name: name, Digest: digest, UID: calendar.UID(s.newUID()), At: now,
+		User: c.User.ID, Token: c.Token, Name: name, Digest: digest, UID: calendar.UID(newUID(s.newID)), At: now,
 	}, now.Add(-attemptLease), now.Add(-attemptKept))
 	switch {
 	case err != nil || mine:
@@ -39,7 +46,7 @@ func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, dige
 }
 
 // AttemptAnswer returns the response of an attempt, or nil if there is none yet. It writes nothing.
-func (s *Ledger) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte, error) {
+func (s *Attempts) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte, error) {
 	is, err := s.store.Attempt(ctx, a.User, a.Token, a.Name)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return nil, nil
@@ -48,7 +55,7 @@ func (s *Ledger) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte,
 }
 
 // SettleAttempt stores the response of a call. A nil response, for a refused call, lets the client try again.
-func (s *Ledger) SettleAttempt(ctx context.Context, a calendar.Attempt, answer []byte) error {
+func (s *Attempts) SettleAttempt(ctx context.Context, a calendar.Attempt, answer []byte) error {
 	a.Answer = answer
 	return s.store.Settle(ctx, a)
 }

@@ -11,7 +11,7 @@ import (
 
 // Block leaves a calendar that another user shares with the caller, or has offered, and blocks its owner. Until
 // Unblock, the owner cannot share calendars with the caller, by name or by a group. Block returns the owner's name.
-func (s *Ledger) Block(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (string, error) {
+func (s *Sharer) Block(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (string, error) {
 	if err := c.MayOwn(calendar.LeaveCalendar); err != nil {
 		return "", err
 	}
@@ -26,7 +26,7 @@ func (s *Ledger) Block(ctx context.Context, c calendar.Caller, id calendar.Calen
 }
 
 // BlockUser is Block for a user, who may share nothing with the caller so far.
-func (s *Ledger) BlockUser(ctx context.Context, c calendar.Caller, sharer calendar.User) error {
+func (s *Sharer) BlockUser(ctx context.Context, c calendar.Caller, sharer calendar.User) error {
 	if err := c.MayOwn(calendar.LeaveCalendar); err != nil {
 		return err
 	}
@@ -36,13 +36,13 @@ func (s *Ledger) BlockUser(ctx context.Context, c calendar.Caller, sharer calend
 	return s.block(ctx, c, sharer.ID)
 }
 
-func (s *Ledger) block(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
+func (s *Sharer) block(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
 	// The block commits first: later shares are refused, and declineAllOf finds all earlier ones.
-	err := s.change(ctx, c, func(w *work) error {
-		if err := w.HoldSharer(ctx, owner); err != nil {
+	err := s.change(ctx, c, func(tx *change.Tx) error {
+		if err := tx.HoldSharer(ctx, owner); err != nil {
 			return err
 		}
-		return w.PutBlock(ctx, c.User.ID, owner)
+		return tx.PutBlock(ctx, c.User.ID, owner)
 	})
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Ledger) block(ctx context.Context, c calendar.Caller, owner calendar.Us
 
 // declineAllOf declines all shares by name of a blocked owner. It leaves no groups, so that Unblock brings back the
 // calendars that groups give.
-func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
+func (s *Sharer) declineAllOf(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
 	offers, err := s.store.Offers(ctx, c.User.ID)
 	if err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner cale
 		if o.From.Owner != owner || o.Status == calendar.ShareDeclined {
 			continue
 		}
-		err := change.UnlessSame(s.change(ctx, c, func(w *work) error {
-			t, err := w.sharing(ctx, o.Calendar)
+		err := change.UnlessSame(s.change(ctx, c, func(tx *change.Tx) error {
+			t, err := s.sharing(ctx, tx, o.Calendar)
 			if err != nil {
 				return err
 			}
@@ -76,20 +76,20 @@ func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner cale
 }
 
 // sharedOrOffered returns a calendar that the caller can see, or was offered.
-func (s *Ledger) sharedOrOffered(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
-	offers, err := s.Offers(ctx, c)
+func (s *Sharer) sharedOrOffered(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
+	offers, err := s.reader.Offers(ctx, c)
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
 	if i := slices.IndexFunc(offers, func(o calendar.Offer) bool { return o.Calendar == id }); i >= 0 {
 		return offers[i].From, nil
 	}
-	return s.Calendar(ctx, c, id)
+	return s.reader.Calendar(ctx, c, id)
 }
 
 // Unblock ends a block. Calendars that groups give come back. Shares by name stay declined until the owner shares
 // again.
-func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) error {
+func (s *Sharer) Unblock(ctx context.Context, c calendar.Caller, name string) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) er
 	if i < 0 {
 		return calendar.Errorf(calendar.NotFound, "", "you have not blocked %q", name)
 	}
-	return s.change(ctx, c, func(w *work) error { return w.DropBlock(ctx, c.User.ID, blocked[i].ID) })
+	return s.change(ctx, c, func(tx *change.Tx) error { return tx.DropBlock(ctx, c.User.ID, blocked[i].ID) })
 }
 
 // unblocked fails if the caller has blocked the calendar's owner.

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/change"
@@ -62,16 +63,23 @@ func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mir
 	})
 }
 
+// planner fills in the properties of calendars and refuses invalid ones.
+type planner struct {
+	now   func() time.Time
+	newID func() string
+	zones *zone.DB
+}
+
 // planCalendar returns a calendar that the caller may create, without creating it.
-func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
+func (p planner) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	if err := c.MayCreate(); err != nil {
 		return calendar.Calendar{}, err
 	}
 	if err := n.Segment.Validate(); err != nil {
 		return calendar.Calendar{}, err
 	}
-	cal := s.newCalendar(c, n)
-	return cal, s.settle(&cal.Properties, c.User)
+	cal := p.newCalendar(c, n)
+	return cal, p.settle(&cal.Properties, c.User)
 }
 
 // createCalendar creates a planned calendar, as part of a unit.
@@ -117,10 +125,10 @@ func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*change.Locke
 	return w.NextVersion(ctx, cal.ID)
 }
 
-func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
-	now := s.now()
+func (p planner) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
+	now := p.now()
 	cal := calendar.Calendar{
-		ID: calendar.CalendarID(s.newID()), Owner: c.User.ID, OwnerName: c.User.Name, OwnerTitle: c.User.Title(), Segment: n.Segment,
+		ID: calendar.CalendarID(p.newID()), Owner: c.User.ID, OwnerName: c.User.Name, OwnerTitle: c.User.Title(), Segment: n.Segment,
 		Properties: n.Properties, Created: now, Modified: now, Access: calendar.OwnerAccess,
 	}
 	if cal.Segment == "" {
@@ -186,7 +194,7 @@ func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.Ca
 }
 
 // settle fills in the required properties of an owner's calendar and refuses invalid ones.
-func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
+func (r planner) settle(p *calendar.Properties, owner calendar.User) error {
 	if len(p.Name) > calendar.MaxNameLength {
 		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
 	}
@@ -201,7 +209,7 @@ func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
 		}
 	}
 	p.Timezone = cmp.Or(p.Timezone, owner.Timezone, zone.UTC().Name())
-	z, err := s.zones.Lookup(p.Timezone)
+	z, err := r.zones.Lookup(p.Timezone)
 	if err != nil {
 		return calendar.Errorf(calendar.Invalid, calendar.RuleValidTimezone, "%v", err)
 	}

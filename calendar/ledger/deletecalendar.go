@@ -107,27 +107,27 @@ func (s *Ledger) planDeletion(ctx context.Context, c calendar.Caller, id calenda
 	if err == nil {
 		err = c.May(calendar.DeleteCalendar, cal)
 	}
+	d := &calendarDeletion{Ledger: s, caller: c, cal: cal, tell: tell}
 	if err == nil {
-		err = s.notDefault(ctx, cal)
+		err = d.notDefault(ctx, cal)
 	}
 	if err != nil {
 		return nil, err
 	}
-	d := &calendarDeletion{Ledger: s, caller: c, cal: cal, tell: tell}
 	return d, d.list(ctx)
 }
 
 // notDefault refuses to delete the calendar that receives invitations, whether its owner chose it or it is the oldest
 // (RFC 6638 §4.3).
-func (s *Ledger) notDefault(ctx context.Context, cal calendar.Calendar) error {
+func (d *calendarDeletion) notDefault(ctx context.Context, cal calendar.Calendar) error {
 	if !cal.Receives() {
 		return nil
 	}
-	said, err := s.store.Scheduling(ctx, cal.Owner)
+	said, err := d.store.Scheduling(ctx, cal.Owner)
 	if err != nil {
 		return err
 	}
-	all, err := s.store.Calendars(ctx, cal.Owner)
+	all, err := d.store.Calendars(ctx, cal.Owner)
 	if err != nil || said.Reception(all) != cal.ID {
 		return err
 	}

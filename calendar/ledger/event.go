@@ -31,7 +31,10 @@ func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calen
 	return s.save(ctx, c, cal, calendar.Draft{Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: tell})
 }
 
-func (s *Ledger) newUID() string { return s.newID() + "@caldav-server" }
+func (s *Ledger) newUID() string { return newUID(s.newID) }
+
+// newUID returns the UID of an object that the server creates.
+func newUID(newID func() string) string { return newID() + "@caldav-server" }
 
 // nameFor returns the name of an object that the server creates.
 func nameFor(uid string) calendar.ObjectName { return calendar.ObjectName(uid + ".ics") }

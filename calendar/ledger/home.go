@@ -2,14 +2,23 @@ package ledger
 
 import (
 	"context"
+	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
 )
+
+// Homes records which calendars each user sees, and the changes of that.
+type Homes struct {
+	writer *change.Writer
+	store  calendar.Store
+	now    func() time.Time
+}
 
 // HomeChanges returns the changes in the caller's home since a token: calendars that were added, changed (themselves or
 // their contents) or removed. The zero token returns all calendars. A token that would leave a gap breaks
 // RuleSyncToken.
-func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.HomeChanges, error) {
+func (s *Homes) HomeChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.HomeChanges, error) {
 	if err := c.HasScope(calendar.ReadObjects); err != nil {
 		return calendar.HomeChanges{}, err
 	}
@@ -34,7 +43,7 @@ func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calen
 
 // home updates the record of a home and returns it with the calendars it was compared to. Usually there is nothing to
 // write.
-func (s *Ledger) home(ctx context.Context, c calendar.Caller) (calendar.Home, []calendar.Calendar, error) {
+func (s *Homes) home(ctx context.Context, c calendar.Caller) (calendar.Home, []calendar.Calendar, error) {
 	calendars, err := s.store.Calendars(ctx, c.User.ID)
 	if err != nil {
 		return calendar.Home{}, nil, err
@@ -43,8 +52,8 @@ func (s *Ledger) home(ctx context.Context, c calendar.Caller) (calendar.Home, []
 	if err != nil || len(home.Notice(calendars)) == 0 {
 		return home, calendars, err
 	}
-	err = s.change(ctx, c, func(w *work) error {
-		if home, calendars, err = w.LockHome(ctx, c.User.ID); err != nil {
+	err = s.writer.Change(ctx, c, func(tx *change.Tx) error {
+		if home, calendars, err = tx.LockHome(ctx, c.User.ID); err != nil {
 			return err
 		}
 		changed := home.Notice(calendars)
@@ -52,7 +61,7 @@ func (s *Ledger) home(ctx context.Context, c calendar.Caller) (calendar.Home, []
 			return nil
 		}
 		home.Version = changed[len(changed)-1].Version
-		return w.PutMembers(ctx, c.User.ID, home, changed, s.now())
+		return tx.PutMembers(ctx, c.User.ID, home, changed, s.now())
 	})
 	return home, calendars, err
 }

@@ -20,8 +20,8 @@ func errOwnCalendar() error {
 
 // Reshare changes the shares of a calendar of the caller: all of them, or none. It returns the resulting shares. A
 // share that is already as requested stays untouched.
-func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
-	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
+func (s *Sharer) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
+	if err := s.reader.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return nil, err
 	}
 	for _, e := range edits {
@@ -40,11 +40,11 @@ func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 }
 
 // reshare is Reshare after the check of access. It reports whether anything changed.
-func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
+func (s *Sharer) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
 	var cal calendar.Calendar
-	err = s.change(ctx, c, func(w *work) error {
+	err = s.change(ctx, c, func(tx *change.Tx) error {
 		shares = make([]calendar.Share, len(edits))
-		t, err := w.sharing(ctx, id)
+		t, err := s.sharing(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 
 // remind repeats the offer to sharees who have not answered but deleted their notification: their clients could not
 // answer without it.
-func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Calendar, shares []calendar.Share) error {
+func (s *Sharer) remind(ctx context.Context, c calendar.Caller, cal calendar.Calendar, shares []calendar.Share) error {
 	for _, share := range shares {
 		if share.Status != calendar.SharePending {
 			continue
@@ -80,8 +80,8 @@ func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Cal
 		if slices.ContainsFunc(box.Items, kept) {
 			continue
 		}
-		err = s.change(ctx, c, func(w *work) error {
-			w.notify(cal, share)
+		err = s.change(ctx, c, func(tx *change.Tx) error {
+			notify(tx, cal, share)
 			return nil
 		})
 		if err != nil {
@@ -93,7 +93,8 @@ func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Cal
 
 // sharing is a change of a calendar's shares.
 type sharing struct {
-	*work
+	*change.Tx
+	sharer *Sharer
 	cal    *change.LockedCalendar
 	shares []calendar.Share
 	// undoing is set for an undo. It repeats no offer: a share that its user has declined or left stays declined.
@@ -103,13 +104,13 @@ type sharing struct {
 }
 
 // sharing takes the calendar's lock and reads its shares.
-func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, error) {
-	cal, err := w.Lock(ctx, id)
+func (s *Sharer) sharing(ctx context.Context, tx *change.Tx, id calendar.CalendarID) (*sharing, error) {
+	cal, err := tx.Lock(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := w.Tx.Shares(ctx, id)
-	return &sharing{work: w, cal: cal, shares: shares}, err
+	shares, err := tx.Shares(ctx, id)
+	return &sharing{Tx: tx, sharer: s, cal: cal, shares: shares}, err
 }
 
 // of returns a user's share, or nil.
@@ -168,7 +169,7 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	if before == nil || before.Status != calendar.ShareAccepted || next.Status != calendar.ShareAccepted {
 		t.WithdrawNotice(t.cal.Owner, next.Invitation().Reply())
 	}
-	t.notify(t.cal.Calendar, next)
+	notify(t.Tx, t.cal.Calendar, next)
 }
 
 // offered returns a share after an edit. The share of an unwilling user is declined.
@@ -191,7 +192,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 	case !willing, t.refused, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
 	// A group cannot accept. Instead, only some users may share with it, see acquainted.
-	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:
+	case t.sharer.reader.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
 		next.Status = calendar.ShareAccepted
@@ -295,7 +296,7 @@ func (t *sharing) withdraw(ctx context.Context, before *calendar.Share) error {
 	}
 	gone := *before
 	t.shares = slices.DeleteFunc(t.shares, func(s calendar.Share) bool { return s.User.ID == gone.User.ID })
-	t.notifyGone(t.cal.Calendar, gone)
+	notifyGone(t.Tx, t.cal.Calendar, gone)
 	return nil
 }
 
@@ -317,12 +318,12 @@ func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *c
 	if before != nil && !change.Answers() {
 		e.Before = calendar.TermsOf(*before).Encode()
 	}
-	return t.work.WriteEntry(ctx, cal, e)
+	return t.WriteEntry(ctx, cal, e)
 }
 
 // Answer accepts or declines an invitation of the caller. To decline after accepting is to leave the calendar. It
 // returns the calendar if it was accepted.
-func (s *Ledger) Answer(ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply) (calendar.Calendar, error) {
+func (s *Sharer) Answer(ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply) (calendar.Calendar, error) {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return calendar.Calendar{}, err
 	}
@@ -344,11 +345,11 @@ func (s *Ledger) Answer(ctx context.Context, c calendar.Caller, id calendar.Invi
 	if err := s.answer(ctx, c, offer.Calendar, r); err != nil || !r.Accept {
 		return calendar.Calendar{}, err
 	}
-	return s.Calendar(ctx, c, offer.Calendar)
+	return s.reader.Calendar(ctx, c, offer.Calendar)
 }
 
 // outdated returns the error for a missing invitation, and removes its notification.
-func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.InvitationID) error {
+func (s *Sharer) outdated(ctx context.Context, c calendar.Caller, id calendar.InvitationID) error {
 	if err := s.forget(ctx, c, id.Notice()); err != nil {
 		return err
 	}
@@ -356,16 +357,16 @@ func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.In
 }
 
 // answer records the caller's answer to a share.
-func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
-	return change.UnlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, id, r) }))
+func (s *Sharer) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
+	return change.UnlessSame(s.change(ctx, c, func(tx *change.Tx) error { return s.answerIn(ctx, tx, id, r) }))
 }
 
-func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Reply) error {
-	t, err := w.sharing(ctx, id)
+func (s *Sharer) answerIn(ctx context.Context, tx *change.Tx, id calendar.CalendarID, r calendar.Reply) error {
+	t, err := s.sharing(ctx, tx, id)
 	if err != nil {
 		return err
 	}
-	before := t.of(w.Caller.User.ID)
+	before := t.of(tx.Caller.User.ID)
 	if r.Leave {
 		if before != nil && before.Status == calendar.ShareDeclined {
 			before = nil // the calendar comes from a group
@@ -399,7 +400,7 @@ func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.
 	if err := t.naming(ctx, calendar.Offer{Share: said, From: t.cal.Calendar}.Name(), r); err != nil {
 		return err
 	}
-	t.notifyOwner(t.cal.Calendar, said, r)
+	notifyOwner(t.Tx, t.cal.Calendar, said, r)
 	return nil
 }
 

@@ -17,6 +17,10 @@ import (
 type Ledger struct {
 	*lookup.Reader
 	*delivery.Scheduler
+	*Sharer
+	*Homes
+	*Attempts
+	planner
 	writer    *change.Writer
 	validator *change.Validator
 	store     calendar.Store
@@ -53,6 +57,10 @@ func New(c Config) *Ledger {
 	})
 	return &Ledger{
 		Reader: c.Reader, writer: writer, validator: validator, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
+		Sharer:   &Sharer{c.Reader, writer, c.Store},
+		Homes:    &Homes{writer, c.Store, c.Now},
+		Attempts: &Attempts{c.Store, c.Now, c.NewID},
+		planner:  planner{c.Now, c.NewID, c.Zones},
 		Scheduler: delivery.NewScheduler(delivery.SchedulerConfig{
 			Reader: c.Reader, Writer: writer, Validator: validator, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID,
 			Zones: c.Zones, Mailed: c.Mailed, Task: c.Task,

@@ -6,20 +6,34 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/change"
+	"caldav-mcp-server/calendar/lookup"
 )
+
+// Sharer shares calendars and answers offers of shares. Its methods check access themselves.
+type Sharer struct {
+	reader *lookup.Reader
+	writer *change.Writer
+	store  calendar.Store
+}
+
+// change runs do as one change: everything is committed, or nothing. do may run again, see Store.Update.
+func (s *Sharer) change(ctx context.Context, c calendar.Caller, do func(*change.Tx) error) error {
+	return s.writer.Change(ctx, c, do)
+}
 
 // Share offers access to a calendar of the caller to a user, found by name or mail address. It replaces the user's
 // former access.
-func (s *Ledger) Share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+func (s *Sharer) Share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access})
 }
 
 // Settle is Share for the administrator: the user need not accept.
-func (s *Ledger) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+func (s *Sharer) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access, Settled: true})
 }
 
-func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit) (calendar.Share, error) {
+func (s *Sharer) share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit) (calendar.Share, error) {
 	user, err := s.Sharee(ctx, c, id, with)
 	if e.Settled && err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		if group, none := s.store.GroupByName(ctx, strings.ToLower(strings.TrimSpace(with))); none == nil {
@@ -42,8 +56,8 @@ func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.Calen
 
 // Sharee finds the user, by name or mail address, with whom the caller wants to share a calendar. It finds the same
 // users as a search for people.
-func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
-	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
+func (s *Sharer) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+	if err := s.reader.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return calendar.User{}, err
 	}
 	user, err := s.sharee(ctx, c, with)
@@ -54,7 +68,7 @@ func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.Cale
 }
 
 // sharee finds a user by name or by a unique mail address.
-func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (calendar.User, error) {
+func (s *Sharer) sharee(ctx context.Context, c calendar.Caller, with string) (calendar.User, error) {
 	with = strings.TrimSpace(with)
 	user, err := s.store.UserByName(ctx, strings.ToLower(with))
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
@@ -67,7 +81,7 @@ func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 	if err != nil {
 		return calendar.User{}, err
 	}
-	found, err := s.FindPeople(ctx, c, func(u calendar.User, is calendar.Comparison) bool {
+	found, err := s.reader.FindPeople(ctx, c, func(u calendar.User, is calendar.Comparison) bool {
 		return u.Email != "" && is(u.Email, with, calendar.Equals)
 	})
 	if err == nil && len(found) != 1 {
@@ -80,8 +94,8 @@ func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 }
 
 // Unshare withdraws a user's share of a calendar. The owner may do that, and a sharee may leave a share of their own.
-func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) error {
-	cal, err := s.Calendar(ctx, c, id)
+func (s *Sharer) Unshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) error {
+	cal, err := s.reader.Calendar(ctx, c, id)
 	if err != nil {
 		return err
 	}
@@ -104,7 +118,7 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 }
 
 // shareeOf is sharee for the withdrawal of a share: it also finds a group that the caller is no longer in.
-func (s *Ledger) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+func (s *Sharer) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
 	shares, err := s.store.Shares(ctx, id)
 	if err != nil {
 		return calendar.User{}, err
@@ -116,8 +130,8 @@ func (s *Ledger) shareeOf(ctx context.Context, c calendar.Caller, id calendar.Ca
 }
 
 // Leave gives up the caller's share of a calendar.
-func (s *Ledger) Leave(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
-	cal, err := s.Calendar(ctx, c, id)
+func (s *Sharer) Leave(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
+	cal, err := s.reader.Calendar(ctx, c, id)
 	if err != nil {
 		return err
 	}

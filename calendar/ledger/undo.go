@@ -37,7 +37,7 @@ func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.Change
 	}
 	done, err := u.runParts(ctx)
 	if err == nil && (len(done.Left) > 0 || len(done.Steps) == 0) {
-		err = s.notUndone(ctx, id, done.Left)
+		err = u.notUndone(ctx, id, done.Left)
 	}
 	if err != nil {
 		return calendar.Undone{}, err
@@ -46,8 +46,8 @@ func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.Change
 }
 
 // notUndone explains why a change was not undone.
-func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []calendar.UndoConflict) error {
-	by, err := s.undoneBy(ctx, id)
+func (u *undoing) notUndone(ctx context.Context, id calendar.ChangeID, left []calendar.UndoConflict) error {
+	by, err := u.undoneBy(ctx, id)
 	switch {
 	case err != nil:
 		return err
@@ -60,12 +60,12 @@ func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []cal
 }
 
 // undoneBy returns the change that undid another one, unless it was undone itself; 0 if there is none.
-func (s *Ledger) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.Version, error) {
-	line, err := s.Line(ctx, id)
+func (u *undoing) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.Version, error) {
+	line, err := u.Line(ctx, id)
 	if err != nil || line.UndoneBy == 0 {
 		return 0, err
 	}
-	undo, err := s.Line(ctx, calendar.ChangeID{Calendar: id.Calendar, Version: line.UndoneBy})
+	undo, err := u.Line(ctx, calendar.ChangeID{Calendar: id.Calendar, Version: line.UndoneBy})
 	if undo.UndoneBy > 0 {
 		return 0, err
 	}

@@ -27,7 +27,7 @@ func (t *undoIn) shares(ctx context.Context) error {
 	if len(users) == 0 {
 		return nil
 	}
-	change, err := t.sharing(ctx, t.cal.ID)
+	change, err := t.Sharer.sharing(ctx, t.Tx, t.cal.ID)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 // trash moves a calendar to the trash.
 func (w *work) trash(ctx context.Context, id calendar.CalendarID) error {
 	return w.ChangeSettings(ctx, id, calendar.Deleted, func(cal calendar.Calendar) error {
-		if err := w.announce(ctx, cal, false); err != nil {
+		if err := announce(ctx, w.Tx, cal, false); err != nil {
 			return err
 		}
 		return w.TrashCalendar(ctx, id)
@@ -62,7 +62,7 @@ func (w *work) untrash(ctx context.Context, id calendar.CalendarID, at calendar.
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	if err := w.announce(ctx, cal.Calendar, true); err != nil {
+	if err := announce(ctx, w.Tx, cal.Calendar, true); err != nil {
 		return calendar.Calendar{}, err
 	}
 	return cal.Calendar, w.WriteEntry(ctx, cal, calendar.Change{Did: calendar.Created})
